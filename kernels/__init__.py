@@ -1,0 +1,1 @@
+"""The kernels shipped with loopwright, as package data (see `catalogue`)."""

@@ -1,0 +1,143 @@
+"""The polyhedral model of one function: parameters, arrays, statements.
+
+Everything here is symbolic in the sizes. All sets and maps live in the parameter space
+`[p0, p1, ...]` of `Scop.parameters`; a concrete size enters only when code is generated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+import islpy as isl
+from xdsl.dialects import func
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from ..schedule_tree import Tree
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A symbolic size: the value of an integer argument, or one dimension of a memref argument.
+
+    `name` is a valid isl identifier. `dimension` is None for an integer argument, else the
+    position in the shape of memref argument number `argument` (counted from 0).
+    """
+
+    name: str
+    argument: int
+    dimension: int | None = None
+
+
+@dataclass(frozen=True)
+class Array:
+    """A memref that statements read or write.
+
+    `shape` has one entry per subscript of an access: a constant, the name of a parameter or
+    dynamic dimension, or None for an expanded dimension (see below).
+
+    A local array (`alloc`, `alloca`, or a scalar that the front end demoted from an SSA value)
+    that lives inside `scope_depth` loops is one array *per iteration* of these loops: its accesses
+    carry the `scope_depth` induction variables as leading subscripts (shape None). So no false
+    dependence runs through it; the code generator contracts these dimensions again.
+    """
+
+    name: str
+    element_type: Attribute
+    shape: tuple[int | str | None, ...]
+    value: SSAValue
+    argument: int | None
+    scope_depth: int = 0
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the array is allocated by the function itself."""
+        return self.argument is None
+
+
+class AccessKind(Enum):
+    """Direction of an access."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+@dataclass(frozen=True)
+class Access:
+    """One load or store of a statement.
+
+    `map` has the statement's induction variables as dims, the Scop's parameters (in order) as
+    symbols and one result per subscript. `relation` is the same as isl, restricted to the domain:
+    `[params] -> { S0[i, j] -> A[a, b] }`. `op` is the affine.load or affine.store in the body.
+    """
+
+    kind: AccessKind
+    array: Array
+    map: AffineMap
+    relation: isl.Map
+    op: Operation
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A straight-line piece of the program, executed once per point of its domain.
+
+    `body` holds loads, arithmetic and stores in program order, taken from the normalised function.
+    Operands of its operations are results of operations in `body`, scalar arguments of the
+    function, or keys of `indices`: integer values that are affine in the induction variables
+    (dims) and parameters (symbols). Loads and stores appear in `accesses`, one for one.
+    """
+
+    name: str
+    loops: tuple[str, ...]
+    domain: isl.Set
+    accesses: tuple[Access, ...]
+    body: tuple[Operation, ...]
+    indices: Mapping[SSAValue, AffineExpr] = field(default_factory=dict[SSAValue, AffineExpr])
+
+    @property
+    def reads(self) -> tuple[Access, ...]:
+        """The loads, in program order."""
+        return tuple(a for a in self.accesses if a.kind is AccessKind.READ)
+
+    @property
+    def writes(self) -> tuple[Access, ...]:
+        """The stores, in program order."""
+        return tuple(a for a in self.accesses if a.kind is AccessKind.WRITE)
+
+
+@dataclass(frozen=True, eq=False)
+class Scop:
+    """A function as a static control part.
+
+    `func` is the normalised function (only affine loads and stores; no iter_args, no results of
+    affine.if) that statement bodies point into. `context` constrains the parameters (sizes are not
+    negative). `tree` is the original execution order. `returns` are rank-0 local arrays whose
+    final values the function returns, in order.
+    """
+
+    name: str
+    func: func.FuncOp
+    parameters: tuple[Parameter, ...]
+    context: isl.Set
+    arrays: tuple[Array, ...]
+    statements: tuple[Statement, ...]
+    tree: Tree
+    returns: tuple[Array, ...] = ()
+
+    def statement(self, name: str) -> Statement:
+        """The statement called `name`; raises KeyError."""
+        for statement in self.statements:
+            if statement.name == name:
+                return statement
+        raise KeyError(name)
+
+    @property
+    def domain(self) -> isl.UnionSet:
+        """All statement instances: `[params] -> { S0[i]; S1[i, j] }`."""
+        result = isl.UnionSet.empty(self.context.get_space())
+        for statement in self.statements:
+            result = result.union(isl.UnionSet.from_set(statement.domain))
+        return result

@@ -1,0 +1,152 @@
+"""The schedule tree: in which order statement instances run, as an immutable tree of named loops.
+
+Three kinds of node. A `Loop` runs its body once per value of an affine function of the instances,
+in increasing order; a `Sequence` runs its children one after the other; a `Leaf` is one statement.
+A *chain* is a run of loops directly inside each other; a chain that is permutable is a band.
+
+    gemm:  Loop i -> Sequence( Loop j -> Leaf S0,  Loop k -> Loop j -> Leaf S1 )
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One statement; at most one instance of it is left here."""
+
+    statement: str
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """Children run in order."""
+
+    children: tuple[Tree, ...]
+
+
+@dataclass(frozen=True)
+class TileSize:
+    """A point loop runs over `[size * t, size * t + size)`, with t the value of loop `tile`.
+
+    A tile loop itself has no such mark: its schedule is `floor(f / size)`.
+    """
+
+    tile: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop: `schedule` gives, per statement below, the loop's value as `{ S0[i, j] -> [(f)] }`.
+
+    `name` is unique on every path from the root to a leaf. `within` is set on point loops.
+    `parallel`, `vector` (width in elements) and `unroll` (factor; 0 = fully) say how it executes.
+    """
+
+    name: str
+    schedule: Mapping[str, isl.Aff]
+    body: Tree
+    within: TileSize | None = None
+    parallel: bool = False
+    vector: int | None = None
+    unroll: int | None = None
+
+
+Tree = Loop | Sequence | Leaf
+
+
+def statements(tree: Tree) -> tuple[str, ...]:
+    """Names of the statements below, in textual order."""
+    match tree:
+        case Leaf(name):
+            return (name,)
+        case Loop(body=body):
+            return statements(body)
+        case Sequence(children):
+            return tuple(name for child in children for name in statements(child))
+
+
+def walk(tree: Tree) -> Iterator[Tree]:
+    """Every node, parents first, in textual order."""
+    yield tree
+    match tree:
+        case Loop(body=body):
+            yield from walk(body)
+        case Sequence(children):
+            for child in children:
+                yield from walk(child)
+        case Leaf():
+            pass
+
+
+def loops(tree: Tree) -> Iterator[Loop]:
+    """Every loop, outer first, in textual order."""
+    return (node for node in walk(tree) if isinstance(node, Loop))
+
+
+def path(tree: Tree, target: Tree) -> tuple[Tree, ...]:
+    """Nodes from the root down to `target` itself (found by identity), both included.
+
+    Raises KeyError when `target` is not in the tree.
+    """
+    if tree is target:
+        return (tree,)
+    children = tree.children if isinstance(tree, Sequence) else ()
+    for child in (tree.body,) if isinstance(tree, Loop) else children:
+        try:
+            return (tree, *path(child, target))
+        except KeyError:
+            continue
+    raise KeyError(target)
+
+
+def chain(loop: Loop) -> tuple[Loop, ...]:
+    """The loops nested directly inside each other that start at `loop`, outermost first."""
+    result = [loop]
+    while isinstance(result[-1].body, Loop):
+        result.append(result[-1].body)
+    return tuple(result)
+
+
+def rebuild(chain: tuple[Loop, ...], body: Tree) -> Tree:
+    """Nests the loops of `chain` (outermost first) around `body`."""
+    for loop in reversed(chain):
+        body = replace(loop, body=body)
+    return body
+
+
+def replace_node(tree: Tree, target: Tree, new: Tree) -> Tree:
+    """A copy of `tree` in which the node `target` (found by identity) is `new`."""
+    if tree is target:
+        return new
+    match tree:
+        case Loop(body=body):
+            inner = replace_node(body, target, new)
+            return tree if inner is body else replace(tree, body=inner)
+        case Sequence(children):
+            replaced = tuple(replace_node(child, target, new) for child in children)
+            if all(a is b for a, b in zip(replaced, children, strict=True)):
+                return tree
+            return Sequence(replaced)
+        case Leaf():
+            return tree
+
+
+def union_schedule(loop: Loop) -> isl.MultiUnionPwAff:
+    """The loop's schedule over all its statements: `[{ S0[i] -> [(i)]; S1[i, j] -> [(i)] }]`."""
+    return sum_of_affs(tuple(loop.schedule.values()))
+
+
+def sum_of_affs(affs: tuple[isl.Aff, ...]) -> isl.MultiUnionPwAff:
+    """One-dimensional multi union piecewise affine function made of functions on disjoint spaces."""
+    result: isl.UnionPwAff | None = None
+    for aff in affs:
+        piece = isl.UnionPwAff.from_pw_aff(isl.PwAff.from_aff(aff))
+        result = piece if result is None else result.union_add(piece)
+    assert result is not None, "a loop schedules at least one statement"
+    return isl.MultiUnionPwAff.from_union_pw_aff(result)
