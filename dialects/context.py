@@ -1,0 +1,98 @@
+"""The dialects that loopwright speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.context import Context
+from xdsl.ir import Dialect
+
+
+def _affine() -> Dialect:
+    from xdsl.dialects.affine import Affine
+
+    return Affine
+
+
+def _arith() -> Dialect:
+    from xdsl.dialects.arith import Arith
+
+    return Arith
+
+
+def _builtin() -> Dialect:
+    from xdsl.dialects.builtin import Builtin
+
+    return Builtin
+
+
+def _cf() -> Dialect:
+    from xdsl.dialects.cf import Cf
+
+    return Cf
+
+
+def _dlti() -> Dialect:
+    from xdsl.dialects.dlti import DLTI
+
+    return DLTI
+
+
+def _func() -> Dialect:
+    from xdsl.dialects.func import Func
+
+    return Func
+
+
+def _llvm() -> Dialect:
+    from xdsl.dialects.llvm import LLVM
+
+    return LLVM
+
+
+def _math() -> Dialect:
+    from xdsl.dialects.math import Math
+
+    return Math
+
+
+def _memref() -> Dialect:
+    from xdsl.dialects.memref import MemRef
+
+    return MemRef
+
+
+def _scf() -> Dialect:
+    from xdsl.dialects.scf import Scf
+
+    return Scf
+
+
+def _vector() -> Dialect:
+    from xdsl.dialects.vector import Vector
+
+    return Vector
+
+
+# Loaded when an operation of theirs is met.
+DIALECTS: dict[str, Callable[[], Dialect]] = {
+    "affine": _affine,
+    "arith": _arith,
+    "builtin": _builtin,
+    "cf": _cf,
+    "dlti": _dlti,
+    "func": _func,
+    "llvm": _llvm,
+    "math": _math,
+    "memref": _memref,
+    "scf": _scf,
+    "vector": _vector,
+}
+
+
+def make_context() -> Context:
+    """A context in which all dialects of loopwright are registered."""
+    context = Context()
+    for name, factory in DIALECTS.items():
+        context.register_dialect(name, factory)
+    return context
