@@ -36,7 +36,8 @@ class Array:
     """A memref that statements read or write.
 
     `shape` has one entry per subscript of an access: a constant, the name of a parameter or
-    dynamic dimension, or None for an expanded dimension (see below).
+    dynamic dimension, None for an expanded dimension (see below), or for a local array an affine
+    expression whose symbols are the Scop's parameters (`alloc(%n_plus_1)`).
 
     A local array (`alloc`, `alloca`, or a scalar that the front end demoted from an SSA value)
     that lives inside `scope_depth` loops is one array *per iteration* of these loops: its accesses
@@ -46,7 +47,7 @@ class Array:
 
     name: str
     element_type: Attribute
-    shape: tuple[int | str | None, ...]
+    shape: tuple[int | str | AffineExpr | None, ...]
     value: SSAValue
     argument: int | None
     scope_depth: int = 0
@@ -133,6 +134,18 @@ class Scop:
             if statement.name == name:
                 return statement
         raise KeyError(name)
+
+    @property
+    def sizes(self) -> tuple[Parameter, ...]:
+        """What must be known to run: the parameters, then all other dynamic dimensions."""
+        names = {parameter.name for parameter in self.parameters}
+        return self.parameters + tuple(
+            Parameter(extent, array.argument, position)
+            for array in self.arrays
+            if array.argument is not None
+            for position, extent in enumerate(array.shape)
+            if isinstance(extent, str) and extent not in names
+        )
 
     @property
     def domain(self) -> isl.UnionSet:

@@ -1,0 +1,37 @@
+"""Affine expressions in isl's text format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineSymExpr,
+)
+
+_FORMATS = {
+    AffineBinaryOpKind.Add: "({} + {})",
+    AffineBinaryOpKind.Mul: "({} * {})",
+    AffineBinaryOpKind.Mod: "(({}) mod {})",
+    AffineBinaryOpKind.FloorDiv: "floor(({}) / {})",
+    AffineBinaryOpKind.CeilDiv: "ceil(({}) / {})",
+}
+
+
+def to_text(expression: AffineExpr, dims: Sequence[str], symbols: Sequence[str]) -> str:
+    """`d0 + 2 * s0` -> `(i + (2 * N))`, with dims and symbols named."""
+    match expression:
+        case AffineConstantExpr(value):
+            return f"({value})" if value < 0 else str(value)
+        case AffineDimExpr(position):
+            return dims[position]
+        case AffineSymExpr(position):
+            return symbols[position]
+        case AffineBinaryOpExpr(kind, lhs, rhs):
+            return _FORMATS[kind].format(to_text(lhs, dims, symbols), to_text(rhs, dims, symbols))
+        case _:
+            raise TypeError(f"unknown affine expression {expression}")
