@@ -1,0 +1,87 @@
+"""Functions: their C signature, their bodies, calls between them.
+
+Arguments come in order; a memref is a pointer to its first element followed by one i64 for each
+dynamic dimension; an index is an i64; scalars are themselves. One result is returned, several are
+written through trailing pointers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llvmlite import ir
+from xdsl.dialects import func
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.ir import SSAValue
+
+from ...dialects.errors import SourceError
+from .emitter import Buffer, FunctionEmitter, ModuleEmitter, constant, type_of
+from .memory import store
+from .types import I64, POINTER, VOID, UnsupportedType, value_type
+
+
+def symbol(name: str) -> str:
+    """The symbol of function `name`; the prefix keeps it apart from the C library's functions."""
+    return f"loopwright_{name}"
+
+
+def declare_function(module: ModuleEmitter, op: func.FuncOp) -> ir.Function:
+    """Declares the function of a `func.func`, with its C signature."""
+    arguments: list[ir.Type] = []
+    pointers: list[int] = []
+    for argument in op.args:
+        type_of(argument)
+        if isinstance(argument.type, MemRefType):
+            pointers.append(len(arguments))
+            arguments += [POINTER, *([I64] * _dynamic_sizes(argument.type))]
+        else:
+            arguments.append(type_of(argument))
+    try:
+        results = [value_type(result) for result in op.function_type.outputs]
+    except UnsupportedType as error:
+        raise SourceError.at(op, f"a result's {error}") from error
+    returned = results[0] if len(results) == 1 else VOID
+    if len(results) > 1:
+        arguments += [POINTER] * len(results)
+    function = module.define(
+        symbol(op.sym_name.data), ir.FunctionType(returned, arguments), public=True
+    )
+    for position in pointers:
+        function.args[position].add_attribute("noalias")
+    return function
+
+
+def _dynamic_sizes(memref: MemRefType) -> int:
+    return sum(size == DYNAMIC_INDEX for size in memref.get_shape())
+
+
+def emit_function(module: ModuleEmitter, op: func.FuncOp, function: ir.Function) -> None:
+    """Emits the body of a declared function."""
+    emitter = FunctionEmitter(module, function)
+    arguments = iter(function.args)
+    for argument in op.args:
+        _bind(emitter, argument, arguments)
+    results = emitter.emit_block(op.body.block)
+    match results:
+        case []:
+            emitter.builder.ret_void()
+        case [result]:
+            emitter.builder.ret(result)
+        case _:
+            for result, pointer in zip(results, arguments, strict=True):
+                store(emitter, result, pointer)
+            emitter.builder.ret_void()
+    emitter.finish()
+
+
+def _bind(emitter: FunctionEmitter, value: SSAValue, arguments: Iterator[ir.Value]) -> None:
+    """Takes what stands for `value` from the C arguments."""
+    first = next(arguments)
+    if not isinstance(value.type, MemRefType):
+        emitter.values[value] = first
+        return
+    sizes = tuple(
+        next(arguments) if size == DYNAMIC_INDEX else constant(size)
+        for size in value.type.get_shape()
+    )
+    emitter.buffers[value] = Buffer(first, sizes, type_of(value))

@@ -1,0 +1,120 @@
+"""Sequential loops: rotated, guarded by a test for zero iterations, values carried by phis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from llvmlite import ir
+from xdsl.dialects import affine, scf
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation, SSAValue
+
+from . import integers
+from .affine_expressions import emit_bound
+from .emitter import Emitters, FunctionEmitter, constant
+from .metadata import attach_loop_metadata
+from .types import I1, I64
+
+# Emits the body for an induction variable and carried values; returns what the next
+# iteration gets.
+Body = Callable[[ir.Value, list[ir.Value]], Sequence[ir.Value]]
+
+
+def emit_loop(
+    emitter: FunctionEmitter,
+    lower: ir.Value,
+    upper: ir.Value,
+    step: ir.Value,
+    inits: Sequence[ir.Value],
+    body: Body,
+    unroll: int | None = None,
+) -> list[ir.Value]:
+    """Runs `body` for lower, lower + step, ... below upper; returns the values carried out.
+
+    The step must be positive. `unroll` is a hint: a factor, 0 for full.
+    """
+    first, last = integers.known(lower), integers.known(upper)
+    if first is not None and last is not None:
+        if first >= last:
+            return list(inits)
+        runs = ir.Constant(I1, 1)
+    else:
+        runs = emitter.builder.icmp_signed("<", lower, upper)
+    start, header, end = (emitter.block(name) for name in ("loop.start", "loop", "loop.end"))
+    guard = emitter.builder.block
+    emitter.builder.cbranch(runs, start, end)
+
+    emitter.builder.position_at_end(start)
+    emitter.builder.branch(header)
+    emitter.builder.position_at_end(header)
+    index = emitter.builder.phi(I64)
+    index.add_incoming(lower, start)
+    carried: list[ir.PhiInstr] = []
+    for init in inits:
+        phi = emitter.builder.phi(init.type)
+        phi.add_incoming(init, start)
+        carried.append(phi)
+    results = body(index, list(carried))
+    following = emitter.builder.add(index, step, flags=("nsw",))
+    again = emitter.builder.icmp_signed("<", following, upper)
+    latch = emitter.builder.block
+    attach_loop_metadata(emitter, emitter.builder.cbranch(again, header, end), unroll)
+    index.add_incoming(following, latch)
+    for phi, result in zip(carried, results, strict=True):
+        phi.add_incoming(result, latch)
+
+    emitter.builder.position_at_end(end)
+    outcomes: list[ir.Value] = []
+    for init, result in zip(inits, results, strict=True):
+        phi = emitter.builder.phi(init.type)
+        phi.add_incoming(init, guard)
+        phi.add_incoming(result, latch)
+        outcomes.append(phi)
+    return outcomes
+
+
+def emit_affine_for(emitter: FunctionEmitter, op: affine.ForOp) -> None:
+    lower = emit_bound(
+        emitter, op, op.lowerBoundMap.data, op.lowerBoundOperands, integers.maximum
+    )
+    upper = emit_bound(
+        emitter, op, op.upperBoundMap.data, op.upperBoundOperands, integers.minimum
+    )
+    _emit_for(emitter, op, lower, upper, constant(op.step.value.data), op.inits)
+
+
+def emit_scf_for(emitter: FunctionEmitter, op: scf.ForOp) -> None:
+    lower, upper, step = (emitter.value(bound) for bound in (op.lb, op.ub, op.step))
+    _emit_for(emitter, op, lower, upper, step, op.iter_args)
+
+
+def _emit_for(
+    emitter: FunctionEmitter,
+    op: affine.ForOp | scf.ForOp,
+    lower: ir.Value,
+    upper: ir.Value,
+    step: ir.Value,
+    inits: Sequence[SSAValue],
+) -> None:
+    block = op.body.block
+
+    def body(index: ir.Value, carried: list[ir.Value]) -> list[ir.Value]:
+        emitter.values.update(zip(block.args, [index, *carried], strict=True))
+        return emitter.emit_block(block)
+
+    results = emit_loop(
+        emitter, lower, upper, step, emitter.all_values(inits), body, unroll_hint(op)
+    )
+    emitter.values.update(zip(op.results, results, strict=True))
+
+
+def unroll_hint(op: Operation) -> int | None:
+    """The value of an operation's `llvm.unroll` attribute."""
+    hint = op.attributes.get("llvm.unroll")
+    return hint.value.data if isinstance(hint, IntegerAttr) else None
+
+
+EMITTERS: Emitters = {
+    "affine.for": emit_affine_for,
+    "scf.for": emit_scf_for,
+}

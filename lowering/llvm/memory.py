@@ -1,0 +1,118 @@
+"""Loads and stores of elements; sizes of memrefs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llvmlite import ir
+from xdsl.dialects import affine, memref
+
+from ...dialects.errors import SourceError
+from . import integers
+from .affine_expressions import emit_map
+from .emitter import Buffer, Emitters, FunctionEmitter, type_of
+from .types import scalar_type, size_in_bytes, storage_type
+
+
+def element_pointer(
+    emitter: FunctionEmitter,
+    buffer: Buffer,
+    subscripts: Sequence[ir.Value],
+    *,
+    inbounds: bool = True,
+) -> ir.Value:
+    """The address of an element, `inbounds` when the element is known to exist."""
+    if not subscripts:
+        return buffer.pointer
+    offset = subscripts[0]
+    for subscript, size in zip(subscripts[1:], buffer.sizes[1:], strict=True):
+        offset = integers.add(emitter, integers.multiply(emitter, offset, size), subscript)
+    return emitter.builder.gep(
+        buffer.pointer, [offset], inbounds=inbounds, source_etype=storage_type(buffer.element)
+    )
+
+
+def from_storage(emitter: FunctionEmitter, stored: ir.Value, wanted: ir.Type) -> ir.Value:
+    """A value as loaded, for use in a register: bytes become booleans."""
+    if stored.type == wanted:
+        return stored
+    return emitter.builder.icmp_unsigned("!=", stored, ir.Constant(stored.type, None))
+
+
+def to_storage(emitter: FunctionEmitter, value: ir.Value) -> ir.Value:
+    """A value as it is stored: booleans become bytes."""
+    stored = storage_type(value.type)
+    return value if stored == value.type else emitter.builder.zext(value, stored)
+
+
+def load(
+    emitter: FunctionEmitter, pointer: ir.Value, wanted: ir.Type, alignment: int | None = None
+) -> ir.Value:
+    """Loads a scalar or contiguous vector; alignment in bytes, by default that of an element."""
+    alignment = alignment or size_in_bytes(scalar_type(wanted))
+    stored = emitter.builder.load(pointer, align=alignment, typ=storage_type(wanted))
+    return from_storage(emitter, stored, wanted)
+
+
+def store(
+    emitter: FunctionEmitter, value: ir.Value, pointer: ir.Value, alignment: int | None = None
+) -> None:
+    """Stores a scalar or contiguous vector; alignment in bytes, by default that of an element."""
+    alignment = alignment or size_in_bytes(scalar_type(value.type))
+    emitter.builder.store(to_storage(emitter, value), pointer, align=alignment)
+
+
+def affine_pointer(
+    emitter: FunctionEmitter,
+    op: affine.LoadOp | affine.StoreOp | affine.VectorLoadOp | affine.VectorStoreOp,
+) -> ir.Value:
+    """The address of an affine access."""
+    subscripts = emit_map(emitter, op, op.map.data, emitter.all_values(op.indices))
+    return element_pointer(emitter, emitter.buffer(op.memref), subscripts)
+
+
+def emit_affine_load(emitter: FunctionEmitter, op: affine.LoadOp) -> None:
+    pointer = affine_pointer(emitter, op)
+    emitter.values[op.result] = load(emitter, pointer, type_of(op.result))
+
+
+def emit_affine_store(emitter: FunctionEmitter, op: affine.StoreOp) -> None:
+    store(emitter, emitter.value(op.value), affine_pointer(emitter, op))
+
+
+def emit_load(emitter: FunctionEmitter, op: memref.LoadOp) -> None:
+    pointer = element_pointer(
+        emitter, emitter.buffer(op.memref), emitter.all_values(op.indices)
+    )
+    emitter.values[op.res] = load(emitter, pointer, type_of(op.res))
+
+
+def emit_store(emitter: FunctionEmitter, op: memref.StoreOp) -> None:
+    pointer = element_pointer(
+        emitter, emitter.buffer(op.memref), emitter.all_values(op.indices)
+    )
+    store(emitter, emitter.value(op.value), pointer)
+
+
+def emit_dim(emitter: FunctionEmitter, op: memref.DimOp) -> None:
+    sizes = emitter.buffer(op.source).sizes
+    position = integers.known(emitter.value(op.index))
+    if position is None or not 0 <= position < len(sizes):
+        raise SourceError.at(op, "the dimension must be a constant below the memref's rank")
+    emitter.values[op.result] = sizes[position]
+
+
+def emit_cast(emitter: FunctionEmitter, op: memref.CastOp) -> None:
+    buffer = emitter.buffer(op.source)
+    type_of(op.dest)
+    emitter.buffers[op.dest] = buffer
+
+
+EMITTERS: Emitters = {
+    "affine.load": emit_affine_load,
+    "affine.store": emit_affine_store,
+    "memref.load": emit_load,
+    "memref.store": emit_store,
+    "memref.dim": emit_dim,
+    "memref.cast": emit_cast,
+}

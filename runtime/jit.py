@@ -1,0 +1,115 @@
+"""LLVM IR to object code, and object code to callable addresses."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+from llvmlite import binding, ir
+
+if TYPE_CHECKING:
+    from ..passes.target import Target
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """How LLVM optimises a module.
+
+    `vectorise`: the whole -O3 pipeline with LLVM's own loop and SLP vectorisers; otherwise a light
+    pipeline for code that has explicit vectors.
+    """
+
+    vectorise: bool = True
+
+
+@cache
+def _initialise() -> None:
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    binding.initialize_native_asmparser()
+
+
+def _target_machine(target: Target) -> binding.TargetMachine:
+    _initialise()
+    features = binding.get_host_cpu_features().flatten()
+    return binding.Target.from_triple(binding.get_process_triple()).create_target_machine(
+        cpu=target.name, features=features, opt=3, reloc="pic", codemodel="small"
+    )
+
+
+def optimise(
+    module: ir.Module, machine: binding.TargetMachine, options: CompileOptions
+) -> binding.ModuleRef:
+    """Parses, verifies and optimises a module."""
+    parsed = binding.parse_assembly(str(module))
+    parsed.triple = machine.triple
+    parsed.data_layout = str(machine.target_data)
+    parsed.verify()
+    tuning = binding.create_pipeline_tuning_options(speed_level=3)
+    tuning.loop_vectorization = options.vectorise
+    tuning.slp_vectorization = options.vectorise
+    tuning.loop_interleaving = options.vectorise
+    tuning.loop_unrolling = True
+    builder = binding.create_pass_builder(machine, tuning)
+    builder.getModulePassManager().run(parsed, builder)
+    return parsed
+
+
+def compile_module(
+    module: ir.Module, *, target: Target, options: CompileOptions = CompileOptions()
+) -> bytes:
+    """Compiles a module to a relocatable object file for this machine."""
+    machine = _target_machine(target)
+    return machine.emit_object(optimise(module, machine, options))
+
+
+@dataclass(frozen=True)
+class LoadedObject:
+    """Machine code in memory, for as long as this object lives."""
+
+    addresses: Mapping[str, int]
+    _tracker: object = field(repr=False)
+
+    def __getitem__(self, name: str) -> int:
+        return self.addresses[name]
+
+
+class _Linker:
+    """The process's linker: one library per object."""
+
+    def __init__(self) -> None:
+        _initialise()
+        self._lock = threading.Lock()
+        self._numbers = itertools.count()
+        self._jit = binding.create_lljit_compiler()
+
+    def link(self, code: bytes, exports: Iterable[str], imports: Mapping[str, int]) -> LoadedObject:
+        library = binding.JITLibraryBuilder().add_object_img(code).add_current_process()
+        for name, address in imports.items():
+            library.import_symbol(name, address)
+        exports = tuple(exports)
+        for name in exports:
+            library.export_symbol(name)
+        with self._lock:
+            tracker = library.link(self._jit, f"loopwright{next(self._numbers)}")
+        return LoadedObject({name: tracker[name] for name in exports}, tracker)
+
+
+@cache
+def _linker() -> _Linker:
+    return _Linker()
+
+
+def load_object(
+    code: bytes, exports: Iterable[str], imports: Mapping[str, int] | None = None
+) -> LoadedObject:
+    """Loads an object file; `exports` are the symbols whose addresses are wanted.
+
+    `imports` gives the addresses of symbols that the object needs and the process does not have.
+    The result keeps the code alive. Raises RuntimeError when a symbol cannot be resolved.
+    """
+    return _linker().link(code, exports, imports or {})
