@@ -1,0 +1,244 @@
+"""Scalar semantics of `arith` and `math` on Python integers and NumPy floats.
+
+Integers are Python ints in the signed range of their type (`i1`: 0 or 1), floats are NumPy scalars,
+so that every result is rounded to its own type. What MLIR leaves undefined raises.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, IndexType, IntegerType
+from xdsl.ir import Attribute
+
+Scalar = Any  # int or numpy floating
+
+
+class UndefinedBehaviourError(Exception):
+    """The program did what MLIR gives no meaning to."""
+
+
+def width(element_type: Attribute) -> int:
+    """Bits of an integer type; `index` has 64."""
+    return element_type.width.data if isinstance(element_type, IntegerType) else 64
+
+
+def is_integer(element_type: Attribute) -> bool:
+    """Whether values of the type are integers."""
+    return isinstance(element_type, IntegerType | IndexType)
+
+
+def dtype(element_type: Attribute) -> np.dtype[Any]:
+    """The NumPy type of an array with this element type."""
+    if is_integer(element_type):
+        return np.dtype(f"int{max(8, width(element_type))}")
+    if isinstance(element_type, Float32Type):
+        return np.dtype(np.float32)
+    if isinstance(element_type, Float16Type):
+        return np.dtype(np.float16)
+    assert not isinstance(element_type, BFloat16Type), "NumPy has no bfloat16"
+    return np.dtype(np.float64)
+
+
+def scalar(value: Any, element_type: Attribute) -> Scalar:
+    """`value` as a scalar of the type: wrapped round or rounded."""
+    if is_integer(element_type):
+        return wrap(int(value), width(element_type))
+    return dtype(element_type).type(value)
+
+
+def wrap(value: int, bits: int) -> int:
+    """Two's complement."""
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if bits > 1 and value >> (bits - 1) else value
+
+
+def unsigned(value: int, bits: int) -> int:
+    """The same bits read without a sign."""
+    return value & ((1 << bits) - 1)
+
+
+def divide(a: int, b: int) -> int:
+    """Quotient rounded toward zero."""
+    if b == 0:
+        raise UndefinedBehaviourError("integer division by zero")
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+def _nonzero(b: int) -> int:
+    if b == 0:
+        raise UndefinedBehaviourError("integer division by zero")
+    return b
+
+
+def _shift(amount: int, bits: int) -> int:
+    if not 0 <= amount < bits:
+        raise UndefinedBehaviourError(f"shift of an i{bits} by {amount}")
+    return amount
+
+
+def _fuse(a: Scalar, b: Scalar, c: Scalar) -> Scalar:
+    if not all(np.isfinite(x) for x in (a, b, c)):
+        return a * b + c
+    return type(a)(float(Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))))
+
+
+# (a, b, bits) -> result before wrapping
+INTEGER_BINARY: dict[str, Callable[[int, int, int], int]] = {
+    "arith.addi": lambda a, b, _: a + b,
+    "arith.subi": lambda a, b, _: a - b,
+    "arith.muli": lambda a, b, _: a * b,
+    "arith.divsi": lambda a, b, _: divide(a, b),
+    "arith.remsi": lambda a, b, _: a - b * divide(a, b),
+    "arith.floordivsi": lambda a, b, _: a // _nonzero(b),
+    "arith.ceildivsi": lambda a, b, _: -(-a // _nonzero(b)),
+    "arith.divui": lambda a, b, n: unsigned(a, n) // _nonzero(unsigned(b, n)),
+    "arith.ceildivui": lambda a, b, n: -(-unsigned(a, n) // _nonzero(unsigned(b, n))),
+    "arith.remui": lambda a, b, n: unsigned(a, n) % _nonzero(unsigned(b, n)),
+    "arith.minsi": lambda a, b, _: min(a, b),
+    "arith.maxsi": lambda a, b, _: max(a, b),
+    "arith.minui": lambda a, b, n: min(unsigned(a, n), unsigned(b, n)),
+    "arith.maxui": lambda a, b, n: max(unsigned(a, n), unsigned(b, n)),
+    "arith.andi": lambda a, b, _: a & b,
+    "arith.ori": lambda a, b, _: a | b,
+    "arith.xori": lambda a, b, _: a ^ b,
+    "arith.shli": lambda a, b, n: a << _shift(b, n),
+    "arith.shrsi": lambda a, b, n: a >> _shift(b, n),
+    "arith.shrui": lambda a, b, n: unsigned(a, n) >> _shift(b, n),
+    "math.ipowi": lambda a, b, _: a**b if b >= 0 else divide(1, a ** (-b)),
+}
+
+FLOAT: dict[str, Callable[..., Scalar]] = {
+    "arith.addf": operator.add,
+    "arith.subf": operator.sub,
+    "arith.mulf": operator.mul,
+    "arith.divf": operator.truediv,
+    "arith.remf": np.fmod,
+    "arith.negf": operator.neg,
+    "arith.maximumf": np.maximum,
+    "arith.minimumf": np.minimum,
+    "arith.maxnumf": np.fmax,
+    "arith.minnumf": np.fmin,
+    "math.absf": np.abs,
+    "math.sqrt": np.sqrt,
+    "math.rsqrt": lambda a: type(a)(1) / np.sqrt(a),
+    "math.cbrt": np.cbrt,
+    "math.exp": np.exp,
+    "math.exp2": np.exp2,
+    "math.expm1": np.expm1,
+    "math.log": np.log,
+    "math.log2": np.log2,
+    "math.log10": np.log10,
+    "math.log1p": np.log1p,
+    "math.sin": np.sin,
+    "math.cos": np.cos,
+    "math.tan": np.tan,
+    "math.asin": np.arcsin,
+    "math.acos": np.arccos,
+    "math.atan": np.arctan,
+    "math.atan2": np.arctan2,
+    "math.sinh": np.sinh,
+    "math.cosh": np.cosh,
+    "math.tanh": np.tanh,
+    "math.erf": lambda a: type(a)(math.erf(float(a))),
+    "math.powf": np.power,
+    "math.copysign": np.copysign,
+    "math.ceil": np.ceil,
+    "math.floor": np.floor,
+    "math.trunc": np.trunc,
+    "math.round": lambda a: np.copysign(np.floor(np.abs(a) + type(a)(0.5)), a),
+    "math.roundeven": np.rint,
+    "math.fma": _fuse,
+}
+
+INTEGER_PREDICATES: tuple[Callable[[int, int, int], bool], ...] = (
+    lambda a, b, _: a == b,
+    lambda a, b, _: a != b,
+    lambda a, b, _: a < b,
+    lambda a, b, _: a <= b,
+    lambda a, b, _: a > b,
+    lambda a, b, _: a >= b,
+    lambda a, b, n: unsigned(a, n) < unsigned(b, n),
+    lambda a, b, n: unsigned(a, n) <= unsigned(b, n),
+    lambda a, b, n: unsigned(a, n) > unsigned(b, n),
+    lambda a, b, n: unsigned(a, n) >= unsigned(b, n),
+)
+
+# in the order of arith's predicates between `false` and `true`: (relation, result when unordered)
+FLOAT_PREDICATES: tuple[tuple[Callable[[Scalar, Scalar], Any], bool], ...] = (
+    (lambda _a, _b: False, False),
+    (operator.eq, False),
+    (operator.gt, False),
+    (operator.ge, False),
+    (operator.lt, False),
+    (operator.le, False),
+    (operator.ne, False),
+    (lambda _a, _b: True, False),
+    (operator.eq, True),
+    (operator.gt, True),
+    (operator.ge, True),
+    (operator.lt, True),
+    (operator.le, True),
+    (operator.ne, True),
+    (lambda _a, _b: False, True),
+    (lambda _a, _b: True, True),
+)
+
+
+def compare_integers(predicate: int, a: int, b: int, bits: int) -> int:
+    """`arith.cmpi`."""
+    return int(INTEGER_PREDICATES[predicate](a, b, bits))
+
+
+def compare_floats(predicate: int, a: Scalar, b: Scalar) -> int:
+    """`arith.cmpf`."""
+    relation, unordered = FLOAT_PREDICATES[predicate]
+    return int(unordered if np.isnan(a) or np.isnan(b) else bool(relation(a, b)))
+
+
+def _to_integer(value: Scalar, low: int, high: int) -> int:
+    if not np.isfinite(value) or not low <= math.trunc(value) < high:
+        raise UndefinedBehaviourError(f"{value} does not fit the integer type")
+    return math.trunc(value)
+
+
+def convert(name: str, value: Scalar, source: Attribute, target: Attribute) -> Scalar:
+    """The conversions of `arith`, by operation name; raises KeyError on another operation."""
+    bits = width(target)
+    table: dict[str, Callable[[], Any]] = {
+        "arith.index_cast": lambda: -value if width(source) == 1 else value,
+        "arith.index_castui": lambda: unsigned(value, width(source)),
+        "arith.extsi": lambda: -value if width(source) == 1 else value,
+        "arith.extui": lambda: unsigned(value, width(source)),
+        "arith.trunci": lambda: value,
+        "arith.sitofp": lambda: np.int64(-value if width(source) == 1 else value),
+        "arith.uitofp": lambda: np.uint64(unsigned(value, width(source))),
+        "arith.fptosi": lambda: _to_integer(value, -(1 << (bits - 1)), 1 << (bits - 1)),
+        "arith.fptoui": lambda: _to_integer(value, 0, 1 << bits),
+        "arith.extf": lambda: value,
+        "arith.truncf": lambda: value,
+    }
+    return scalar(table[name](), target)
+
+
+CONVERSIONS = frozenset(
+    [
+        "arith.index_cast",
+        "arith.index_castui",
+        "arith.extsi",
+        "arith.extui",
+        "arith.trunci",
+        "arith.sitofp",
+        "arith.uitofp",
+        "arith.fptosi",
+        "arith.fptoui",
+        "arith.extf",
+        "arith.truncf",
+    ]
+)

@@ -1,0 +1,323 @@
+"""Random control flow: nests of loops, guards, reductions, local arrays, time loops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .choice import Chooser, chance, choose
+from .random_memory import ArraySpec, Memory, bound_text
+from .random_values import Scope, ValueGenerator
+from .ranges import Affine, Index, Linear, affine_map, affine_set, join
+
+LOOP_NAMES = "ijklm"
+MAX_DEPTH = 4
+
+
+class BodyGenerator:
+    """The body of the function: `lines` in which `<%A0>` stands for the type of `%A0`."""
+
+    def __init__(self, chooser: Chooser, memory: Memory):
+        self.chooser = chooser
+        self.memory = memory
+        self.code = ValueGenerator(chooser, memory)
+        self.deepest = 0
+        self.budget = 12
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines so far."""
+        return self.code.lines
+
+    def function_body(self) -> tuple[list[str], list[tuple[str, str]]]:
+        """The body's lines and the values it returns, with their types."""
+        scope = Scope()
+        if chance(self.chooser, 20):
+            self._local_array(scope, function_level=True)
+        for _ in range(choose(self.chooser, (1, 1, 2, 2, 3, 4))):
+            self._nest(scope)
+        results: list[tuple[str, str]] = []
+        if chance(self.chooser, 15):
+            kind = self._kind()
+            results.append((self.code.value(scope, kind, 0), kind))
+        return self._expanded(), results
+
+    def _expanded(self) -> list[str]:
+        """The lines with allocations and array types filled in."""
+        result: list[str] = []
+        types: dict[str, str] = {}
+        for spec in self.memory.arrays.values():
+            types[f"<{spec.name}>"] = self.memory.type(spec)
+        for line in self.lines:
+            if line.startswith("allocate "):
+                result += self.memory.allocation(self.memory.arrays[line.split()[1]])
+                continue
+            for placeholder in (word for word in line.split() if word in types):
+                line = line.replace(placeholder, types[placeholder])
+            result.append(line)
+        return result
+
+    def _kind(self) -> str:
+        return choose(self.chooser, self.memory.element_types)
+
+    def _nest(self, scope: Scope) -> None:
+        form = self.chooser.integer(0, 9)
+        if form <= 3:
+            self._perfect_nest(scope)
+        elif form == 4:
+            self._time_loop(scope)
+        elif form == 5:
+            self._parallel(scope)
+        elif form == 6:
+            self._reduction(scope)
+        else:
+            self._loop(scope, self._block)
+
+    def _perfect_nest(self, scope: Scope) -> None:
+        """Loops directly inside each other around one or two statements."""
+        if scope.depth >= MAX_DEPTH or (scope.depth and chance(self.chooser, 45)):
+            self._statement(scope)
+            if chance(self.chooser, 30):
+                self._statement(scope)
+            return
+        self._loop(scope, self._perfect_nest)
+
+    def _time_loop(self, scope: Scope) -> None:
+        """Sweeps over the same arrays, repeated."""
+        steps = self.memory.size() if chance(self.chooser, 60) else "3"
+        self.lines.append(f"affine.for %t = 0 to {steps} {{")
+        inner = scope.inner(deeper=1)
+        for _ in range(choose(self.chooser, (1, 2))):
+            self._perfect_nest_below(inner)
+        self.lines.append("}")
+
+    def _perfect_nest_below(self, scope: Scope) -> None:
+        self._loop(scope, self._perfect_nest)
+
+    def _block(self, scope: Scope) -> None:
+        """Statements, loops, guards ... one after the other."""
+        for _ in range(choose(self.chooser, (1, 2, 1, 3))):
+            self.budget -= 1
+            form = self.chooser.integer(0, 9)
+            if scope.depth >= MAX_DEPTH or self.budget < 0 or form <= 3:
+                self._statement(scope)
+            elif form <= 5:
+                self._loop(scope, self._block)
+            elif form == 6:
+                self._guard(scope)
+            elif form == 7:
+                self._reduction(scope)
+            elif form == 8 and scope.depth:
+                self._local_array(scope)
+            else:
+                self._index_value(scope)
+
+    def _statement(self, scope: Scope) -> None:
+        """Loads and arithmetic, then one or two stores."""
+        kind = self._kind()
+        value = self.code.value(scope, kind)
+        self.code.store(scope, kind, value)
+        if chance(self.chooser, 25):
+            # the same value once more, or one that was loaded before the store
+            self.code.store(scope, kind, choose(self.chooser, scope.values.get(kind, [value])))
+
+    def _loop(self, scope: Scope, fill: object) -> None:
+        assert callable(fill)
+        index, header = self._header(scope)
+        self.lines.append(f"{header} {{")
+        fill(self._inside(scope, index))
+        self.lines.append("}")
+
+    def _inside(self, scope: Scope, index: Index) -> Scope:
+        inner = scope.inner((*scope.indices, index), deeper=1)
+        self.deepest = max(self.deepest, inner.depth)
+        return inner
+
+    def _header(self, scope: Scope) -> tuple[Index, str]:
+        """The induction variable of a new loop, and `affine.for %i = ... to ...`."""
+        name = f"%{LOOP_NAMES[scope.depth]}"
+        lower, upper = self._lower(scope), self._upper(scope)
+        step = choose(self.chooser, (1, 1, 1, 1, 1, 1, 2, 3, 5))
+        suffix = "" if step == 1 else f" step {step}"
+        header = f"affine.for {name} = {bound_text(lower, 'max')} to {bound_text(upper, 'min')}"
+        return Index(name, lower[0].low, upper[0].high.shifted(-1)), header + suffix
+
+    def _lower(self, scope: Scope) -> list[Affine]:
+        form = self.chooser.integer(0, 9)
+        constant = Affine((), Linear((), choose(self.chooser, (0, 0, 0, 1, 2))))
+        if form <= 6 or not scope.indices:
+            return [constant]
+        outer = Affine(((choose(self.chooser, scope.indices), 1),))
+        if form <= 8:
+            return [outer.plus(Linear((), choose(self.chooser, (0, 1, -1))))]
+        return [constant, outer.plus(Linear((), -2))]
+
+    def _upper(self, scope: Scope) -> list[Affine]:
+        form = self.chooser.integer(0, 11)
+        if form <= 4 or (form >= 7 and not scope.indices):
+            offset = choose(self.chooser, (0, 0, -1, 1, -2))
+            return [Affine((), Linear.size(self.memory.size()).shifted(offset))]
+        if form == 5:
+            return [Affine((), Linear((), self.chooser.integer(0, 9)))]
+        if form == 6:
+            return [Affine((), Linear.size(self.memory.size())).wrapped("floordiv 2")]
+        index = choose(self.chooser, scope.indices)
+        size = Linear.size(self.memory.size())
+        offset = Linear((), self.chooser.integer(0, 4))
+        if form <= 9:
+            return [Affine(((index, 1),)).plus(offset)]
+        if form == 10:
+            return [Affine((), size), Affine(((index, 1),)).plus(offset)]
+        return [Affine(((index, -1),), size)]
+
+    def _constraint(self, scope: Scope) -> tuple[tuple[Affine, str], Index | None]:
+        """A condition, and the index whose bounds are better where it holds."""
+        index = choose(self.chooser, scope.indices)
+        plain = Affine(((index, 1),))
+        form = self.chooser.integer(0, 4)
+        if form == 0:
+            least = self.chooser.integer(1, 3)
+            better = replace(index, low=Linear((), least)) if not index.low.coefficients else None
+            return (plain.plus(Linear((), -least)), ">="), better
+        if form == 1:
+            most = Linear.size(self.memory.size()).shifted(-self.chooser.integer(1, 3))
+            return (Affine(((index, -1),), most), ">="), replace(index, high=most)
+        if form == 2:
+            other = choose(self.chooser, scope.indices)
+            terms = ((index, 1), (other, -1)) if other is not index else ((index, 1),)
+            return (Affine(terms), choose(self.chooser, (">=", "=="))), None
+        wrap = choose(self.chooser, ("mod 2", "mod 3"))
+        after = self.chooser.integer(-1, 0)
+        return (replace(plain.wrapped(wrap), after=after), "=="), None
+
+    def _guard(self, scope: Scope) -> None:
+        """An affine.if, with or without else, with or without a result."""
+        if not scope.indices:
+            self._statement(scope)
+            return
+        constraints: list[tuple[Affine, str]] = []
+        indices = scope.indices
+        for _ in range(choose(self.chooser, (1, 1, 2))):
+            constraint, better = self._constraint(scope)
+            constraints.append(constraint)
+            if better is not None:
+                indices = tuple(better if i.name == better.name else i for i in indices)
+        if chance(self.chooser, 35):
+            self._conditional_value(scope, scope.inner(indices), affine_set(constraints))
+            return
+        self.lines.append(f"affine.if {affine_set(constraints)} {{")
+        self._block(scope.inner(indices))
+        if chance(self.chooser, 40):
+            self.lines.append("} else {")
+            self._block(scope.inner())
+        self.lines.append("}")
+
+    def _conditional_value(self, scope: Scope, holds: Scope, condition: str) -> None:
+        kind = self._kind()
+        name = self.memory.fresh("v")
+        self.lines.append(f"{name} = affine.if {condition} -> {kind} {{")
+        self.lines.append(f"affine.yield {self.code.value(holds, kind)} : {kind}")
+        self.lines.append("} else {")
+        self.lines.append(f"affine.yield {self.code.value(scope.inner(), kind)} : {kind}")
+        self.lines.append("}")
+        scope.add(kind, name)
+        self.code.store(scope, kind, name)
+
+    def _reduction(self, scope: Scope) -> None:
+        """A loop that carries one or two values; its result is stored."""
+        if scope.depth >= MAX_DEPTH:
+            self._statement(scope)
+            return
+        kind = self._kind()
+        carried: list[str] = []
+        results: list[str] = []
+        inits = [self.code.value(scope, kind, 0) for _ in range(1 + chance(self.chooser, 20))]
+        for _ in inits:
+            carried.append(self.memory.fresh("a"))
+            results.append(self.memory.fresh("r"))
+        index, header = self._header(scope)
+        pairs = ", ".join(f"{a} = {init}" for a, init in zip(carried, inits, strict=True))
+        types = ", ".join([kind] * len(inits))
+        text = f"{', '.join(results)} = {header} iter_args({pairs}) -> ({types}) {{"
+        self.lines.append(text)
+        inner = self._inside(scope, index)
+        yielded: list[str] = []
+        if chance(self.chooser, 25):
+            self._block(inner)
+        for name in carried:
+            inner.add(kind, name)
+        operations = (
+            ("arith.addf", "arith.maximumf")
+            if kind[0] == "f"
+            else ("arith.addi", "arith.maxsi", "arith.muli", "arith.subi")
+        )
+        for name in carried:
+            value = self.code.value(inner, kind)
+            operation = choose(self.chooser, operations)
+            yielded.append(self.code.emit(f"{operation} {name}, {value} : {kind}", kind, inner))
+        if len(yielded) == 2 and chance(self.chooser, 30):
+            yielded.reverse()
+        self.lines.append(f"affine.yield {', '.join(yielded)} : {types}")
+        self.lines.append("}")
+        for name in results:
+            scope.add(kind, name)
+            self.code.store(scope, kind, name)
+
+    def _local_array(self, scope: Scope, function_level: bool = False) -> None:
+        """Allocates an array for the rest of the block and fills it; then a statement uses it."""
+        spec = self.memory.new_array(choose(self.chooser, (0, 1, 2)))
+        spec.local = True
+        # a stack allocation in a loop has a constant size, and so must have its subscripts
+        spec.stack = spec.rank == 0
+        spec.static = True
+        self.lines.append(f"allocate {spec.name}")
+        scope.locals = (*scope.locals, spec.name)
+        if function_level:
+            if not spec.stack:
+                self.memory.frees.append(spec.name)
+            return
+        inner = scope.inner()
+        self._store_to(inner, spec)
+        self._block(inner)
+        if not spec.stack:
+            self.lines.append(f"memref.dealloc {spec.name} : <{spec.name}>")
+        scope.locals = scope.locals[:-1]
+
+    def _store_to(self, scope: Scope, spec: ArraySpec) -> None:
+        subscripts = self.memory.access(spec, scope.indices)
+        value = self.code.value(scope, spec.element_type)
+        self.lines.append(f"affine.store {value}, {spec.name}{subscripts} : <{spec.name}>")
+
+    def _index_value(self, scope: Scope) -> None:
+        """An affine.apply, affine.min or affine.max that later subscripts may use."""
+        operation = choose(self.chooser, ("apply", "min", "max"))
+        first = self.memory.subscript(scope.indices)
+        expressions = [first.plus(first.low.missing())]
+        if operation != "apply":
+            second = Affine((), Linear.size(self.memory.size()))
+            expressions.append(second)
+        name = self.memory.fresh("y")
+        self.lines.append(f"{name} = affine.{operation} {affine_map(expressions)}")
+        high = expressions[0].high
+        if operation == "max":
+            high = join(expression.high for expression in expressions)
+        scope.indices = (*scope.indices, Index(name, Linear(), high))
+        self._statement(scope)
+
+    def _parallel(self, scope: Scope) -> None:
+        """An affine.parallel that computes a new array from others."""
+        rank = choose(self.chooser, (1, 2))
+        kind = self._kind()
+        sizes = [self.memory.size() for _ in range(rank)]
+        names = [f"%{LOOP_NAMES[scope.depth + d]}" for d in range(rank)]
+        lows = ", ".join(["0"] * rank)
+        header = f"affine.parallel ({', '.join(names)}) = ({lows}) to ({', '.join(sizes)}) {{"
+        self.lines.append(header)
+        inner = scope
+        for name, size in zip(names, sizes, strict=True):
+            inner = self._inside(inner, Index(name, Linear(), Linear.size(size).shifted(-1)))
+        value = self.code.value(inner, kind)
+        spec = self.memory.new_array(rank, kind)
+        for upper, size in zip(spec.uppers, sizes, strict=True):
+            upper.append(Linear.size(size).shifted(-1))
+        self.lines.append(f"affine.store {value}, {spec.name}[{', '.join(names)}] : <{spec.name}>")
+        self.lines.append("}")

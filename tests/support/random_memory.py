@@ -1,0 +1,230 @@
+"""Sizes, scalars and arrays of a random program, and the subscripts that stay inside of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .choice import Chooser, chance, choose, distinct
+from .ranges import Affine, Index, Linear, affine_map, join
+
+ELEMENT_TYPES = ("i32", "i64", "f64", "f32")
+
+
+@dataclass
+class ArraySpec:
+    """An array; `uppers` collects, per dimension, bounds of all subscripts so far.
+
+    `anchors` maps a dimension to the size that *is* its extent (read with memref.dim).
+    """
+
+    name: str
+    element_type: str
+    rank: int
+    local: bool = False
+    stack: bool = False
+    static: bool = True
+    uppers: list[list[Linear]] = field(default_factory=list[list[Linear]])
+    anchors: dict[int, str] = field(default_factory=dict[int, str])
+
+    def __post_init__(self) -> None:
+        self.uppers = [[] for _ in range(self.rank)]
+
+
+class Memory:
+    """Declares sizes and arrays on demand, and knows all bounds at the end."""
+
+    def __init__(self, chooser: Chooser):
+        self.chooser = chooser
+        self.element_types = distinct(chooser, ELEMENT_TYPES, 1 + chance(chooser, 30))
+        self.sizes: dict[str, str] = {}
+        self.scalars: dict[str, str] = {}
+        self.arrays: dict[str, ArraySpec] = {}
+        self.frees: list[str] = []
+        self._count = 0
+
+    def fresh(self, prefix: str) -> str:
+        """A new SSA name."""
+        self._count += 1
+        return f"%{prefix}{self._count}"
+
+    def size(self) -> str:
+        """An old or new size: an index argument, an i32 argument, or an extent."""
+        if self.sizes and (len(self.sizes) == 3 or chance(self.chooser, 70)):
+            return choose(self.chooser, list(self.sizes))
+        name = "%" + "NMK"[len(self.sizes)]
+        kind = choose(self.chooser, ("index", "index", "size i32", "dim"))
+        self.sizes[name] = kind
+        if kind == "dim":
+            spec = self.new_array(choose(self.chooser, (1, 2)))
+            spec.anchors[0] = name
+        return name
+
+    def size_names(self) -> tuple[str, ...]:
+        """All sizes."""
+        return tuple(self.sizes)
+
+    def size_arguments(self) -> list[tuple[str, str]]:
+        """Sizes that are arguments, with their kind."""
+        return [(name, kind) for name, kind in self.sizes.items() if kind != "dim"]
+
+    def scalar(self, element_type: str) -> str:
+        """A scalar argument of the type."""
+        for name, kind in self.scalars.items():
+            if kind == element_type:
+                return name
+        name = f"%s{len(self.scalars)}"
+        self.scalars[name] = element_type
+        return name
+
+    def new_array(self, rank: int, element_type: str | None = None) -> ArraySpec:
+        """Declares an array argument."""
+        kind = element_type or choose(self.chooser, self.element_types)
+        spec = ArraySpec(f"%A{len(self.arrays)}", kind, rank, static=chance(self.chooser, 70))
+        self.arrays[spec.name] = spec
+        return spec
+
+    def array(self, visible: Sequence[str], element_type: str) -> ArraySpec:
+        """An array of the type: one of the locals in `visible`, an argument, or a new one."""
+        known = [
+            spec
+            for spec in self.arrays.values()
+            if spec.element_type == element_type and (not spec.local or spec.name in visible)
+        ]
+        arguments = sum(not spec.local for spec in self.arrays.values())
+        if known and (arguments >= 5 or chance(self.chooser, 65)):
+            return choose(self.chooser, known)
+        return self.new_array(choose(self.chooser, (1, 2, 0, 2, 1, 3)), element_type)
+
+    def access(self, spec: ArraySpec, indices: Sequence[Index]) -> str | None:
+        """Text of subscripts inside `spec`, e.g. `[%i + 1, %j]`; None if there are none."""
+        dense = chance(self.chooser, 65)
+        order = distinct(self.chooser, indices, spec.rank)
+        subscripts: list[Affine] = []
+        for dimension in range(spec.rank):
+            if dense and dimension < len(order):
+                simple = Affine(((order[dimension], 1),))
+                moved = simple.plus(Linear((), choose(self.chooser, (0, 0, 0, 1, -1, 2, -2))))
+            else:
+                moved = self.subscript(indices)
+            subscript = moved.plus(moved.low.missing())
+            if dimension in spec.anchors:
+                subscript = self._anchored(spec.anchors[dimension], indices)
+                if subscript is None:
+                    return None
+            subscripts.append(subscript)
+        for dimension, subscript in enumerate(subscripts):
+            spec.uppers[dimension].append(subscript.high)
+        return "[" + ", ".join(subscript.text() for subscript in subscripts) + "]"
+
+    def _anchored(self, size: str, indices: Sequence[Index]) -> Affine | None:
+        """A subscript below `size`."""
+        fitting = [
+            subscript
+            for index in indices
+            for offset in (0, -1, 1)
+            for subscript in (Affine(((index, 1),)).plus(Linear((), offset)),)
+            if subscript.low.never_negative()
+            and (Linear.size(size).shifted(-1) + subscript.high * -1).never_negative()
+        ]
+        return choose(self.chooser, fitting) if fitting else None
+
+    def subscript(self, indices: Sequence[Index]) -> Affine:
+        """Any affine function of the indices; it may be negative."""
+        form = self.chooser.integer(0, 6)
+        if not indices or form == 6:
+            return Affine((), Linear((), self.chooser.integer(0, 3)))
+        first = choose(self.chooser, indices)
+        second = choose(self.chooser, indices)
+        offset = Linear((), choose(self.chooser, (0, 0, 1, -1)))
+        if form == 0:
+            return Affine(((first, 1),)).plus(offset)
+        if form == 1:
+            # reversed: from the last value of the index down to 0
+            return Affine(((first, -1),), first.high)
+        coefficient = choose(self.chooser, (1, -1, 2))
+        if first is second:
+            total = Affine(((first, coefficient + 1),) if coefficient != -1 else ())
+        else:
+            total = Affine(((first, 1), (second, coefficient)))
+        if form == 2 or not total.terms:
+            return total
+        wrap = choose(self.chooser, ("floordiv 2", "mod 2", "mod 3", "floordiv 3", "mod 5"))
+        return (total if form == 3 else Affine(((first, 1),)).plus(offset)).wrapped(wrap)
+
+    def shape(self, spec: ArraySpec) -> tuple[Linear, ...]:
+        """The extents: one more than the largest subscript."""
+        return tuple(
+            Linear.size(spec.anchors[dimension])
+            if dimension in spec.anchors
+            else _extent(uppers, spec.local)
+            for dimension, uppers in enumerate(spec.uppers)
+        )
+
+    def type(self, spec: ArraySpec) -> str:
+        """`memref<?x8xf64>`."""
+        extents = ""
+        for extent in self.shape(spec):
+            extents += f"{extent.constant}x" if spec.static and not extent.coefficients else "?x"
+        return f"memref<{extents}{spec.element_type}>"
+
+    def allocation(self, spec: ArraySpec) -> list[str]:
+        """Allocates and fills a local array."""
+        lines: list[str] = []
+        operands: list[str] = []
+        shape = self.shape(spec)
+        for extent in shape:
+            if spec.static and not extent.coefficients:
+                continue
+            name = self.fresh("e")
+            lines.append(f"{name} = affine.apply {affine_map([Affine((), extent)])}")
+            operands.append(name)
+        kind = "alloca" if spec.stack else "alloc"
+        lines.append(f"{spec.name} = memref.{kind}({', '.join(operands)}) : {self.type(spec)}")
+        value = self.fresh("z")
+        number = "1.0" if spec.element_type.startswith("f") else "1"
+        lines.append(f"{value} = arith.constant {number} : {spec.element_type}")
+        names = [f"%x{dimension}" for dimension in range(spec.rank)]
+        for name, extent in zip(names, shape, strict=True):
+            lines.append(f"affine.for {name} = 0 to {bound_text([Affine((), extent)], 'min')} {{")
+        target = f"{spec.name}[{', '.join(names)}]"
+        lines.append(f"affine.store {value}, {target} : {self.type(spec)}")
+        return [*lines, *["}"] * spec.rank]
+
+    def prologue(self) -> list[str]:
+        """Definitions of the sizes that are not index arguments."""
+        lines: list[str] = []
+        for name, kind in self.sizes.items():
+            if kind == "size i32":
+                lines.append(f"{name} = arith.index_cast {name}_i32 : i32 to index")
+        anchored = [(spec, size) for spec in self.arrays.values() for size in spec.anchors.values()]
+        for spec, size in anchored:
+            zero = self.fresh("c")
+            lines.append(f"{zero} = arith.constant 0 : index")
+            lines.append(f"{size} = memref.dim {spec.name}, {zero} : {self.type(spec)}")
+        return lines
+
+    def epilogue(self) -> list[str]:
+        """Frees what the function body allocated."""
+        return [f"memref.dealloc {n} : {self.type(self.arrays[n])}" for n in self.frees]
+
+
+def _extent(uppers: Sequence[Linear], local: bool) -> Linear:
+    extent = join(uppers or [Linear()]).shifted(1)
+    if extent.coefficients and not local:
+        return extent
+    least = 0 if extent.coefficients else 1
+    return extent.shifted(max(0, least - extent.constant))
+
+
+def bound_text(expressions: Sequence[Affine], keyword: str) -> str:
+    """A loop bound: `0`, `%n` or a map, with `min` or `max` before several expressions."""
+    first = expressions[0]
+    if len(expressions) > 1:
+        return f"{keyword} {affine_map(expressions)}"
+    if not first.terms and not first.wrap:
+        if not first.sizes.coefficients:
+            return str(first.sizes.constant)
+        if len(first.sizes.coefficients) == 1 and first.text() == first.sizes.coefficients[0][0]:
+            return first.text()
+    return affine_map(expressions)

@@ -1,0 +1,149 @@
+"""Random valid affine programs as MLIR text, in bounds by construction.
+
+`seeded_program(seed)` gives the same text for the same seed; `programs()` is the Hypothesis
+strategy that makes the same kind of programs and shrinks them. Floats hold small integers, so
+that results are exact whatever is fused into a multiply-add; `Interpreter.exact` tells when that
+failed.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from .choice import Chooser, DrawnChooser, SeededChooser
+from .random_bodies import BodyGenerator
+from .random_memory import ArraySpec, Memory
+from .ranges import Linear
+
+NUMPY_TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64}
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument: a size (`kind` "size"), a number ("scalar") or an array ("array")."""
+
+    name: str
+    kind: str
+    element_type: str = "index"
+    shape: tuple[Linear, ...] = ()
+
+
+@dataclass(frozen=True)
+class RandomProgram:
+    """A module with one function `@f`.
+
+    `sizes` are the names of its free sizes, `depth` the deepest loop nest.
+    """
+
+    text: str
+    sizes: tuple[str, ...]
+    arguments: tuple[Argument, ...]
+    depth: int
+
+    def make_arguments(self, sizes: Mapping[str, int], seed: int = 0) -> list[Any]:
+        """Arguments for `@f`, in order: ints, floats and fresh NumPy arrays."""
+        source = np.random.default_rng(seed)
+        return [self._argument(argument, sizes, source) for argument in self.arguments]
+
+    def _argument(
+        self, argument: Argument, sizes: Mapping[str, int], source: np.random.Generator
+    ) -> Any:
+        if argument.kind == "size":
+            return sizes[argument.name]
+        low, high = (-4, 5) if argument.element_type.startswith("f") else (-50, 51)
+        if argument.kind == "scalar":
+            value = int(source.integers(low, high))
+            return float(value) if argument.element_type.startswith("f") else value
+        shape = [max(0, extent.evaluate(sizes)) for extent in argument.shape]
+        values = source.integers(low, high, size=shape)
+        return values.astype(NUMPY_TYPES[argument.element_type])
+
+    def __repr__(self) -> str:
+        return f"RandomProgram(sizes={self.sizes}):\n{self.text}"
+
+
+def generate(chooser: Chooser) -> RandomProgram:
+    """A program made of the decisions of `chooser`."""
+    memory = Memory(chooser)
+    body = BodyGenerator(chooser, memory)
+    nests, results = body.function_body()
+    specs = [memory.arrays[name] for name in sorted(memory.arrays)]
+    arguments = _arguments(memory, specs)
+    lines = memory.prologue() + nests + memory.epilogue()
+    if results:
+        values = ", ".join(name for name, _ in results)
+        types = ", ".join(kind for _, kind in results)
+        lines.append(f"return {values} : {types}")
+    else:
+        lines.append("return")
+    returned = ", ".join(kind for _, kind in results)
+    signature = f" -> ({returned})" if results else ""
+    formal = ", ".join(_formal(argument, memory) for argument in arguments)
+    text = _indent([f"func.func @f({formal}){signature} {{", *lines, "}"])
+    return RandomProgram(text, memory.size_names(), arguments, body.deepest)
+
+
+def _arguments(memory: Memory, specs: list[ArraySpec]) -> tuple[Argument, ...]:
+    arguments = [Argument(size, "size", kind) for size, kind in memory.size_arguments()]
+    arguments += [Argument(name, "scalar", kind) for name, kind in memory.scalars.items()]
+    for spec in specs:
+        if not spec.local:
+            arguments.append(Argument(spec.name, "array", spec.element_type, memory.shape(spec)))
+    return tuple(arguments)
+
+
+def _formal(argument: Argument, memory: Memory) -> str:
+    if argument.kind == "array":
+        return f"{argument.name}: {memory.type(memory.arrays[argument.name])}"
+    name = f"{argument.name}_i32" if argument.element_type == "size i32" else argument.name
+    kind = "i32" if argument.element_type == "size i32" else argument.element_type
+    return f"{name}: {kind}"
+
+
+def _indent(lines: list[str]) -> str:
+    text, depth = "", 0
+    for line in lines:
+        depth -= line.startswith("}")
+        text += "  " * depth + line + "\n"
+        depth += line.endswith("{")
+    return text
+
+
+def seeded_program(seed: int) -> RandomProgram:
+    """The program with number `seed`."""
+    return generate(SeededChooser(random.Random(seed)))
+
+
+def programs() -> st.SearchStrategy[RandomProgram]:
+    """Hypothesis strategy of programs."""
+    return _programs()
+
+
+@st.composite
+def _programs(draw: st.DrawFn) -> RandomProgram:
+    return generate(DrawnChooser(draw))
+
+
+def seeded_sizes(program: RandomProgram, source: random.Random, limit: int = 40) -> dict[str, int]:
+    """Random values of the sizes, smaller for deep nests."""
+    choices = size_choices(program, limit)
+    return {name: source.choice(choices) for name in program.sizes}
+
+
+def size_choices(program: RandomProgram, limit: int = 40) -> list[int]:
+    """Sizes at which the program runs soon enough in the interpreter, simplest first."""
+    largest = min(limit, {0: 40, 1: 40, 2: 13, 3: 7}.get(program.depth, 5))
+    return [size for size in (1, 0, 2, 3, 5, 7, 8, 13, 17, 31, 37) if size <= largest]
+
+
+def sizes_of(program: RandomProgram) -> st.SearchStrategy[dict[str, int]]:
+    """Hypothesis strategy of sizes."""
+    return st.fixed_dictionaries(
+        {name: st.sampled_from(size_choices(program)) for name in program.sizes}
+    )

@@ -1,0 +1,177 @@
+"""Random straight-line code: loads, arithmetic, conversions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .choice import Chooser, chance, choose
+from .random_memory import Memory
+from .ranges import Index
+
+INTEGER_OPERATIONS = [
+    "arith.addi",
+    "arith.subi",
+    "arith.muli",
+    "arith.maxsi",
+    "arith.minsi",
+    "arith.xori",
+    "arith.andi",
+]
+FLOAT_OPERATIONS = ["arith.addf", "arith.subf", "arith.maximumf", "arith.mulf", "arith.minimumf"]
+INTEGER_PREDICATES = ("slt", "eq", "sge", "ne", "ult")
+FLOAT_PREDICATES = ("olt", "oeq", "oge", "une")
+
+
+@dataclass
+class Scope:
+    """What is visible at a point of the program: index values, data values by type, locals."""
+
+    indices: tuple[Index, ...] = ()
+    values: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    locals: tuple[str, ...] = ()
+    depth: int = 0
+
+    def inner(self, indices: tuple[Index, ...] | None = None, deeper: int = 0) -> Scope:
+        """A scope inside this one; what is added to it does not show here."""
+        return Scope(
+            self.indices if indices is None else indices,
+            {kind: list(names) for kind, names in self.values.items()},
+            self.locals,
+            self.depth + deeper,
+        )
+
+    def add(self, kind: str, name: str) -> str:
+        """Makes a data value visible."""
+        self.values.setdefault(kind, []).append(name)
+        return name
+
+
+class ValueGenerator:
+    """Appends operations to `lines` and returns the names of their results."""
+
+    def __init__(self, chooser: Chooser, memory: Memory):
+        self.chooser = chooser
+        self.memory = memory
+        self.lines: list[str] = []
+
+    def emit(self, text: str, kind: str, scope: Scope) -> str:
+        """A new value of type `kind`."""
+        name = self.memory.fresh("v")
+        self.lines.append(f"{name} = {text}")
+        return scope.add(kind, name)
+
+    def constant(self, value: int, kind: str, scope: Scope) -> str:
+        """A constant."""
+        number = f"{value}.0" if kind.startswith("f") else str(value)
+        return self.emit(f"arith.constant {number} : {kind}", kind, scope)
+
+    def load(self, scope: Scope, kind: str) -> str | None:
+        """A load from some array of the type."""
+        spec = self.memory.array(scope.locals, kind)
+        subscripts = self.memory.access(spec, scope.indices)
+        if subscripts is None:
+            return None
+        return self.emit(f"affine.load {spec.name}{subscripts} : <{spec.name}>", kind, scope)
+
+    def store(self, scope: Scope, kind: str, value: str) -> None:
+        """A store to some array of the type, often added to what is there."""
+        spec = self.memory.array(scope.locals, kind)
+        subscripts = self.memory.access(spec, scope.indices)
+        if subscripts is None:
+            return
+        target = f"{spec.name}{subscripts} : <{spec.name}>"
+        if chance(self.chooser, 35):
+            old = self.emit(f"affine.load {target}", kind, scope)
+            operation = choose(self.chooser, self._operations(kind)[:4])
+            value = self.emit(f"{operation} {old}, {value} : {kind}", kind, scope)
+        if kind.startswith("f") and chance(self.chooser, 50):
+            value = self.clamp(scope, kind, value, 16)
+        self.lines.append(f"affine.store {value}, {target}")
+
+    def clamp(self, scope: Scope, kind: str, value: str, limit: int) -> str:
+        """`max(-limit, min(limit, value))` of a float."""
+        high = self.constant(limit, kind, scope)
+        low = self.constant(-limit, kind, scope)
+        value = self.emit(f"arith.minimumf {value}, {high} : {kind}", kind, scope)
+        return self.emit(f"arith.maximumf {value}, {low} : {kind}", kind, scope)
+
+    def value(self, scope: Scope, kind: str, depth: int = 2) -> str:
+        """A value of the type: a load, something visible, or an expression of such."""
+        form = self.chooser.integer(0, 9 if depth else 5)
+        known = scope.values.get(kind, [])
+        if form <= 1 and (loaded := self.load(scope, kind)) is not None:
+            return loaded
+        if form == 2 and known:
+            return choose(self.chooser, known)
+        if form == 3 and scope.indices:
+            return self._index(scope, kind)
+        if form == 4:
+            return scope.add(kind, self.memory.scalar(kind))
+        if form <= 5:
+            return self.constant(self.chooser.integer(-3, 5), kind, scope)
+        first = self.value(scope, kind, depth - 1)
+        if form == 9:
+            return self._special(scope, kind, first, depth)
+        second = self.value(scope, kind, depth - 1)
+        operation = choose(self.chooser, self._operations(kind))
+        value = self.emit(f"{operation} {first}, {second} : {kind}", kind, scope)
+        if operation == "arith.mulf" and chance(self.chooser, 50):
+            value = self.clamp(scope, kind, value, 64)
+        return value
+
+    def _operations(self, kind: str) -> list[str]:
+        return FLOAT_OPERATIONS if kind.startswith("f") else INTEGER_OPERATIONS
+
+    def _index(self, scope: Scope, kind: str) -> str:
+        index = choose(self.chooser, scope.indices).name
+        if not kind.startswith("f"):
+            return self.emit(f"arith.index_cast {index} : index to {kind}", kind, scope)
+        whole = self.emit(f"arith.index_cast {index} : index to i32", "i32 index", scope)
+        return self.emit(f"arith.sitofp {whole} : i32 to {kind}", kind, scope)
+
+    def _special(self, scope: Scope, kind: str, first: str, depth: int) -> str:
+        form = self.chooser.integer(0, 3)
+        if form == 0:
+            return self._select(scope, kind, first, depth)
+        if form == 1:
+            return self._converted(scope, kind)
+        if kind.startswith("f"):
+            operation = choose(self.chooser, ("arith.negf", "math.absf"))
+            return self.emit(f"{operation} {first} : {kind}", kind, scope)
+        divisor = self.constant(self.chooser.integer(1, 7), kind, scope)
+        operation = choose(
+            self.chooser,
+            ("arith.shli", "arith.shrsi", "arith.divsi", "arith.remsi", "arith.floordivsi"),
+        )
+        return self.emit(f"{operation} {first}, {divisor} : {kind}", kind, scope)
+
+    def _select(self, scope: Scope, kind: str, first: str, depth: int) -> str:
+        second = self.value(scope, kind, depth - 1)
+        operation, predicates = ("arith.cmpi", INTEGER_PREDICATES)
+        if kind.startswith("f"):
+            operation, predicates = ("arith.cmpf", FLOAT_PREDICATES)
+        predicate = choose(self.chooser, predicates)
+        test = self.emit(f"{operation} {predicate}, {first}, {second} : {kind}", "i1", scope)
+        third = choose(self.chooser, scope.values[kind])
+        return self.emit(f"arith.select {test}, {third}, {second} : {kind}", kind, scope)
+
+    def _converted(self, scope: Scope, kind: str) -> str:
+        """A value of the program's other element type, converted."""
+        other = self.memory.element_types[-1]
+        if other == kind:
+            other = self.memory.element_types[0]
+        value = self.value(scope, other, 0)
+        if other == kind:
+            return value
+        if other.startswith("f"):
+            value = self.clamp(scope, other, value, 64)
+        elif kind.startswith("f"):
+            mask = self.constant(15, other, scope)
+            value = self.emit(f"arith.andi {value}, {mask} : {other}", other, scope)
+        operation = {
+            ("i", "f"): "sitofp",
+            ("f", "i"): "fptosi",
+            ("i", "i"): "extsi" if kind == "i64" else "trunci",
+            ("f", "f"): "extf" if kind == "f64" else "truncf",
+        }[other[0], kind[0]]
+        return self.emit(f"arith.{operation} {value} : {other} to {kind}", kind, scope)
