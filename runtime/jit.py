@@ -26,6 +26,9 @@ class CompileOptions:
     vectorise: bool = True
 
 
+DEFAULT_OPTIONS = CompileOptions()
+
+
 @cache
 def _initialise() -> None:
     binding.initialize_native_target()
@@ -60,7 +63,7 @@ def optimise(
 
 
 def compile_module(
-    module: ir.Module, *, target: Target, options: CompileOptions = CompileOptions()
+    module: ir.Module, *, target: Target, options: CompileOptions = DEFAULT_OPTIONS
 ) -> bytes:
     """Compiles a module to a relocatable object file for this machine."""
     machine = _target_machine(target)

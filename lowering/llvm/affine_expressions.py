@@ -125,15 +125,11 @@ def emit_apply(emitter: FunctionEmitter, op: affine.ApplyOp) -> None:
 
 
 def emit_min(emitter: FunctionEmitter, op: affine.MinOp) -> None:
-    emitter.values[op.result] = emit_bound(
-        emitter, op, op.map.data, op.operands, integers.minimum
-    )
+    emitter.values[op.result] = emit_bound(emitter, op, op.map.data, op.operands, integers.minimum)
 
 
 def emit_max(emitter: FunctionEmitter, op: affine.MinOp) -> None:
-    emitter.values[op.result] = emit_bound(
-        emitter, op, op.map.data, op.operands, integers.maximum
-    )
+    emitter.values[op.result] = emit_bound(emitter, op, op.map.data, op.operands, integers.maximum)
 
 
 EMITTERS: Emitters = {

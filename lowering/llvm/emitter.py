@@ -13,7 +13,7 @@ from xdsl.traits import IsTerminator
 
 from ...dialects.errors import SourceError
 from .options import Options
-from .types import I64, UnsupportedType, check_layout, value_type
+from .types import I64, UnsupportedTypeError, check_layout, value_type
 
 if TYPE_CHECKING:
     from ...passes.target import Target
@@ -35,7 +35,7 @@ def type_of(value: SSAValue) -> ir.Type:
             check_layout(value.type)
             return value_type(value.type.element_type)
         return value_type(value.type)
-    except UnsupportedType as error:
+    except UnsupportedTypeError as error:
         raise SourceError.at(value, str(error)) from error
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from llvmlite import ir
 from xdsl.dialects import arith
 from xdsl.ir import Operation
 

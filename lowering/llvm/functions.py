@@ -17,7 +17,7 @@ from xdsl.ir import SSAValue
 from ...dialects.errors import SourceError
 from .emitter import Buffer, FunctionEmitter, ModuleEmitter, constant, type_of
 from .memory import store
-from .types import I64, POINTER, VOID, UnsupportedType, value_type
+from .types import I64, POINTER, VOID, UnsupportedTypeError, value_type
 
 
 def symbol(name: str) -> str:
@@ -38,7 +38,7 @@ def declare_function(module: ModuleEmitter, op: func.FuncOp) -> ir.Function:
             arguments.append(type_of(argument))
     try:
         results = [value_type(result) for result in op.function_type.outputs]
-    except UnsupportedType as error:
+    except UnsupportedTypeError as error:
         raise SourceError.at(op, f"a result's {error}") from error
     returned = results[0] if len(results) == 1 else VOID
     if len(results) > 1:

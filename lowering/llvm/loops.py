@@ -74,12 +74,8 @@ def emit_loop(
 
 
 def emit_affine_for(emitter: FunctionEmitter, op: affine.ForOp) -> None:
-    lower = emit_bound(
-        emitter, op, op.lowerBoundMap.data, op.lowerBoundOperands, integers.maximum
-    )
-    upper = emit_bound(
-        emitter, op, op.upperBoundMap.data, op.upperBoundOperands, integers.minimum
-    )
+    lower = emit_bound(emitter, op, op.lowerBoundMap.data, op.lowerBoundOperands, integers.maximum)
+    upper = emit_bound(emitter, op, op.upperBoundMap.data, op.upperBoundOperands, integers.minimum)
     _emit_for(emitter, op, lower, upper, constant(op.step.value.data), op.inits)
 
 

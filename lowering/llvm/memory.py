@@ -81,16 +81,12 @@ def emit_affine_store(emitter: FunctionEmitter, op: affine.StoreOp) -> None:
 
 
 def emit_load(emitter: FunctionEmitter, op: memref.LoadOp) -> None:
-    pointer = element_pointer(
-        emitter, emitter.buffer(op.memref), emitter.all_values(op.indices)
-    )
+    pointer = element_pointer(emitter, emitter.buffer(op.memref), emitter.all_values(op.indices))
     emitter.values[op.res] = load(emitter, pointer, type_of(op.res))
 
 
 def emit_store(emitter: FunctionEmitter, op: memref.StoreOp) -> None:
-    pointer = element_pointer(
-        emitter, emitter.buffer(op.memref), emitter.all_values(op.indices)
-    )
+    pointer = element_pointer(emitter, emitter.buffer(op.memref), emitter.all_values(op.indices))
     store(emitter, emitter.value(op.value), pointer)
 
 

@@ -16,6 +16,8 @@ from .options import Options
 if TYPE_CHECKING:
     from ...passes.target import Target
 
+DEFAULT_OPTIONS = Options()
+
 EMITTERS: Emitters = {
     **affine_expressions.EMITTERS,
     **constants.EMITTERS,
@@ -26,7 +28,7 @@ EMITTERS: Emitters = {
 
 
 def translate(
-    op: func.FuncOp | ModuleOp, *, target: Target, options: Options = Options()
+    op: func.FuncOp | ModuleOp, *, target: Target, options: Options = DEFAULT_OPTIONS
 ) -> ir.Module:
     """Translates a function, or all functions of a module, to LLVM IR.
 

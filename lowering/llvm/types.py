@@ -24,7 +24,7 @@ VOID = ir.VoidType()
 INTEGER_WIDTHS = (1, 8, 16, 32, 64)
 
 
-class UnsupportedType(Exception):
+class UnsupportedTypeError(Exception):
     """A type that has no translation; the message says which and why."""
 
 
@@ -44,7 +44,7 @@ def value_type(attribute: Attribute) -> ir.Type:
         ):
             return ir.VectorType(value_type(attribute.element_type), attribute.get_shape()[0])
         case _:
-            raise UnsupportedType(f"type '{attribute}' cannot be compiled")
+            raise UnsupportedTypeError(f"type '{attribute}' cannot be compiled")
 
 
 def storage_type(value: ir.Type) -> ir.Type:
@@ -69,6 +69,6 @@ def size_in_bytes(scalar: ir.Type) -> int:
 
 
 def check_layout(attribute: MemRefType) -> None:
-    """Raises UnsupportedType unless the memref is row-major and contiguous."""
+    """Raises UnsupportedTypeError unless the memref is row-major and contiguous."""
     if not isinstance(attribute.layout, NoneAttr):
-        raise UnsupportedType(f"type '{attribute}' is not row-major and contiguous")
+        raise UnsupportedTypeError(f"type '{attribute}' is not row-major and contiguous")
