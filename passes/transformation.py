@@ -1,13 +1,17 @@
-"""What a transformation is, and the error that an illegal one raises."""
+"""What a transformation is, and the errors that it raises."""
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
     from .schedule import Schedule
+    from .schedule_tree import Tree
+    from .violation import Violation
 
 
 class TransformationError(Exception):
@@ -17,22 +21,73 @@ class TransformationError(Exception):
 class IllegalTransformation(TransformationError):
     """A transformation that would reorder dependent instances; names the dependence and a pair."""
 
+    def __init__(self, operation: str, violation: Violation) -> None:
+        super().__init__(operation)
+        self.violation = violation
+
+    def __str__(self) -> str:
+        # Written only when somebody reads it: a search asks for thousands of verdicts.
+        return f"{self.args[0]} is illegal: {self.violation.describe()}"
+
 
 class MalformedTransformation(TransformationError):
     """A transformation that makes no sense here: unknown loop, not a chain, bad size ..."""
+
+
+def option(doc: str, *, default: Any = dataclasses.MISSING, keyword: str | None = None) -> Any:
+    """A field of a transformation: what it means, and the word before it in the schedule dialect.
+
+    `keyword` is by default the field's name.
+    """
+    metadata: Mapping[str, str] = {"doc": doc, **({"keyword": keyword} if keyword else {})}
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True)
 class Transformation(ABC):
     """One step of a schedule.
 
-    Subclasses are frozen dataclasses whose fields (loop names as `tuple[str, ...]`, integers,
-    tuples of integers) are the options of the pass of the same name. Their docstring shows
-    *before -> after*.
+    Subclasses are frozen dataclasses whose fields (integers, strings, tuples of these) are the
+    options of the pass of the same name, and the operands and attributes of the operation of the
+    same name in the schedule dialect: `loops` are the operands, `names` (of new loops) the
+    results. Their docstring shows *before -> after*; its first line is the help text.
     """
 
     name: ClassVar[str]
 
+    loops: tuple[str, ...] = option("the loops, by name")
+
     @abstractmethod
-    def apply(self, schedule: Schedule) -> Schedule:
-        """The transformed schedule; raises TransformationError and changes nothing otherwise."""
+    def rewrite(self, schedule: Schedule) -> Tree:
+        """The new tree, whether legal or not; raises MalformedTransformation."""
+
+    def resolve(self, schedule: Schedule) -> Self:
+        """The same step with defaults filled in and loops in their shortest unambiguous names."""
+        return dataclasses.replace(
+            self, loops=tuple(schedule.short_name(schedule.loop(name)) for name in self.loops)
+        )
+
+    @property
+    def subject(self) -> str:
+        """Operation and loops, for error messages: `tile of i, j`."""
+        return f"{self.name} of {', '.join(self.loops)}" if self.loops else self.name
+
+    def __str__(self) -> str:
+        """The pass that does the same: `tile{loops=i,j sizes=32,32}`."""
+        options = (
+            f"{field.name.replace('_', '-')}={_print_value(getattr(self, field.name))}"
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) != field.default
+        )
+        text = " ".join(options)
+        return f"{self.name}{{{text}}}" if text else self.name
+
+
+def _print_value(value: object) -> str:
+    match value:
+        case tuple():
+            return ",".join(_print_value(item) for item in value)  # pyright: ignore
+        case bool():
+            return str(value).lower()
+        case _:
+            return str(value)

@@ -1,0 +1,160 @@
+"""A program and the order in which it runs."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from weakref import WeakKeyDictionary
+
+from .legality import Legality
+from .polyhedral.context import ISL_LOCK
+from .polyhedral.dependences import Dependences, compute_dependences
+from .polyhedral.scop import Scop
+from .schedule_tree import Loop, Tree, chain, loops, path, statements
+from .target import Target
+from .transformation import (
+    IllegalTransformation,
+    MalformedTransformation,
+    Transformation,
+    TransformationError,
+)
+
+_DEPENDENCES: WeakKeyDictionary[Scop, Dependences] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A Scop, the transformations so far, and the tree that they lead to; immutable.
+
+    Schedules of one Scop are equal when they have the same transformations. `target` gives
+    defaults such as the width of vectors.
+    """
+
+    scop: Scop
+    tree: Tree = field(compare=False, repr=False)
+    legality: Legality = field(compare=False, repr=False)
+    transformations: tuple[Transformation, ...] = ()
+    target: Target = field(default_factory=Target.host, compare=False, repr=False)
+
+    @classmethod
+    def original(cls, scop: Scop, target: Target | None = None) -> Schedule:
+        """The order in which the program was written; `target` is by default this machine."""
+        with ISL_LOCK:
+            legality = Legality(dependences_of(scop))
+        return cls(scop, scop.tree, legality, (), target or Target.host())
+
+    @property
+    def dependences(self) -> Dependences:
+        """The dependences of the Scop, computed once."""
+        return dependences_of(self.scop)
+
+    def apply(self, transformation: Transformation) -> Schedule:
+        """The transformed schedule.
+
+        Raises IllegalTransformation where a dependence would be violated, and
+        MalformedTransformation where the request makes no sense here.
+        """
+        with ISL_LOCK:
+            try:
+                resolved = transformation.resolve(self)
+                tree = resolved.rewrite(self)
+            except MalformedTransformation as error:
+                raise MalformedTransformation(f"{transformation.subject}: {error}") from None
+            violation = self.legality.first_violation(tree)
+        if violation is not None:
+            raise IllegalTransformation(resolved.subject, violation)
+        return replace(self, tree=tree, transformations=(*self.transformations, resolved))
+
+    def apply_all(self, transformations: Iterable[Transformation]) -> Schedule:
+        """All transformations in turn; raises TransformationError at the first that fails."""
+        result = self
+        for transformation in transformations:
+            result = result.apply(transformation)
+        return result
+
+    def legal(self, transformation: Transformation) -> bool:
+        """Whether the transformation can be applied."""
+        try:
+            self.apply(transformation)
+        except TransformationError:
+            return False
+        return True
+
+    def loop(self, name: str) -> Loop:
+        """The loop called `name`, or `S1.name` for the one around S1.
+
+        Raises MalformedTransformation, with the loops that exist.
+        """
+        return self._unique(name, self._candidates(name))
+
+    def chain(self, names: tuple[str, ...]) -> tuple[Loop, ...]:
+        """The named loops, outermost first, which must be directly inside each other.
+
+        Raises MalformedTransformation.
+        """
+        found = tuple(self.loop(name) for name in names)
+        if not found:
+            raise MalformedTransformation("name at least one loop")
+        for number, loop in enumerate(found):
+            if any(loop is other for other in found[:number]):
+                raise MalformedTransformation(f"loop {loop.name} is named twice")
+        for start in found:
+            members = chain(start)[: len(found)]
+            if all(any(loop is member for member in members) for loop in found):
+                return members
+        raise MalformedTransformation(
+            f"{', '.join(names)} are not directly inside each other; "
+            f"the loops are {self.describe_loops()}"
+        )
+
+    def outer(self, node: Tree) -> tuple[Loop, ...]:
+        """The loops around a node of the tree, outermost first."""
+        return tuple(n for n in path(self.tree, node)[:-1] if isinstance(n, Loop))
+
+    def taken_names(self, loop: Loop) -> set[str]:
+        """Names of all loops on paths through `loop`."""
+        return {other.name for other in (*self.outer(loop), *loops(loop))}
+
+    def short_name(self, loop: Loop) -> str:
+        """The loop's name, with its first statement in front where it is ambiguous."""
+        alone = sum(other.name == loop.name for other in loops(self.tree)) == 1
+        return loop.name if alone else f"{statements(loop)[0]}.{loop.name}"
+
+    def describe_loops(self) -> str:
+        """The names of all loops, outermost first."""
+        return ", ".join(self.short_name(loop) for loop in loops(self.tree)) or "none"
+
+    def _candidates(self, name: str) -> list[Loop]:
+        statement, _, own = name.rpartition(".")
+        return [
+            loop
+            for loop in loops(self.tree)
+            if loop.name == own and (not statement or statement in statements(loop))
+        ]
+
+    def _unique(self, name: str, candidates: list[Loop]) -> Loop:
+        if len(candidates) == 1:
+            return candidates[0]
+        if candidates:
+            which = " or ".join(self.short_name(loop) for loop in candidates)
+            raise MalformedTransformation(f"loop {name} is ambiguous: say {which}")
+        names = [self.short_name(loop) for loop in loops(self.tree)]
+        close = difflib.get_close_matches(name, names, 1)
+        hint = f" (did you mean {close[0]}?)" if close else ""
+        raise MalformedTransformation(
+            f"there is no loop {name}{hint}; the loops are {self.describe_loops()}"
+        )
+
+    def __str__(self) -> str:
+        """The passes that lead from the program to this schedule."""
+        return ",".join(str(transformation) for transformation in self.transformations)
+
+
+def dependences_of(scop: Scop) -> Dependences:
+    """The dependences of a Scop, computed once."""
+    with ISL_LOCK:
+        result = _DEPENDENCES.get(scop)
+        if result is None:
+            result = _DEPENDENCES[scop] = compute_dependences(scop)
+        return result

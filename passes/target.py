@@ -1,0 +1,114 @@
+"""The machine that code is made for."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from xdsl.dialects.builtin import FixedBitwidthType
+from xdsl.ir import Attribute
+
+_CPUINFO = Path("/proc/cpuinfo")
+_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+
+# What to assume where the system does not tell, in bytes.
+_USUAL_CACHES = {1: 32 << 10, 2: 1 << 20, 3: 32 << 20}
+
+_X86_64_V3 = frozenset(
+    [
+        "sse",
+        "sse2",
+        "sse3",
+        "ssse3",
+        "sse4_1",
+        "sse4_2",
+        "popcnt",
+        "cx16",
+        "avx",
+        "avx2",
+        "bmi1",
+        "bmi2",
+        "f16c",
+        "fma",
+        "movbe",
+    ]
+)
+_X86_64_V4 = _X86_64_V3 | frozenset(["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"])
+
+
+@dataclass(frozen=True)
+class Target:
+    """What code generation and cost models need to know about a machine.
+
+    `features` are the names that Linux uses (`avx512f`). `caches` has the bytes per level: those
+    of one core for levels of its own, the whole of a shared one. `cores` are those that this
+    process may use.
+    """
+
+    name: str
+    features: frozenset[str]
+    vector_bits: int
+    vector_registers: int
+    caches: Mapping[int, int]
+    cores: int
+
+    @classmethod
+    def host(cls) -> Target:
+        """This machine, as far as the system tells."""
+        return _host()
+
+    @classmethod
+    def named(cls, name: str) -> Target:
+        """`host`, `x86-64-v3` or `x86-64-v4`; raises ValueError on other names."""
+        features = {"x86-64-v3": _X86_64_V3, "x86-64-v4": _X86_64_V4}
+        if name == "host":
+            return cls.host()
+        if name not in features:
+            raise ValueError(f"unknown target {name!r}; there are host, {', '.join(features)}")
+        return _make(name, features[name], _USUAL_CACHES, _cores())
+
+    def lanes(self, element_type: Attribute) -> int:
+        """How many elements of the type one vector register holds; `index` has 64 bits."""
+        bits = element_type.bitwidth if isinstance(element_type, FixedBitwidthType) else 64
+        return max(1, self.vector_bits // max(8, bits))
+
+
+def _make(name: str, features: frozenset[str], caches: Mapping[int, int], cores: int) -> Target:
+    wide = "avx512f" in features
+    bits = 512 if wide else 256 if "avx2" in features else 128
+    return Target(name, features, bits, 32 if wide else 16, dict(caches), cores)
+
+
+@functools.cache
+def _host() -> Target:
+    return _make("host", _features(), {**_USUAL_CACHES, **_cache_sizes()}, _cores())
+
+
+def _features() -> frozenset[str]:
+    flags = re.search(r"^(?:flags|Features)\s*:(.*)$", _read(_CPUINFO), re.MULTILINE)
+    return frozenset(flags[1].split()) if flags else frozenset()
+
+
+def _cache_sizes() -> dict[int, int]:
+    sizes: dict[int, int] = {}
+    for index in sorted(_CACHES.glob("index*")):
+        level, kind, size = (_read(index / name).strip() for name in ("level", "type", "size"))
+        amount = re.fullmatch(r"(\d+)([KM]?)", size)
+        if level.isdigit() and amount and kind != "Instruction":
+            sizes[int(level)] = int(amount[1]) << {"": 0, "K": 10, "M": 20}[amount[2]]
+    return sizes
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,51 @@
+"""Run consecutive iterations of a loop in the lanes of vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from ..marks import mark
+from ..schedule import Schedule
+from ..schedule_tree import Loop, Tree, statements
+from ..transformation import MalformedTransformation, Transformation, option
+
+
+@dataclass(frozen=True)
+class Vectorize(Transformation):
+    """Runs `width` consecutive iterations of a loop in lockstep, operation by operation.
+
+    The width is by default what fills a vector register with the widest elements that are
+    accessed. `vectorize{loops=j width=8}`:
+
+        for i:                  for i:
+          for j:        ->        for j in steps of 8:
+            S[i, j]                 S[i, j], ..., S[i, j + 7] at once
+    """
+
+    name: ClassVar[str] = "vectorize"
+
+    width: int | None = option("elements per vector", default=None, keyword="by")
+
+    def resolve(self, schedule: Schedule) -> Vectorize:
+        step = super().resolve(schedule)
+        if step.width is not None:
+            return step
+        names = {name for loop in step.loops for name in statements(schedule.loop(loop))}
+        lanes = (
+            schedule.target.lanes(access.array.element_type)
+            for statement in schedule.scop.statements
+            if statement.name in names
+            for access in statement.accesses
+        )
+        return replace(step, width=max(2, min(lanes, default=2)))
+
+    def rewrite(self, schedule: Schedule) -> Tree:
+        if self.width is None or self.width < 2:
+            raise MalformedTransformation(f"the width must be at least 2, not {self.width}")
+        return mark(schedule, self.loops, self._mark)
+
+    def _mark(self, loop: Loop) -> Loop:
+        if loop.vector is not None:
+            raise MalformedTransformation(f"loop {loop.name} is already vectorised")
+        return replace(loop, vector=self.width)
