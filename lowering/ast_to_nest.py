@@ -1,0 +1,220 @@
+"""isl's AST -> nest: expressions become indices, iterators become numbered variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Literal
+
+import islpy as isl
+
+from .index_expression import (
+    Comparison,
+    Condition,
+    Connective,
+    Index,
+    bounds,
+    choice,
+    decide,
+    maximum,
+    minimum,
+)
+from .isl_ast import MarkedAst
+from .nest import Block, Call, For, Guard, Nest, Once
+
+Environment = Mapping[str, Index]
+
+
+def ast_to_nest(
+    ast: MarkedAst, parameters: Mapping[str, int], new_variable: Callable[[], int]
+) -> Nest:
+    """The nest of a marked AST.
+
+    `parameters` are the values of the Scop's parameters; `new_variable` numbers loop variables.
+    """
+    environment = {name: Index(value) for name, value in parameters.items()}
+    return _Converter(ast, new_variable).node(ast.root, environment)
+
+
+class _Converter:
+    def __init__(self, ast: MarkedAst, new_variable: Callable[[], int]):
+        self.ast = ast
+        self.new_variable = new_variable
+        self.nodes: dict[str, Callable[[isl.AstNode, Environment], Nest]] = {
+            "mark": self._mark,
+            "block": self._block,
+            "if_": self._if,
+            "user": self._user,
+        }
+
+    def node(self, node: isl.AstNode, environment: Environment) -> Nest:
+        return self.nodes[_name(node.get_type())](node, environment)
+
+    def _block(self, node: isl.AstNode, environment: Environment) -> Nest:
+        children = node.block_get_children()
+        return Block(
+            tuple(
+                self.node(children.get_at(position), environment)
+                for position in range(children.n_ast_node())
+            )
+        )
+
+    def _if(self, node: isl.AstNode, environment: Environment) -> Nest:
+        condition = to_condition(node.if_get_cond(), environment)
+        then = partial(self.node, node.if_get_then_node(), environment)
+        otherwise = partial(self.node, node.if_get_else_node(), environment)
+        return guard(condition, then, otherwise if node.if_has_else_node() else _nothing)
+
+    def _user(self, node: isl.AstNode, environment: Environment) -> Nest:
+        call = node.user_get_expr()
+        return Call(
+            call.op_get_arg(0).id_get_id().get_name(),
+            tuple(to_index(call.op_get_arg(k), environment) for k in range(1, call.op_get_n_arg())),
+        )
+
+    def _mark(self, node: isl.AstNode, environment: Environment) -> Nest:
+        mark = node.mark_get_id().get_name()
+        general = partial(self._loop, mark, node.mark_get_node(), environment)
+        full_tile = self.ast.full_tile(node)
+        if full_tile is None:
+            return general()
+        inside = dict(environment)
+        for parameter, origin in zip(full_tile.parameters, full_tile.origin, strict=True):
+            inside[parameter] = to_index(origin, environment)
+        full = self.node(full_tile.inside, inside)
+        if full_tile.condition is None:
+            return full
+        return guard(to_condition(full_tile.condition, environment), lambda: full, general)
+
+    def _loop(self, mark: str, node: isl.AstNode, environment: Environment) -> Nest:
+        loop = self.ast.loops[mark]
+        if _name(node.get_type()) != "for_":
+            # A guard on outer iterators was hoisted above the loop, or nothing is left of it.
+            return self._around_loop(mark, node, environment)
+        iterator = node.for_get_iterator().id_get_id().get_name()
+        first = to_index(node.for_get_init(), environment)
+        if node.for_is_degenerate():
+            body = self.node(node.for_get_body(), {**environment, iterator: first})
+            return Once(loop, first, body)
+        condition = node.for_get_cond()
+        limit = to_index(condition.op_get_arg(1), environment)
+        if _name(condition.op_get_type()) == "le":
+            limit = limit + 1
+        variable = self.new_variable()
+        body = self.node(node.for_get_body(), {**environment, iterator: Index.variable(variable)})
+        step = node.for_get_inc().int_get_val().to_python()
+        return For(loop, variable, bounds("max", first), bounds("min", limit), step, body)
+
+    def _around_loop(self, mark: str, node: isl.AstNode, environment: Environment) -> Nest:
+        match _name(node.get_type()):
+            case "if_":
+                condition = to_condition(node.if_get_cond(), environment)
+                then = partial(self._loop, mark, node.if_get_then_node(), environment)
+                if not node.if_has_else_node():
+                    return guard(condition, then, _nothing)
+                return guard(
+                    condition, then, partial(self._loop, mark, node.if_get_else_node(), environment)
+                )
+            case "block":
+                children = node.block_get_children()
+                return Block(
+                    tuple(
+                        self._loop(mark, children.get_at(position), environment)
+                        for position in range(children.n_ast_node())
+                    )
+                )
+            case _:
+                return self.node(node, environment)
+
+
+def guard(condition: Condition, then: Callable[[], Nest], otherwise: Callable[[], Nest]) -> Nest:
+    """`then` if the condition holds, else `otherwise`; decided at once when it can be."""
+    verdict = decide(condition)
+    if verdict is None:
+        return Guard(condition, then(), otherwise())
+    return then() if verdict else otherwise()
+
+
+def to_index(expression: isl.AstExpr, environment: Environment) -> Index:
+    """An isl AST expression as an index; iterators and parameters by name from `environment`."""
+    kind = _name(expression.get_type())
+    if kind == "int":
+        return Index(expression.int_get_val().to_python())
+    if kind == "id":
+        return environment[expression.id_get_id().get_name()]
+    operator = _name(expression.op_get_type())
+    arguments = [expression.op_get_arg(k) for k in range(expression.op_get_n_arg())]
+    if operator in ("cond", "select"):
+        condition, then, otherwise = arguments
+        return choice(
+            to_condition(condition, environment),
+            to_index(then, environment),
+            to_index(otherwise, environment),
+        )
+    return _ARITHMETIC[operator]([to_index(argument, environment) for argument in arguments])
+
+
+def to_condition(expression: isl.AstExpr, environment: Environment) -> Condition:
+    """An isl AST expression of boolean kind as a condition."""
+    if _name(expression.get_type()) == "int":
+        holds = expression.int_get_val().to_python() != 0
+        return Connective("all" if holds else "any", ())
+    operator = _name(expression.op_get_type())
+    left, right = (expression.op_get_arg(k) for k in range(2))
+    if operator in _CONNECTIVES:
+        return Connective(
+            _CONNECTIVES[operator],
+            (to_condition(left, environment), to_condition(right, environment)),
+        )
+    return _COMPARISONS[operator](to_index(left, environment), to_index(right, environment))
+
+
+def _nothing() -> Nest:
+    return Block(())
+
+
+def _name(enumerator: object) -> str:
+    """Name of an isl enumerator; islpy's declared types for them are plain integers."""
+    return str(enumerator).rpartition(".")[2]
+
+
+def _constant(index: Index) -> int:
+    assert index.is_constant, "isl divides by constants only"
+    return index.constant
+
+
+def _product(operands: list[Index]) -> Index:
+    left, right = operands
+    return right * left.constant if left.is_constant else left * _constant(right)
+
+
+# isl guarantees that `div` is exact and that the dividend of `pdiv_*` is not negative, and compares
+# `zdiv_r` only with zero: floor division and the non-negative remainder serve all of them.
+_ARITHMETIC: dict[str, Callable[[list[Index]], Index]] = {
+    "add": lambda o: o[0] + o[1],
+    "sub": lambda o: o[0] - o[1],
+    "minus": lambda o: -o[0],
+    "mul": _product,
+    "div": lambda o: o[0] // _constant(o[1]),
+    "fdiv_q": lambda o: o[0] // _constant(o[1]),
+    "pdiv_q": lambda o: o[0] // _constant(o[1]),
+    "pdiv_r": lambda o: o[0] % _constant(o[1]),
+    "zdiv_r": lambda o: o[0] % _constant(o[1]),
+    "max": maximum,
+    "min": minimum,
+}
+
+_COMPARISONS: dict[str, Callable[[Index, Index], Comparison]] = {
+    "eq": lambda a, b: Comparison("==", a - b),
+    "le": lambda a, b: Comparison(">=", b - a),
+    "lt": lambda a, b: Comparison(">=", b - a - 1),
+    "ge": lambda a, b: Comparison(">=", a - b),
+    "gt": lambda a, b: Comparison(">=", a - b - 1),
+}
+
+_CONNECTIVES: dict[str, Literal["all", "any"]] = {
+    "and_": "all",
+    "and_then": "all",
+    "or_": "any",
+    "or_else": "any",
+}

@@ -1,0 +1,293 @@
+"""Nest -> loop IR: plain, parallel, unrolled and vector loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from xdsl.dialects import vector as xdsl_vector
+from xdsl.dialects.builtin import IndexType, StringAttr, VectorType, i1
+from xdsl.ir import Block, Region, SSAValue
+
+from ..dialects import affine
+from .emit_statements import Lanes, StatementEmitter
+from .index_expression import Comparison, Index, substitute_condition
+from .ir_builder import IRBuilder
+from .nest import Block as Parts
+from .nest import Call, For, Guard, Nest, Once, control_indices, walk
+from .storage import Storage
+
+Environment = Mapping[int, Index]
+
+# More copies than this of a loop body help nobody and make the code generator crawl.
+MAXIMAL_COPIES = 256
+
+
+class LoopEmitter:
+    """Emits a nest. Unrolled variables are replaced through an environment, not by rewriting."""
+
+    def __init__(self, builder: IRBuilder, statements: StatementEmitter, storage: Storage):
+        self.builder = builder
+        self.statements = statements
+        self.storage = storage
+        self.is_parallel = False
+
+    def emit(self, nest: Nest, environment: Environment, lanes: Lanes | None = None) -> None:
+        """Appends the loops of `nest`, in which variables stand for what `environment` says."""
+        match nest:
+            case Call(statement, arguments):
+                values = tuple(argument.substitute(environment) for argument in arguments)
+                self.statements.emit(Call(statement, values), lanes)
+            case Parts(parts):
+                for part in parts:
+                    self.emit(part, environment, lanes)
+            case Guard(condition, then, otherwise):
+                self.builder.branch(
+                    substitute_condition(condition, environment),
+                    partial(self.emit, then, environment, lanes),
+                    None
+                    if otherwise == Parts(())
+                    else partial(self.emit, otherwise, environment, lanes),
+                )
+            case Once(loop, value, body):
+                self.storage.enter(loop, value.substitute(environment))
+                with self.storage.allocated(self.builder, loop):
+                    self.emit(body, environment, lanes)
+            case For():
+                self._for(nest, environment, lanes)
+
+    def _for(self, nest: For, environment: Environment, lanes: Lanes | None) -> None:
+        lower = tuple(index.substitute(environment) for index in nest.lower)
+        upper = tuple(index.substitute(environment) for index in nest.upper)
+        loop = nest.loop
+        if loop.parallel and not self.is_parallel and lanes is None:
+            self._parallel(nest, environment)
+        elif loop.vector is not None and lanes is None and self._can_be_vector(nest, environment):
+            self._vector(nest, self._single("max", lower), self._single("min", upper), environment)
+        elif loop.unroll is not None:
+            self._unrolled(nest, lower, upper, environment, lanes)
+        else:
+            self._plain(
+                nest, lower, upper, nest.step, partial(self._body, nest, environment, lanes)
+            )
+
+    def _body(self, nest: For, environment: Environment, lanes: Lanes | None, value: Index) -> None:
+        self.storage.enter(nest.loop, value)
+        with self.storage.allocated(self.builder, nest.loop):
+            self.emit(nest.body, {**environment, nest.variable: value}, lanes)
+
+    def _plain(
+        self,
+        nest: For,
+        lower: tuple[Index, ...],
+        upper: tuple[Index, ...],
+        step: int,
+        body: Callable[[Index], None],
+    ) -> None:
+        lower_map, lower_operands = self.builder.map(lower)
+        upper_map, upper_operands = self.builder.map(upper)
+        block = Block(arg_types=[IndexType()])
+        block.args[0].name_hint = nest.loop.name
+        value = self.builder.named(block.args[0])
+        self.builder.filled(block, partial(body, value), affine.YieldOp.get)
+        self.builder.emit(
+            affine.ForOp.from_region(
+                lower_operands, upper_operands, [], [], lower_map, upper_map, Region(block), step
+            )
+        )
+
+    def _unrolled(
+        self,
+        nest: For,
+        lower: tuple[Index, ...],
+        upper: tuple[Index, ...],
+        environment: Environment,
+        lanes: Lanes | None,
+    ) -> None:
+        body = partial(self._body, nest, environment, lanes)
+        first, limit = self._single("max", lower), self._single("min", upper)
+        extent = limit - first
+        if extent.is_constant:
+            count = max(0, -(-extent.constant // nest.step))
+            factor = nest.loop.unroll or count
+            if factor >= count and count <= MAXIMAL_COPIES:
+                for iteration in range(count):
+                    body(first + iteration * nest.step)
+                return
+        elif not nest.loop.unroll:
+            self._plain(nest, (first,), (limit,), nest.step, body)
+            return
+        factor = min(nest.loop.unroll or MAXIMAL_COPIES, MAXIMAL_COPIES)
+        iterations = (extent + (nest.step - 1)) // nest.step
+        middle = first + (iterations // factor) * (factor * nest.step)
+
+        def copies(value: Index) -> None:
+            for iteration in range(factor):
+                body(value + iteration * nest.step)
+
+        self._plain(nest, (first,), (middle,), factor * nest.step, copies)
+        self._plain(nest, (middle,), (limit,), nest.step, body)
+
+    def _single(self, kind: str, indices: tuple[Index, ...]) -> Index:
+        if len(indices) == 1:
+            return indices[0]
+        return self.builder.named(self.builder.extremum(kind, indices))
+
+    def _can_be_vector(self, nest: For, environment: Environment) -> bool:
+        """Whether the iterations run in lockstep: same control flow, linear accesses."""
+        if any(index.depends_on(nest.variable) for index in control_indices(nest.body)):
+            return False
+        return all(
+            self.statements.can_use_lanes(
+                Call(node.statement, tuple(a.substitute(environment) for a in node.arguments)),
+                nest.variable,
+            )
+            for node in walk(nest.body)
+            if isinstance(node, Call)
+        )
+
+    def _vector(self, nest: For, first: Index, limit: Index, environment: Environment) -> None:
+        width = nest.loop.vector
+        assert width is not None
+        stride = width * nest.step
+        iterations = (limit - first + (nest.step - 1)) // nest.step
+
+        def whole(base: Index) -> None:
+            self._lanes(nest, base, None, environment)
+
+        if iterations.is_constant:
+            vectors, rest = divmod(max(0, iterations.constant), width)
+            unroll = nest.loop.unroll
+            copies = vectors if unroll == 0 else min(unroll or 1, vectors)
+            if vectors and copies == vectors and vectors <= MAXIMAL_COPIES:
+                for position in range(vectors):
+                    whole(first + position * stride)
+            else:
+                self._vector_loop(nest, first, Index(vectors), stride, whole)
+            if rest:
+                self._masked(nest, first + vectors * stride, Index(rest), environment)
+            return
+        vectors = iterations // width
+        self._vector_loop(nest, first, vectors, stride, whole)
+        rest = iterations - vectors * width
+        self.builder.branch(
+            Comparison(">=", rest - 1),
+            partial(self._masked, nest, first + vectors * stride, rest, environment),
+            None,
+        )
+
+    def _vector_loop(
+        self,
+        nest: For,
+        first: Index,
+        vectors: Index,
+        stride: int,
+        whole: Callable[[Index], None],
+    ) -> None:
+        """Full vectors, `unroll` of them per iteration."""
+        copies = min(nest.loop.unroll or 1, MAXIMAL_COPIES)
+        if copies > 1:
+            middle = first + (vectors // copies) * (copies * stride)
+
+            def several(base: Index) -> None:
+                for position in range(copies):
+                    whole(base + position * stride)
+
+            self._plain(nest, (first,), (middle,), copies * stride, several)
+            first, vectors = middle, vectors - (vectors // copies) * copies
+        self._plain(nest, (first,), (first + vectors * stride,), stride, whole)
+
+    def _masked(self, nest: For, base: Index, count: Index, environment: Environment) -> None:
+        """The last `count` iterations, fewer than a vector."""
+        assert nest.loop.vector is not None
+        kind = VectorType(i1, [nest.loop.vector])
+        mask = self.builder.emit(
+            xdsl_vector.CreateMaskOp([self.builder.value(count)], kind)
+        ).mask_vector
+        self._lanes(nest, base, mask, environment)
+
+    def _lanes(
+        self, nest: For, base: Index, mask: SSAValue | None, environment: Environment
+    ) -> None:
+        assert nest.loop.vector is not None
+        lane = self.builder.new_variable()
+        value = base + Index.variable(lane) * nest.step
+        lanes = Lanes(lane, nest.loop.vector, mask)
+        self.emit(nest.body, {**environment, nest.variable: value}, lanes)
+
+    def _parallel(self, nest: For, environment: Environment) -> None:
+        """One affine.parallel for this loop and the parallel loops directly inside it."""
+        nests = [nest]
+        while isinstance(inner := nests[-1].body, For) and inner.loop.parallel:
+            control = (*inner.lower, *inner.upper)
+            if any(index.depends_on(n.variable) for index in control for n in nests):
+                break
+            if self.storage.is_allocated_in(nests[-1].loop):
+                break
+            nests.append(inner)
+        lower = [tuple(i.substitute(environment) for i in n.lower) for n in nests]
+        upper = [tuple(i.substitute(environment) for i in n.upper) for n in nests]
+        innermost = nests[-1]
+        width = innermost.loop.vector
+        if width is not None and not self._can_be_vector(innermost, environment):
+            width = None
+        steps = [n.step for n in nests]
+        steps[-1] *= width or 1
+        block = Block(arg_types=[IndexType()] * len(nests))
+        values = dict(environment)
+        for argument, n in zip(block.args, nests, strict=True):
+            argument.name_hint = n.loop.name
+            values[n.variable] = self.builder.named(argument)
+            self.storage.enter(n.loop, values[n.variable])
+        first = values[innermost.variable]
+        if width is None:
+            body = partial(self._body, innermost, values, None, first)
+        else:
+            body = partial(self._one_vector, innermost, first, upper[-1], values)
+        self.is_parallel = True
+        self.builder.filled(block, body, affine.YieldOp.get)
+        self.is_parallel = False
+        lower_map, lower_operands = self.builder.map([i for group in lower for i in group])
+        upper_map, upper_operands = self.builder.map([i for group in upper for i in group])
+        operation = self.builder.emit(
+            affine.ParallelOp.from_bounds(
+                lower_map,
+                lower_operands,
+                [len(group) for group in lower],
+                upper_map,
+                upper_operands,
+                [len(group) for group in upper],
+                steps,
+                Region(block),
+            )
+        )
+        operation.attributes["schedule"] = StringAttr("dynamic" if _is_uneven(nests) else "static")
+
+    def _one_vector(
+        self, nest: For, base: Index, upper: tuple[Index, ...], environment: Environment
+    ) -> None:
+        """The iterations of one vector from `base` on, masked when they are fewer than a vector."""
+        assert nest.loop.vector is not None
+        rest = (self._single("min", upper) - base + (nest.step - 1)) // nest.step
+        self.builder.branch(
+            Comparison(">=", rest - nest.loop.vector),
+            partial(self._lanes, nest, base, None, environment),
+            partial(self._masked, nest, base, rest, environment),
+        )
+
+
+def _is_uneven(nests: list[For]) -> bool:
+    """Whether the amount of work differs much between iterations of the parallel loops.
+
+    A partial tile at the end does not count: that is a bound `min(constant, tile start + size)`.
+    """
+    varying = {n.variable for n in nests}
+    for node in walk(nests[-1].body):
+        if not isinstance(node, For):
+            continue
+        extents = [u - low for u in node.upper for low in node.lower]
+        if all(any(e.depends_on(v) for v in varying) for e in extents):
+            return True
+        if any(index.depends_on(v) for index in (*node.lower, *node.upper) for v in varying):
+            varying.add(node.variable)
+    return False

@@ -1,0 +1,262 @@
+"""Statement instances -> operations: scalar ones, or `width` neighbouring instances as vectors.
+
+In a vector loop, `Lanes.variable` numbers the lane: the loop variable is `base + step * lane`. An
+access whose subscripts do not depend on the lane is loaded once and broadcast; one that moves by
+one element per lane is a contiguous vector access; anything else linear is a gather or scatter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects import vector as xdsl_vector
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    VectorType,
+    i1,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from ..dialects import affine, vector
+from ..passes.polyhedral.scop import Access, AccessKind, Scop, Statement
+from .index_expression import Index, linear_form
+from .ir_builder import IRBuilder
+from .nest import Call
+from .storage import Storage
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """Neighbouring iterations executed as one vector.
+
+    `mask` (vector of i1), when given, says which lanes are iterations of the loop.
+    """
+
+    variable: int
+    width: int
+    mask: SSAValue | None = None
+
+
+class StatementEmitter:
+    """Emits the bodies of a Scop's statements with given values of their induction variables."""
+
+    def __init__(
+        self,
+        builder: IRBuilder,
+        scop: Scop,
+        parameters: Mapping[str, int],
+        scalars: Mapping[SSAValue, SSAValue],
+        storage: Storage,
+    ):
+        self.builder = builder
+        self.scalars = scalars
+        self.storage = storage
+        self.statements = {statement.name: statement for statement in scop.statements}
+        self.accesses = {
+            access.op: access for statement in scop.statements for access in statement.accesses
+        }
+        self.parameters = [Index(parameters[parameter.name]) for parameter in scop.parameters]
+
+    def emit(self, call: Call, lanes: Lanes | None) -> None:
+        """The operations of one instance (of `lanes.width` instances)."""
+        statement = self.statements[call.statement]
+        values = dict(self.scalars)
+        arguments = dict(enumerate((*call.arguments, *self.parameters)))
+        for operation in statement.body:
+            access = self.accesses.get(operation)
+            if access is None:
+                self._compute(statement, operation, values, arguments, lanes)
+            elif access.kind is AccessKind.READ:
+                subscripts = self._subscripts(access, arguments)
+                values[operation.results[0]] = self._load(access, subscripts, lanes)
+            else:
+                subscripts = self._subscripts(access, arguments)
+                stored = self._operand(statement, operation.operands[0], values, arguments, lanes)
+                self._store(access, subscripts, stored, lanes)
+
+    def can_use_lanes(self, call: Call, variable: int) -> bool:
+        """Whether every access and index of the call is linear in the lane and no store repeats."""
+        statement = self.statements[call.statement]
+        arguments = dict(enumerate((*call.arguments, *self.parameters)))
+        for access in statement.accesses:
+            subscripts = self._subscripts(access, arguments)
+            strides = [subscript.coefficient(variable) for subscript in subscripts]
+            if None in strides:
+                return False
+            if access.kind is AccessKind.WRITE and not any(strides):
+                return False
+        return all(
+            linear_form(expression, len(call.arguments)).substitute(arguments).coefficient(variable)
+            is not None
+            for expression in statement.indices.values()
+        )
+
+    def _subscripts(self, access: Access, arguments: Mapping[int, Index]) -> list[Index]:
+        dims = access.map.num_dims
+        program = [
+            linear_form(expression, dims).substitute(arguments) for expression in access.map.results
+        ]
+        return self.storage.subscripts(access.array, program)
+
+    def _compute(
+        self,
+        statement: Statement,
+        operation: Operation,
+        values: dict[SSAValue, SSAValue],
+        arguments: Mapping[int, Index],
+        lanes: Lanes | None,
+    ) -> None:
+        operands = [
+            self._operand(statement, operand, values, arguments, lanes)
+            for operand in operation.operands
+        ]
+        types = list(operation.result_types)
+        if lanes is not None and any(isa(operand.type, VectorType) for operand in operands):
+            operands = [self._broadcast(operand, lanes.width) for operand in operands]
+            types = [VectorType(kind, [lanes.width]) for kind in types]
+        copy = self.builder.emit(
+            type(operation).create(
+                operands=operands,
+                result_types=types,
+                properties=dict(operation.properties),
+                attributes=dict(operation.attributes),
+            )
+        )
+        values.update(zip(operation.results, copy.results, strict=True))
+
+    def _operand(
+        self,
+        statement: Statement,
+        operand: SSAValue,
+        values: Mapping[SSAValue, SSAValue],
+        arguments: Mapping[int, Index],
+        lanes: Lanes | None,
+    ) -> SSAValue:
+        expression = statement.indices.get(operand)
+        if expression is None:
+            return values[operand]
+        index = linear_form(expression, len(statement.loops)).substitute(arguments)
+        value = self._index_value(index, lanes)
+        if isinstance(operand.type, IndexType):
+            return value
+        kind = operand.type
+        width = lanes.width if lanes is not None and isa(value.type, VectorType) else None
+        result = kind if width is None else VectorType(kind, [width])
+        cast = arith.IndexCastOp.create(operands=[value], result_types=[result])
+        return self.builder.emit(cast).results[0]
+
+    def _index_value(self, index: Index, lanes: Lanes | None) -> SSAValue:
+        if lanes is None:
+            return self.builder.value(index)
+        stride = index.coefficient(lanes.variable)
+        assert stride is not None, "checked by can_use_lanes"
+        base = self.builder.value(index.substitute({lanes.variable: Index()}))
+        if stride == 0:
+            return base
+        steps = self._lane_offsets(lanes.width, stride)
+        first = self._broadcast(base, lanes.width)
+        return self.builder.emit(
+            arith.AddiOp.create(operands=[first, steps], result_types=[steps.type])
+        ).results[0]
+
+    def _lane_offsets(self, width: int, stride: int) -> SSAValue:
+        kind = VectorType(IndexType(), [width])
+        values = DenseIntOrFPElementsAttr.from_list(kind, [stride * lane for lane in range(width)])
+        return self.builder.emit(arith.ConstantOp(values, kind)).result
+
+    def _broadcast(self, value: SSAValue, width: int) -> SSAValue:
+        if isa(value.type, VectorType):
+            return value
+        kind = VectorType(value.type, [width])
+        return self.builder.emit(xdsl_vector.BroadcastOp(value, kind)).vector
+
+    def _load(self, access: Access, subscripts: list[Index], lanes: Lanes | None) -> SSAValue:
+        memref = self.storage.memref(access.array)
+        if lanes is None or not any(s.coefficient(lanes.variable) for s in subscripts):
+            attribute, operands = self.builder.map(_at_lane_zero(subscripts, lanes))
+            return self.builder.emit(affine.LoadOp(memref, operands, attribute)).result
+        kind = VectorType(access.array.element_type, [lanes.width])
+        base = _at_lane_zero(subscripts, lanes)
+        if _is_contiguous(subscripts, lanes):
+            if lanes.mask is None:
+                attribute, operands = self.builder.map(base)
+                return self.builder.emit(
+                    affine.VectorLoadOp(memref, operands, attribute, kind)
+                ).result
+            operands = [self.builder.value(index) for index in base]
+            zero = self._zero(kind)
+            return self.builder.emit(
+                xdsl_vector.MaskedLoadOp(memref, operands, lanes.mask, zero)
+            ).result
+        operands = [self.builder.value(index) for index in base]
+        offsets = self._lane_offsets(lanes.width, _stride(memref, subscripts, lanes))
+        return self.builder.emit(
+            vector.GatherOp(memref, operands, offsets, self._mask(lanes), self._zero(kind))
+        ).result
+
+    def _store(
+        self, access: Access, subscripts: list[Index], value: SSAValue, lanes: Lanes | None
+    ) -> None:
+        memref = self.storage.memref(access.array)
+        if lanes is None:
+            attribute, operands = self.builder.map(subscripts)
+            self.builder.emit(affine.StoreOp(value, memref, operands, attribute))
+            return
+        value = self._broadcast(value, lanes.width)
+        base = _at_lane_zero(subscripts, lanes)
+        if _is_contiguous(subscripts, lanes) and lanes.mask is None:
+            attribute, operands = self.builder.map(base)
+            self.builder.emit(affine.VectorStoreOp(value, memref, operands, attribute))
+            return
+        operands = [self.builder.value(index) for index in base]
+        if _is_contiguous(subscripts, lanes):
+            self.builder.emit(xdsl_vector.MaskedStoreOp(memref, operands, self._mask(lanes), value))
+            return
+        offsets = self._lane_offsets(lanes.width, _stride(memref, subscripts, lanes))
+        self.builder.emit(vector.ScatterOp(memref, operands, offsets, self._mask(lanes), value))
+
+    def _mask(self, lanes: Lanes) -> SSAValue:
+        if lanes.mask is not None:
+            return lanes.mask
+        kind = VectorType(i1, [lanes.width])
+        all_lanes = DenseIntOrFPElementsAttr.from_list(kind, [1] * lanes.width)
+        return self.builder.emit(arith.ConstantOp(all_lanes, kind)).result
+
+    def _zero(self, kind: VectorType[Attribute]) -> SSAValue:
+        element = kind.element_type
+        if isinstance(element, IntegerType | IndexType):
+            zero = self.builder.emit(arith.ConstantOp(IntegerAttr(0, element)))
+        else:
+            zero = self.builder.emit(arith.ConstantOp(FloatAttr(0.0, element)))
+        return self._broadcast(zero.result, kind.get_shape()[0])
+
+
+def _at_lane_zero(subscripts: list[Index], lanes: Lanes | None) -> list[Index]:
+    if lanes is None:
+        return subscripts
+    return [subscript.substitute({lanes.variable: Index()}) for subscript in subscripts]
+
+
+def _is_contiguous(subscripts: list[Index], lanes: Lanes) -> bool:
+    *outer, last = (subscript.coefficient(lanes.variable) for subscript in subscripts)
+    return last == 1 and not any(outer)
+
+
+def _stride(memref: SSAValue, subscripts: list[Index], lanes: Lanes) -> int:
+    """Elements between neighbouring lanes in a row-major array of static shape."""
+    assert isa(memref.type, MemRefType[Attribute])
+    stride, result = 1, 0
+    for extent, subscript in zip(
+        reversed(memref.type.get_shape()), reversed(subscripts), strict=True
+    ):
+        result += (subscript.coefficient(lanes.variable) or 0) * stride
+        stride *= extent
+    return result

@@ -1,0 +1,353 @@
+"""Index arithmetic in canonical form: what loop bounds and subscripts are computed with.
+
+`Index` is a sum `constant + c0*a0 + c1*a1 + ...` over atoms. An atom is a `Variable` (an SSA
+value of the generated function, by number), a `Quotient` `index floordiv d`, an `Extremum` or
+a `Choice` of indices. Two indices that are equal by linear arithmetic compare equal, so that
+strides, trip counts and common subscripts are read off instead of proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineSymExpr,
+)
+
+
+@dataclass(frozen=True)
+class Variable:
+    """An SSA value of type index, by its number in the function being generated."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """`numerator floordiv divisor`, divisor > 0."""
+
+    numerator: Index
+    divisor: int
+
+
+@dataclass(frozen=True)
+class Extremum:
+    """Maximum or minimum of at least two operands."""
+
+    kind: Literal["max", "min"]
+    operands: tuple[Index, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`left >= 0` or `left == 0`."""
+
+    kind: Literal[">=", "=="]
+    left: Index
+
+
+@dataclass(frozen=True)
+class Connective:
+    """Conjunction or disjunction of conditions; `all` of nothing is true."""
+
+    kind: Literal["all", "any"]
+    operands: tuple[Condition, ...]
+
+
+Condition = Comparison | Connective
+
+
+@dataclass(frozen=True)
+class Choice:
+    """`then` where the condition holds, else `otherwise`."""
+
+    condition: Condition
+    then: Index
+    otherwise: Index
+
+
+Atom = Variable | Quotient | Extremum | Choice
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """`constant + sum(coefficient * atom)`; no coefficient is 0; terms in order of appearance."""
+
+    constant: int = 0
+    terms: tuple[tuple[Atom, int], ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        """Equality as sums: the order of the terms does not count."""
+        return (
+            isinstance(other, Index)
+            and self.constant == other.constant
+            and frozenset(self.terms) == frozenset(other.terms)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.constant, frozenset(self.terms)))
+
+    @staticmethod
+    def of(atom: Atom) -> Index:
+        """The index that is just `atom`."""
+        return Index(0, ((atom, 1),))
+
+    @staticmethod
+    def variable(number: int) -> Index:
+        """The index that is just the variable of this number."""
+        return Index.of(Variable(number))
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no atom occurs."""
+        return not self.terms
+
+    def __add__(self, other: Index | int) -> Index:
+        if isinstance(other, int):
+            return Index(self.constant + other, self.terms)
+        if not other.terms:
+            return Index(self.constant + other.constant, self.terms)
+        total = dict(self.terms)
+        for atom, coefficient in other.terms:
+            total[atom] = total.get(atom, 0) + coefficient
+        return Index(
+            self.constant + other.constant, tuple((a, c) for a, c in total.items() if c != 0)
+        )
+
+    def __mul__(self, factor: int) -> Index:
+        if factor == 0:
+            return Index()
+        return Index(self.constant * factor, tuple((a, c * factor) for a, c in self.terms))
+
+    def __neg__(self) -> Index:
+        return self * -1
+
+    def __sub__(self, other: Index | int) -> Index:
+        return self + (-other)
+
+    def __floordiv__(self, divisor: int) -> Index:
+        """Floor division by a positive constant; multiples of it are taken out of the quotient."""
+        assert divisor > 0, "division of an index by a non-positive constant"
+        if divisor == 1:
+            return self
+        outside = tuple((a, c // divisor) for a, c in self.terms if c % divisor == 0)
+        inside = tuple((a, c) for a, c in self.terms if c % divisor != 0)
+        whole = Index(self.constant // divisor, outside)
+        if not inside:
+            return whole
+        return whole + Index.of(Quotient(Index(self.constant % divisor, inside), divisor))
+
+    def __mod__(self, divisor: int) -> Index:
+        """Remainder in `[0, divisor)`."""
+        return self - (self // divisor) * divisor
+
+    def variables(self) -> Iterator[int]:
+        """Numbers of the variables in it, also inside other atoms (with repetitions)."""
+        for atom, _ in self.terms:
+            if isinstance(atom, Variable):
+                yield atom.number
+            else:
+                for part in _parts(atom):
+                    yield from part.variables()
+
+    def depends_on(self, number: int) -> bool:
+        """Whether the variable occurs."""
+        return number in self.variables()
+
+    def coefficient(self, number: int) -> int | None:
+        """Coefficient of the variable, or None when it occurs inside another atom."""
+        result = 0
+        for atom, coefficient in self.terms:
+            if isinstance(atom, Variable):
+                if atom.number == number:
+                    result = coefficient
+            elif any(part.depends_on(number) for part in _parts(atom)):
+                return None
+        return result
+
+    def substitute(self, values: Mapping[int, Index]) -> Index:
+        """Replaces variables by indices."""
+        result = Index(self.constant)
+        for atom, coefficient in self.terms:
+            result = result + _substitute_atom(atom, values) * coefficient
+        return result
+
+    def to_affine(self, position: Callable[[int], int]) -> AffineExpr:
+        """As an affine expression; `position` gives the dim of a variable's number.
+
+        There must be no Extremum and no Choice left in it: these need operations.
+        """
+        result: AffineExpr | None = None
+        for atom, coefficient in self.terms:
+            match atom:
+                case Variable(number):
+                    term = AffineExpr.dimension(position(number))
+                case Quotient(numerator, divisor):
+                    term = numerator.to_affine(position) // divisor
+                case Extremum() | Choice():
+                    raise AssertionError(f"not an affine expression: {atom}")
+            if coefficient != 1:
+                term = term * coefficient
+            result = term if result is None else result + term
+        if result is None:
+            return AffineExpr.constant(self.constant)
+        return result + self.constant if self.constant else result
+
+
+def maximum(operands: Iterable[Index]) -> Index:
+    """The largest operand, folded where constants or equal operands allow it."""
+    return _extremum("max", operands)
+
+
+def minimum(operands: Iterable[Index]) -> Index:
+    """The smallest operand, folded where constants or equal operands allow it."""
+    return _extremum("min", operands)
+
+
+def _extremum(kind: Literal["max", "min"], operands: Iterable[Index]) -> Index:
+    flat = list(dict.fromkeys(part for index in operands for part in bounds(kind, index)))
+    pick = max if kind == "max" else min
+    best: list[Index] = []
+    for index in flat:
+        for position, other in enumerate(best):
+            difference = index - other
+            if difference.is_constant:
+                best[position] = other + pick(0, difference.constant)
+                break
+        else:
+            best.append(index)
+    return best[0] if len(best) == 1 else Index.of(Extremum(kind, tuple(best)))
+
+
+def bounds(kind: Literal["max", "min"], index: Index) -> tuple[Index, ...]:
+    """The operands of which `index` is the maximum (minimum): itself when it is none."""
+    if len(index.terms) == 1:
+        atom, coefficient = index.terms[0]
+        if isinstance(atom, Extremum) and coefficient == 1 and atom.kind == kind:
+            return tuple(operand + index.constant for operand in atom.operands)
+    return (index,)
+
+
+def choice(condition: Condition, then: Index, otherwise: Index) -> Index:
+    """`then` or `otherwise`, folded when the condition is known."""
+    match decide(condition):
+        case True:
+            return then
+        case False:
+            return otherwise
+        case None:
+            return then if then == otherwise else Index.of(Choice(condition, then, otherwise))
+
+
+def decide(condition: Condition) -> bool | None:
+    """The condition's value where constants decide it, else None."""
+    match condition:
+        case Comparison(kind, left):
+            if not left.is_constant:
+                return None
+            return left.constant >= 0 if kind == ">=" else left.constant == 0
+        case Connective(kind, operands):
+            verdicts = [decide(operand) for operand in operands]
+            if (kind == "any") in verdicts:
+                return kind == "any"
+            return None if None in verdicts else kind == "all"
+
+
+def conjuncts(condition: Condition) -> tuple[Comparison, ...] | None:
+    """The comparisons that together make up the condition, or None when it has a disjunction."""
+    match condition:
+        case Comparison():
+            return (condition,)
+        case Connective("all", operands):
+            parts = [conjuncts(operand) for operand in operands]
+            if any(part is None for part in parts):
+                return None
+            return tuple(comparison for part in parts for comparison in part or ())
+        case Connective():
+            return None
+
+
+def condition_indices(condition: Condition) -> Iterator[Index]:
+    """Every index that the condition compares."""
+    match condition:
+        case Comparison(left=left):
+            yield left
+        case Connective(operands=operands):
+            for operand in operands:
+                yield from condition_indices(operand)
+
+
+def substitute_condition(condition: Condition, values: Mapping[int, Index]) -> Condition:
+    """Replaces variables by indices in every comparison."""
+    match condition:
+        case Comparison(kind, left):
+            return Comparison(kind, left.substitute(values))
+        case Connective(kind, operands):
+            return Connective(kind, tuple(substitute_condition(o, values) for o in operands))
+
+
+def _parts(atom: Quotient | Extremum | Choice) -> tuple[Index, ...]:
+    match atom:
+        case Quotient(numerator, _):
+            return (numerator,)
+        case Extremum(operands=operands):
+            return operands
+        case Choice(condition, then, otherwise):
+            return (*condition_indices(condition), then, otherwise)
+
+
+def _substitute_atom(atom: Atom, values: Mapping[int, Index]) -> Index:
+    match atom:
+        case Variable(number):
+            return values.get(number, Index.of(atom))
+        case Quotient(numerator, divisor):
+            return numerator.substitute(values) // divisor
+        case Extremum(kind, operands):
+            return _extremum(kind, (operand.substitute(values) for operand in operands))
+        case Choice(condition, then, otherwise):
+            return choice(
+                substitute_condition(condition, values),
+                then.substitute(values),
+                otherwise.substitute(values),
+            )
+
+
+@cache
+def linear_form(expression: AffineExpr, dims: int) -> Index:
+    """An affine expression as an Index whose variable k is dim k, and `dims + k` is symbol k."""
+    match expression:
+        case AffineConstantExpr(value=value):
+            return Index(value)
+        case AffineDimExpr(position=position):
+            return Index.variable(position)
+        case AffineSymExpr(position=position):
+            return Index.variable(dims + position)
+        case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs):
+            left, right = linear_form(lhs, dims), linear_form(rhs, dims)
+            if kind is AffineBinaryOpKind.Add:
+                return left + right
+            if kind is AffineBinaryOpKind.Mul:
+                return right * left.constant if left.is_constant else left * _constant(right)
+            return _DIVISIONS[kind](left, _constant(right))
+        case _:
+            raise AssertionError(f"not an affine expression: {expression}")
+
+
+def _constant(index: Index) -> int:
+    assert index.is_constant, "semi-affine expression in the polyhedral model"
+    return index.constant
+
+
+_DIVISIONS: dict[AffineBinaryOpKind, Callable[[Index, int], Index]] = {
+    AffineBinaryOpKind.FloorDiv: lambda a, d: a // d,
+    AffineBinaryOpKind.CeilDiv: lambda a, d: -(-a // d),
+    AffineBinaryOpKind.Mod: lambda a, d: a % d,
+}

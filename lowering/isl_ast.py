@@ -1,0 +1,153 @@
+"""isl's AST of a schedule tree, with every loop marked by name and full tiles set apart.
+
+Each `Loop` becomes a band of one member below a mark node, so that the AST says which of our loops
+a `for` comes from. At the outermost point loop of a tile the mark carries a `FullTile`: a condition
+under which the tile is full and a second AST of its inside for that case, without min, max and
+guards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from ..passes.schedule_tree import Leaf, Loop, Sequence, Tree, sum_of_affs
+from .full_tiles import TileBox, full_tiles, restrict_to_tile, tile_box
+
+
+@dataclass(frozen=True)
+class FullTile:
+    """What a mark at the entry of a tile knows.
+
+    `condition` is isl's expression over the outer iterators (None: the tile is always full),
+    `inside` the AST of the full tile, in which parameter `parameters[k]` stands for the
+    expression `origin[k]` over the outer iterators.
+    """
+
+    condition: isl.AstExpr | None
+    inside: isl.AstNode
+    parameters: tuple[str, ...]
+    origin: tuple[isl.AstExpr, ...]
+
+
+@dataclass
+class MarkedAst:
+    """An isl AST and what its marks mean: mark name -> Loop, annotation name -> FullTile."""
+
+    root: isl.AstNode
+    loops: dict[str, Loop] = field(default_factory=dict[str, Loop])
+    full_tiles: dict[str, FullTile] = field(default_factory=dict[str, FullTile])
+
+    annotated: set[str] = field(default_factory=set[str])
+
+    def full_tile(self, mark: isl.AstNode) -> FullTile | None:
+        """What the mark node knows about full tiles, if anything."""
+        if mark.mark_get_id().get_name() not in self.annotated:
+            return None
+        return self.full_tiles.get(mark.get_annotation().get_name())
+
+
+def build_ast(tree: Tree, domains: Mapping[str, isl.Set], context: isl.Set) -> MarkedAst:
+    """The AST of `tree` over `domains` (statement -> instances), for parameters in `context`."""
+    return _AstBuilder(domains, context).build(tree)
+
+
+class _AstBuilder:
+    def __init__(self, domains: Mapping[str, isl.Set], context: isl.Set):
+        self.domains = domains
+        self.context = context
+        self.result = MarkedAst(isl.AstNode.alloc_user(isl.AstExpr.from_val(isl.Val(0))))
+        self.entries: dict[str, TileBox] = {}
+        self.pending: list[FullTile | None] = []
+
+    def build(self, tree: Tree) -> MarkedAst:
+        schedule = self._to_isl(tree, (), self.domains)
+        build = isl.AstBuild.from_context(self.context)
+        build, _before = build.set_before_each_mark(self._before_mark)
+        build, _after = build.set_after_each_mark(self._after_mark)
+        self.result.root = build.node_from_schedule(schedule)
+        return self.result
+
+    def _to_isl(
+        self,
+        tree: Tree,
+        outer: tuple[Loop, ...],
+        domains: Mapping[str, isl.Set],
+        entries: bool = True,
+    ) -> isl.Schedule:
+        """isl's schedule of `tree`; with `entries`, tiles get a FullTile when they are reached."""
+        match tree:
+            case Leaf(name):
+                return isl.Schedule.from_domain(isl.UnionSet.from_set(domains[name]))
+            case Sequence(children):
+                parts = [self._to_isl(child, outer, domains, entries) for child in children]
+                schedule = parts[0]
+                for part in parts[1:]:
+                    schedule = schedule.sequence(part)
+                return schedule
+            case Loop():
+                is_entry = entries and tree.within is not None and not (outer and outer[-1].within)
+                schedule = self._to_isl(tree.body, (*outer, tree), domains, entries)
+                affs = tuple(
+                    aff.align_params(domains[name].get_space().params())
+                    for name, aff in tree.schedule.items()
+                )
+                mark = f"L{len(self.result.loops)}"
+                self.result.loops[mark] = tree
+                if is_entry:
+                    self.entries[mark] = tile_box(tree, outer, domains)
+                node = schedule.get_root().child(0).insert_partial_schedule(sum_of_affs(affs))
+                return node.insert_mark(isl.Id(mark)).get_schedule()
+
+    def _before_mark(self, mark: isl.Id, build: isl.AstBuild) -> None:
+        box = self.entries.get(mark.get_name())
+        self.pending.append(self._full_tile(box, build) if box is not None else None)
+
+    def _after_mark(self, node: isl.AstNode, _build: isl.AstBuild) -> isl.AstNode:
+        full_tile = self.pending.pop()
+        mark = node.mark_get_id().get_name()
+        if mark not in self.entries:
+            return node
+        name = f"F{len(self.result.full_tiles)}" if full_tile is not None else "partial"
+        if full_tile is not None:
+            self.result.full_tiles[name] = full_tile
+        self.result.annotated.add(mark)
+        return node.set_annotation(isl.Id(name))
+
+    def _full_tile(self, box: TileBox, build: isl.AstBuild) -> FullTile | None:
+        space = build.get_schedule_space()
+        flatten = isl.Set.universe(space).identity().flatten_range()
+        reached = _reached(build, len(box.outer)).intersect_params(self.context)
+        full = full_tiles(box, reached, self.context)
+        if full.is_empty():
+            return None
+        local = isl.LocalSpace.from_space(space)
+        origin = tuple(
+            build.expr_from_pw_aff(
+                isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, position))
+            )
+            for position in range(len(box.outer))
+        )
+        condition = full.gist(reached).coalesce()
+        is_always = condition.plain_is_universe()
+        parameters = tuple(f"tile{position}" for position in range(len(box.outer)))
+        domains, context = restrict_to_tile(box, full, parameters)
+        schedule = self._to_isl(box.entry, box.outer, domains, entries=False)
+        inside = isl.AstBuild.from_context(context).node_from_schedule(schedule)
+        nested = condition.apply(flatten.reverse())
+        return FullTile(
+            None if is_always else build.expr_from_set(nested), inside, parameters, origin
+        )
+
+
+def _reached(build: isl.AstBuild, depth: int) -> isl.Set:
+    """Values of the outer loops that AST generation can still be at, as a flat set."""
+    result: isl.Set | None = None
+    maps = build.get_schedule().get_map_list()
+    for position in range(maps.n_map()):
+        values = maps.get_at(position).range().flatten()
+        result = values if result is None else result.union(values)
+    assert result is not None and result.dim(isl.dim_type.set) == depth
+    return result.coalesce()

@@ -1,0 +1,95 @@
+"""Loops with bounds in closed form, between isl's AST and the loop IR.
+
+Pure data: what isl's AST says, with every expression an `Index` over numbered loop variables, so
+that trip counts, strides and invariance can be asked before any operation is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..passes.schedule_tree import Loop
+from .index_expression import Condition, Index, condition_indices
+
+
+@dataclass(frozen=True)
+class For:
+    """`for variable = max(lower) to min(upper) step` (upper excluded), made from `loop`."""
+
+    loop: Loop
+    variable: int
+    lower: tuple[Index, ...]
+    upper: tuple[Index, ...]
+    step: int
+    body: Nest
+
+    @property
+    def trip_count(self) -> int | None:
+        """The number of iterations when it is the same in every execution, else None."""
+        if len(self.lower) != 1 or len(self.upper) != 1:
+            return None
+        extent = self.upper[0] - self.lower[0]
+        return max(0, -(-extent.constant // self.step)) if extent.is_constant else None
+
+
+@dataclass(frozen=True)
+class Once:
+    """A loop that isl found to have one iteration: its value is `value`."""
+
+    loop: Loop
+    value: Index
+    body: Nest
+
+
+@dataclass(frozen=True)
+class Block:
+    """Parts in order."""
+
+    parts: tuple[Nest, ...]
+
+
+@dataclass(frozen=True)
+class Guard:
+    """`then` where the condition holds, else `otherwise`."""
+
+    condition: Condition
+    then: Nest
+    otherwise: Nest = Block(())
+
+
+@dataclass(frozen=True)
+class Call:
+    """One instance of a statement, with the values of its induction variables."""
+
+    statement: str
+    arguments: tuple[Index, ...]
+
+
+Nest = For | Once | Block | Guard | Call
+
+
+def walk(nest: Nest) -> Iterator[Nest]:
+    """Every node, parents first."""
+    yield nest
+    match nest:
+        case For(body=body) | Once(body=body):
+            yield from walk(body)
+        case Block(parts):
+            for part in parts:
+                yield from walk(part)
+        case Guard(_, then, otherwise):
+            yield from walk(then)
+            yield from walk(otherwise)
+        case Call():
+            pass
+
+
+def control_indices(nest: Nest) -> Iterator[Index]:
+    """Every index that decides which instances run: bounds and conditions, not call arguments."""
+    for node in walk(nest):
+        if isinstance(node, For):
+            yield from node.lower
+            yield from node.upper
+        elif isinstance(node, Guard):
+            yield from condition_indices(node.condition)

@@ -1,0 +1,207 @@
+"""Where arrays live in the generated function.
+
+Arguments stay where they are. A local array is allocated in the body of the innermost loop outside
+of which none of its cells is used twice, as large as the box of cells that one iteration of that
+loop touches: so the expanded dimensions of per-iteration scalars disappear again where the schedule
+allows it, and stay where it does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import islpy as isl
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import SSAValue
+
+from ..passes.polyhedral.scop import Access, Array, Scop
+from ..passes.schedule_tree import Leaf, Loop, Tree, path, sum_of_affs, walk
+from .aff_to_index import aff_to_index
+from .index_expression import Index
+from .ir_builder import IRBuilder
+
+# Larger local arrays go to the heap: a thread's stack is small.
+STACK_BYTES = 16 * 1024
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A local array's home: inside the loops `outer`, with the box of cells it needs there.
+
+    `offsets` are functions of the values of `outer`; `sizes` has one entry per subscript.
+    """
+
+    array: Array
+    outer: tuple[Loop, ...]
+    offsets: tuple[isl.Aff, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def home(self) -> Loop | None:
+        """The loop in whose body the array is allocated; None: in the function's."""
+        return self.outer[-1] if self.outer else None
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """Subscripts that more than one value of occurs."""
+        return tuple(k for k, size in enumerate(self.sizes) if size > 1)
+
+
+class Storage:
+    """The memref that each array is in at the current point of code generation."""
+
+    def __init__(
+        self,
+        placements: Sequence[Placement],
+        arguments: Mapping[str, SSAValue],
+        parameters: Mapping[str, int],
+    ):
+        self.placements = {placement.array.name: placement for placement in placements}
+        self.memrefs = dict(arguments)
+        self.parameters = parameters
+        self.loop_values: dict[str, Index] = {}
+        self.offsets: dict[str, list[Index]] = {}
+
+    def memref(self, array: Array) -> SSAValue:
+        """The memref that holds the array here."""
+        return self.memrefs[array.name]
+
+    def subscripts(self, array: Array, program: list[Index]) -> list[Index]:
+        """Subscripts of the program -> subscripts of the memref."""
+        placement = self.placements.get(array.name)
+        if placement is None:
+            return program
+        offsets = self.offsets[array.name]
+        return [program[k] - offsets[k] for k in placement.kept]
+
+    def is_allocated_in(self, loop: Loop) -> bool:
+        """Whether an array is allocated in the body of this loop."""
+        return any(p.home is loop for p in self.placements.values())
+
+    def enter(self, loop: Loop, value: Index) -> None:
+        """Says what the value of a loop is in the code that follows."""
+        self.loop_values[loop.name] = value
+
+    @contextmanager
+    def allocated(self, builder: IRBuilder, loop: Loop | None) -> Iterator[None]:
+        """Allocates what lives in the body of `loop` (None: in the function) around a body."""
+        homes = [p for p in self.placements.values() if p.home is loop]
+        on_heap: list[SSAValue] = []
+        for placement in homes:
+            name = placement.array.name
+            outer = [self.loop_values[loop.name] for loop in placement.outer]
+            self.offsets[name] = [
+                aff_to_index(offset, outer, self.parameters) for offset in placement.offsets
+            ]
+            shape = [placement.sizes[k] for k in placement.kept]
+            kind = MemRefType(placement.array.element_type, shape)
+            if _bytes(kind) <= STACK_BYTES:
+                self.memrefs[name] = builder.emit(
+                    memref.AllocaOp.get(kind.element_type, 64, shape)
+                ).memref
+            else:
+                allocation = builder.emit(memref.AllocOp.get(kind.element_type, 64, shape))
+                self.memrefs[name] = allocation.memref
+                on_heap.append(allocation.memref)
+            self.memrefs[name].name_hint = name
+        yield
+        for value_on_heap in on_heap:
+            builder.emit(memref.DeallocOp.get(value_on_heap))
+
+
+def place_local_arrays(scop: Scop, tree: Tree, context: isl.Set) -> list[Placement]:
+    """Homes of all local arrays that are used, for sizes in `context`."""
+    leaves = {node.statement: path(tree, node) for node in walk(tree) if isinstance(node, Leaf)}
+    result: list[Placement] = []
+    for array in scop.arrays:
+        if not array.is_local:
+            continue
+        uses = [
+            (statement.name, access)
+            for statement in scop.statements
+            for access in statement.accesses
+            if access.array == array
+        ]
+        if uses:
+            outer = _home(array, uses, [leaves[name] for name, _ in uses])
+            result.append(_placement(array, uses, outer, context))
+    return result
+
+
+def _home(
+    array: Array, uses: list[tuple[str, Access]], paths: list[tuple[Tree, ...]]
+) -> tuple[Loop, ...]:
+    """The loops around all uses, down to the innermost in which each cell has one iteration."""
+    if array.scope_depth == 0:
+        return ()
+    cells = _union([access.relation for _, access in uses])
+    same_cell = cells.apply_range(cells.reverse())
+    home: list[Loop] = []
+    for nodes in zip(*paths, strict=False):
+        loop = nodes[0]
+        if any(node is not loop for node in nodes[1:]):
+            break
+        if not isinstance(loop, Loop):
+            continue
+        names = dict.fromkeys(name for name, _ in uses)
+        value = sum_of_affs(tuple(loop.schedule[name] for name in names))
+        if loop.vector is not None or not same_cell.is_subset(
+            same_cell.eq_at_multi_union_pw_aff(value)
+        ):
+            break
+        home.append(loop)
+    return tuple(home)
+
+
+def _placement(
+    array: Array, uses: list[tuple[str, Access]], outer: tuple[Loop, ...], context: isl.Set
+) -> Placement:
+    cells: isl.Map | None = None
+    for name, access in uses:
+        relation = access.relation.intersect_params(context)
+        values = isl.Map.from_domain(relation.domain())
+        for loop in outer:
+            aff = loop.schedule[name].align_params(relation.get_space().params())
+            values = values.flat_range_product(isl.Map.from_aff(aff))
+        used = values.reverse().apply_range(relation)
+        cells = used if cells is None else cells.union(used)
+    assert cells is not None
+    rank = cells.dim(isl.dim_type.out)
+    if cells.is_empty():
+        zero = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(cells.get_space().domain()))
+        return Placement(array, outer, (zero,) * rank, (1,) * rank)
+    box = cells.get_range_simple_fixed_box_hull()
+    if box.is_valid():
+        offset, size = box.get_offset(), box.get_size()
+        return Placement(
+            array,
+            outer,
+            tuple(offset.get_at(k) for k in range(rank)),
+            tuple(size.get_at(k).to_python() for k in range(rank)),
+        )
+    everything = cells.range()
+    domain = isl.LocalSpace.from_space(cells.get_space().domain())
+    lowest = [everything.dim_min_val(k) for k in range(rank)]
+    return Placement(
+        array,
+        outer,
+        tuple(isl.Aff.val_on_domain(domain, low) for low in lowest),
+        tuple(everything.dim_max_val(k).sub(lowest[k]).to_python() + 1 for k in range(rank)),
+    )
+
+
+def _union(maps: list[isl.Map]) -> isl.UnionMap:
+    result = isl.UnionMap.from_map(maps[0])
+    for relation in maps[1:]:
+        result = result.union(isl.UnionMap.from_map(relation))
+    return result
+
+
+def _bytes(kind: MemRefType) -> int:
+    count = 1
+    for extent in kind.get_shape():
+        count *= extent
+    return count * 8
