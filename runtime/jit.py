@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from llvmlite import binding, ir
 
+from ..passes.stages import stage
+
 if TYPE_CHECKING:
     from ..passes.target import Target
 
@@ -45,9 +47,9 @@ def _target_machine(target: Target) -> binding.TargetMachine:
 
 
 def optimise(
-    module: ir.Module, machine: binding.TargetMachine, options: CompileOptions
+    module: ir.Module | str, machine: binding.TargetMachine, options: CompileOptions
 ) -> binding.ModuleRef:
-    """Parses, verifies and optimises a module."""
+    """Parses, verifies and optimises a module, or the text of one."""
     parsed = binding.parse_assembly(str(module))
     parsed.triple = machine.triple
     parsed.data_layout = str(machine.target_data)

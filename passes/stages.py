@@ -1,0 +1,70 @@
+"""Where the time of a compilation goes: named stages, recorded when somebody asks.
+
+    with record_stages() as times:
+        ...                        # code that runs `with stage("raise"): ...`
+    print(times)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+
+@dataclass
+class StageTimes:
+    """Seconds spent in each stage, without the stages inside it, in the order of their start."""
+
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
+    total: float = 0.0
+    open_stages: list[str] = field(default_factory=list[str])
+    since: float = 0.0
+
+    def switch(self) -> None:
+        """Books the time since the last switch on the innermost open stage."""
+        now = time.perf_counter()
+        if self.open_stages:
+            self.seconds[self.open_stages[-1]] += now - self.since
+        self.since = now
+
+    def __str__(self) -> str:
+        rest = self.total - sum(self.seconds.values())
+        rows = [*self.seconds.items(), ("other", rest), ("total", self.total)]
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:<{width}}  {seconds * 1e3:9.2f} ms" for name, seconds in rows)
+
+
+_recorder: ContextVar[StageTimes | None] = ContextVar("stages", default=None)
+
+
+@contextmanager
+def record_stages() -> Iterator[StageTimes]:
+    """Collects the stages that run inside, in this thread; `total` is set at the end."""
+    times = StageTimes()
+    token = _recorder.set(times)
+    start = time.perf_counter()
+    try:
+        yield times
+    finally:
+        times.total = time.perf_counter() - start
+        _recorder.reset(token)
+
+
+@contextmanager
+def stage(name: str) -> Iterator[None]:
+    """Books the time spent inside under `name`; costs next to nothing when nobody records."""
+    times = _recorder.get()
+    if times is None:
+        yield
+        return
+    times.switch()
+    times.seconds.setdefault(name, 0.0)
+    times.open_stages.append(name)
+    try:
+        yield
+    finally:
+        times.switch()
+        times.open_stages.pop()
