@@ -132,14 +132,18 @@ class Interpreter:
             self.steps -= 1
             if self.steps < 0:
                 raise UnsupportedError("the program runs for too long")
-            handler = _HANDLERS.get(op.name)
-            if handler is not None:
-                handler(self, op, environment)
-            elif op.name in _TERMINATORS:
+            if op.name in _TERMINATORS:
                 return tuple(environment[value] for value in op.operands)
-            else:
-                self.exact &= _scalar_operation(op, environment)
+            self.execute(op, environment)
         return ()
+
+    def execute(self, op: Operation, environment: Environment) -> None:
+        """Executes one operation that is no terminator; its results go to `environment`."""
+        handler = _HANDLERS.get(op.name)
+        if handler is not None:
+            handler(self, op, environment)
+        else:
+            self.exact &= _scalar_operation(op, environment)
 
     def _region(self, region: Region, environment: Environment) -> tuple[Any, ...]:
         return self._block(region.block, environment) if region.blocks else ()

@@ -1,0 +1,79 @@
+"""Runs one program in several ways and compares what it leaves in its arrays.
+
+A difference is an AssertionError that shows all that is needed to see it again: the program's
+text, the sizes, the pipeline, the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from loopwright.dialects.parse import parse_module
+from loopwright.passes.schedule import Schedule
+from loopwright.runtime.program import Function, load
+
+from .interpreter import Interpreter
+from .random_programs import RandomProgram
+
+Outcome = list[Any]
+
+INTERPRETED_OPERATIONS = 400_000
+
+
+def function_of(program: RandomProgram) -> Function:
+    """The program's function, ready to be compiled."""
+    return load(program.text)["f"]
+
+
+def interpreted(program: RandomProgram, sizes: Mapping[str, int]) -> tuple[Outcome, bool]:
+    """Arguments after a run in the interpreter, then results; and whether floats stayed exact."""
+    interpreter = Interpreter(parse_module(program.text), steps=INTERPRETED_OPERATIONS)
+    arguments = program.make_arguments(sizes)
+    results = interpreter.run("f", *arguments)
+    return [*arguments, *results], interpreter.exact
+
+
+def compiled(
+    program: RandomProgram,
+    function: Function,
+    sizes: Mapping[str, int],
+    schedule: Schedule | None = None,
+    threads: int = 1,
+) -> Outcome:
+    """Arguments after a run of compiled code, then results."""
+    arguments = program.make_arguments(sizes)
+    kernel = function.compile(schedule, threads=threads)
+    try:
+        results = kernel(*arguments)
+    except Exception as error:
+        error.add_note(describe(program, sizes, schedule, threads))
+        raise
+    return [*arguments, *_listed(results)]
+
+
+def _listed(results: object) -> Sequence[Any]:
+    if results is None:
+        return []
+    return results if isinstance(results, tuple) else [results]
+
+
+def describe(
+    program: RandomProgram,
+    sizes: Mapping[str, int],
+    schedule: Schedule | None = None,
+    threads: int = 1,
+) -> str:
+    """How to see it again."""
+    pipeline = "unscheduled" if schedule is None else f"pipeline: {schedule}"
+    return f"{program.text}sizes: {dict(sizes)}\n{pipeline}\nthreads: {threads}"
+
+
+def assert_same(expected: Outcome, found: Outcome, note: str) -> None:
+    """Compares outcomes exactly (up to the sign of zero)."""
+    assert len(expected) == len(found), note
+    for number, (one, other) in enumerate(zip(expected, found, strict=True)):
+        if not np.array_equal(one, other, equal_nan=True):
+            raise AssertionError(f"{note}\nargument {number}: expected\n{one}\nfound\n{other}")
