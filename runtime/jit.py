@@ -65,11 +65,35 @@ def optimise(
 
 
 def compile_module(
-    module: ir.Module, *, target: Target, options: CompileOptions = DEFAULT_OPTIONS
+    module: ir.Module | str, *, target: Target, options: CompileOptions = DEFAULT_OPTIONS
 ) -> bytes:
-    """Compiles a module to a relocatable object file for this machine."""
+    """Compiles a module, or the text of one, to a relocatable object file for this machine."""
     machine = _target_machine(target)
-    return machine.emit_object(optimise(module, machine, options))
+    with stage("optimise"):
+        optimised = optimise(module, machine, options)
+    with stage("codegen"):
+        return machine.emit_object(optimised)
+
+
+def emit_assembly(
+    module: ir.Module | str, *, target: Target, options: CompileOptions = DEFAULT_OPTIONS
+) -> str:
+    """The assembly text of what `compile_module` makes."""
+    machine = _target_machine(target)
+    return machine.emit_assembly(optimise(module, machine, options))
+
+
+def fingerprint(target: Target, options: CompileOptions = DEFAULT_OPTIONS) -> str:
+    """Everything besides the LLVM IR that object code depends on, as text."""
+    return "\n".join(
+        (
+            f"llvm {'.'.join(map(str, binding.llvm_version_info))}",
+            binding.get_process_triple(),
+            f"{target.name} {binding.get_host_cpu_name()}",
+            binding.get_host_cpu_features().flatten(),
+            repr(options),
+        )
+    )
 
 
 @dataclass(frozen=True)
