@@ -1,8 +1,8 @@
 """Where the time of a compilation goes: named stages, recorded when somebody asks.
 
-    with record_stages() as times:
-        ...                        # code that runs `with stage("raise"): ...`
-    print(times)
+with record_stages() as times:
+    ...                        # code that runs `with stage("raise"): ...`
+print(times)
 """
 
 from __future__ import annotations

@@ -1,0 +1,234 @@
+"""Python arguments to C arguments: what a kernel takes, and the checks before a call.
+
+Each kind of argument *binds* a Python value: it checks the value, returns what goes into the C call
+(the address of an array, an integer, a float) and appends what the code is specialised on (shapes,
+integers that are sizes) to a key. Checks that depend on the key alone (`check_shape`) run once per
+specialisation and not on every call.
+"""
+
+from __future__ import annotations
+
+import math
+from ctypes import addressof, c_char
+from dataclasses import dataclass
+from numbers import Real
+from operator import index
+
+import numpy as np
+
+from .elements import Element
+from .errors import ArgumentTypeError, ArgumentValueError
+from .memory import Memory, memory_of
+
+_from_buffer = c_char.from_buffer
+_ndarray = np.ndarray
+
+_FLOAT32_MAXIMUM = float(np.finfo(np.float32).max)
+
+Key = list[tuple[int, ...] | int]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Which argument of which kernel, for messages: `gemm: argument 2 'A'` (counted from 1)."""
+
+    kernel: str
+    position: int
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kernel}: argument {self.position + 1} '{self.name}'"
+
+
+@dataclass(eq=False)
+class ArrayArgument:
+    """A memref: a contiguous row-major array of `element`; None in `shape` is any extent.
+
+    `reads` and `writes` say what the kernel does with its elements.
+    """
+
+    place: Place
+    element: Element
+    shape: tuple[int | None, ...]
+    reads: bool
+    writes: bool
+
+    def __post_init__(self) -> None:
+        # Every call asks for these two.
+        self._dtype = self.element.dtype
+        self._misalignment = self._dtype.itemsize - 1
+
+    def __str__(self) -> str:
+        extents = "".join("?x" if extent is None else f"{extent}x" for extent in self.shape)
+        return f"{self.place.name}: memref<{extents}{self.element.name}>"
+
+    def bind(self, value: object, key: Key) -> int:
+        """The address of the first element; the shape goes to `key`.
+
+        Raises ArgumentTypeError, ArgumentValueError.
+        """
+        if type(value) is _ndarray and value.dtype is self._dtype:
+            try:
+                # Fails for arrays that are read-only, not contiguous, or empty.
+                address = addressof(_from_buffer(value))
+            except (TypeError, ValueError):
+                return self._bind_carefully(value, key)
+            if not address & self._misalignment:
+                key.append(value.shape)
+                return address
+        return self._bind_carefully(value, key)
+
+    def _bind_carefully(self, value: object, key: Key) -> int:
+        memory = memory_of(value)
+        if memory is None:
+            raise ArgumentTypeError(
+                f"{self.place}: expected an array of {self.element.dtype}, got {_type_name(value)}"
+                f"; pass a NumPy array or a torch tensor{self._zero_dimensional_hint()}"
+            )
+        self._check_type(memory)
+        self._check_layout(memory)
+        key.append(memory.shape)
+        return memory.address
+
+    def _zero_dimensional_hint(self) -> str:
+        return "" if self.shape else " with zero dimensions, such as numpy.zeros(())"
+
+    def _check_type(self, memory: Memory) -> None:
+        if memory.dtype not in self.element.dtypes:
+            raise ArgumentTypeError(
+                f"{self.place}: expected elements of type {self.element.dtype}, "
+                f"got {memory.dtype}; convert the array"
+            )
+        if len(memory.shape) != len(self.shape):
+            raise ArgumentTypeError(
+                f"{self.place}: expected {len(self.shape)} dimensions, got {len(memory.shape)} "
+                f"(shape {memory.shape}); reshape the array"
+            )
+
+    def _check_layout(self, memory: Memory) -> None:
+        if memory.obstacle is not None:
+            raise ArgumentValueError(f"{self.place}: the array {memory.obstacle}")
+        if not memory.contiguous:
+            raise ArgumentValueError(
+                f"{self.place}: the array is not contiguous in row-major order; pass a contiguous "
+                "copy (numpy.ascontiguousarray)"
+                + (", which receives the results" if self.writes else "")
+            )
+        if self.writes and memory.locked is not None:
+            raise ArgumentValueError(
+                f"{self.place}: the kernel writes to this array, which {memory.locked}"
+                + ("; pass a copy" if memory.locked == "is read-only" else "")
+            )
+        if memory.address & self._misalignment:
+            raise ArgumentValueError(
+                f"{self.place}: the elements are not aligned to {self._misalignment + 1} bytes; "
+                "pass a copy"
+            )
+
+    def check_shape(self, shape: tuple[int, ...]) -> None:
+        """Compares the rank and the static extents; raises ArgumentTypeError, -ValueError."""
+        if len(shape) != len(self.shape):
+            raise ArgumentTypeError(
+                f"{self.place}: expected {len(self.shape)} dimensions, got {len(shape)} "
+                f"(shape {shape}); reshape the array"
+            )
+        wrong = [
+            dimension
+            for dimension, (expected, extent) in enumerate(zip(self.shape, shape, strict=True))
+            if expected is not None and expected != extent
+        ]
+        if wrong:
+            expected = ", ".join("?" if extent is None else str(extent) for extent in self.shape)
+            raise ArgumentValueError(
+                f"{self.place}: expected shape ({expected}), got {shape}; dimension {wrong[0]} has "
+                f"{shape[wrong[0]]} elements instead of {self.shape[wrong[0]]}"
+            )
+
+    def bytes(self, shape: tuple[int, ...]) -> int:
+        """The size in memory of an array of this shape."""
+        return math.prod(shape) * self._dtype.itemsize
+
+
+@dataclass(frozen=True)
+class IntegerArgument:
+    """An `index` or `iN` scalar; `is_size` says that the code is specialised on its value."""
+
+    place: Place
+    element: Element
+    is_size: bool
+
+    def __str__(self) -> str:
+        return f"{self.place.name}: {self.element.name}"
+
+    def bind(self, value: object, key: Key) -> int:
+        """The value as an int; goes to `key` when it is a size.
+
+        Raises ArgumentTypeError, ArgumentValueError.
+        """
+        number = value if type(value) is int else self._to_int(value)
+        smallest, largest = self.element.range
+        if not smallest <= number <= largest:
+            raise ArgumentValueError(
+                f"{self.place}: {number} does not fit into {self.element.name}, "
+                f"which holds {smallest} to {largest}"
+            )
+        if self.is_size:
+            key.append(number)
+        return number
+
+    def _to_int(self, value: object) -> int:
+        try:
+            return index(value)  # pyright: ignore[reportArgumentType]
+        except TypeError:
+            raise ArgumentTypeError(
+                f"{self.place}: expected an integer, got {_type_name(value)}"
+                f"{_scalar_hint(value, 'int')}"
+            ) from None
+
+
+@dataclass(frozen=True)
+class FloatArgument:
+    """An `f32` or `f64` scalar: a float, an int or a NumPy scalar."""
+
+    place: Place
+    element: Element
+
+    def __str__(self) -> str:
+        return f"{self.place.name}: {self.element.name}"
+
+    def bind(self, value: object, key: Key) -> float:
+        """The value as a float; raises ArgumentTypeError, ArgumentValueError."""
+        number = value if type(value) is float else self._to_float(value)
+        if self.element.name == "f32" and _FLOAT32_MAXIMUM < abs(number) < math.inf:
+            raise ArgumentValueError(f"{self.place}: {number} does not fit into f32")
+        return number
+
+    def _to_float(self, value: object) -> float:
+        if not isinstance(value, Real):
+            raise ArgumentTypeError(
+                f"{self.place}: expected a number, got {_type_name(value)}"
+                f"{_scalar_hint(value, 'float')}"
+            )
+        try:
+            return float(value)
+        except OverflowError:
+            raise ArgumentValueError(
+                f"{self.place}: the integer does not fit into {self.element.name}"
+            ) from None
+
+
+Argument = ArrayArgument | IntegerArgument | FloatArgument
+
+
+def _type_name(value: object) -> str:
+    kind = type(value)
+    return (
+        kind.__qualname__
+        if kind.__module__ == "builtins"
+        else f"{kind.__module__}.{kind.__qualname__}"
+    )
+
+
+def _scalar_hint(value: object, kind: str) -> str:
+    convertible = isinstance(value, str) or hasattr(value, f"__{kind}__")
+    return f"; convert it with {kind}(...)" if convertible else ""

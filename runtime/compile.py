@@ -1,0 +1,133 @@
+"""The driver: a function, a schedule and sizes to machine code at an address, step by step.
+
+text -> module -> Scop -> (Schedule) -> loop IR -> LLVM IR -> object code -> address
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+
+from ..dialects.parse import parse_file, parse_module
+from ..lowering.generate import generate
+from ..lowering.llvm import Options, symbol, translate
+from ..lowering.specialise import specialise
+from ..passes.pipeline import parse_pipeline
+from ..passes.polyhedral.bounds import check_bounds
+from ..passes.polyhedral.context import ISL_LOCK
+from ..passes.polyhedral.raising import raise_function
+from ..passes.polyhedral.scop import Scop
+from ..passes.schedule import Schedule, dependences_of
+from ..passes.stages import stage
+from ..passes.target import Target
+from . import jit
+from .cache import cache_key, default_cache
+from .openmp import imports
+from .signature import Sizes
+from .version import __version__
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What is compiled: a function of a module, its model, its schedule (None: as written)."""
+
+    module: ModuleOp
+    function: func.FuncOp
+    scop: Scop
+    schedule: Schedule | None
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    """Machine code of a function for fixed sizes, and what it was made from.
+
+    `loop_ir` is MLIR text, `llvm_ir` the LLVM IR before LLVM's own optimisations. The code stays in
+    memory as long as this object does.
+    """
+
+    loop_ir: str
+    llvm_ir: str
+    address: int
+    loaded: jit.LoadedObject = field(repr=False)
+    target: Target = field(repr=False)
+
+    @cached_property
+    def assembly(self) -> str:
+        """The machine code as assembly text."""
+        return jit.emit_assembly(self.llvm_ir, target=self.target)
+
+
+def read(source: str | Path) -> ModuleOp:
+    """Parses a file, or a program's text (a string with a line break or a brace).
+
+    Raises SourceError.
+    """
+    with stage("parse"):
+        if isinstance(source, str) and ("\n" in source or "{" in source):
+            return parse_module(source)
+        return parse_file(source)
+
+
+def model(function: func.FuncOp) -> Scop:
+    """The polyhedral model of a function; raises SourceError."""
+    with stage("raise"), ISL_LOCK:
+        return raise_function(function)
+
+
+def schedule_from(scop: Scop, pipeline: str, target: Target) -> Schedule:
+    """The program of `scop` after a pipeline of passes; raises SourceError, TransformationError."""
+    with ISL_LOCK:
+        with stage("dependences"):
+            dependences_of(scop)
+        with stage("legality"):
+            return Schedule.original(scop, target).apply_all(parse_pipeline(pipeline))
+
+
+def compile_source(source: Source, sizes: Sizes, options: Options, target: Target) -> Code:
+    """Machine code for one value of every size.
+
+    Raises BoundsError where the program would leave an array, SourceError for what cannot be
+    compiled.
+    """
+    with ISL_LOCK:
+        names = sizes.of(source.scop)
+        with stage("bounds"):
+            check_bounds(source.scop, names)
+        with stage("loop IR"):
+            if source.schedule is None:
+                loops = specialise(source.function, sizes.shapes, sizes.integers)
+            else:
+                loops = generate(source.schedule, names)
+            loop_ir = str(loops)
+        with stage("LLVM IR"):
+            llvm_ir = str(translate(loops, target=target, options=options))
+    code = object_code(llvm_ir, target)
+    with stage("load"):
+        name = symbol(source.scop.name)
+        loaded = jit.load_object(code, [name], imports())
+    return Code(loop_ir, llvm_ir, loaded[name], loaded, target)
+
+
+def object_code(llvm_ir: str, target: Target) -> bytes:
+    """The object file for LLVM IR, from the cache on disk when it is there."""
+    cache = default_cache()
+    if cache is None:
+        return jit.compile_module(llvm_ir, target=target)
+    key = cache_key(
+        llvm_ir,
+        jit.fingerprint(target),
+        __version__,
+        importlib.metadata.version("llvmlite"),
+    )
+    with stage("cache"):
+        code = cache.get(key)
+    if code is None:
+        code = jit.compile_module(llvm_ir, target=target)
+        with stage("cache"):
+            cache.put(key, code)
+    return code

@@ -1,0 +1,199 @@
+"""A compiled function as a Python callable."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+from ..lowering.llvm import Options
+from ..passes.schedule import Schedule
+from ..passes.target import Target
+from .arguments import ArrayArgument, Key
+from .compile import Code, Source, compile_source
+from .errors import ArgumentCountError, NotSpecialised, OverlappingArguments
+from .measure import time_call
+from .signature import CValue, ForeignFunction, Signature, Sizes, Value
+from .timing import Timing
+
+SPECIALISATIONS = 256
+"""How many specialisations a kernel keeps; the oldest are dropped."""
+
+
+@dataclass(frozen=True, eq=False)
+class Specialisation:
+    """The code of a kernel for given shapes and integers.
+
+    `conflicts` has the pairs of array arguments that must not overlap, as positions and bytes.
+    """
+
+    sizes: Sizes
+    code: Code
+    function: ForeignFunction
+    conflicts: tuple[tuple[int, int, int, int], ...]
+
+    @property
+    def loop_ir(self) -> str:
+        """The loops after the schedule, as MLIR text."""
+        return self.code.loop_ir
+
+    @property
+    def llvm_ir(self) -> str:
+        """The LLVM IR before LLVM's own optimisations."""
+        return self.code.llvm_ir
+
+    @property
+    def assembly(self) -> str:
+        """The machine code as assembly text."""
+        return self.code.assembly
+
+
+class Kernel:
+    """A compiled function; called with one Python value for each argument of the function.
+
+    Memrefs take NumPy arrays, CPU tensors of torch, or anything with `__array_interface__`: of the
+    right element type (unsigned integers pass as signless ones), rank and shape, contiguous in
+    row-major order, and writable when the kernel writes to them. Nothing is ever copied. `index`
+    and integers take ints, `f32` and `f64` take floats and ints, NumPy scalars included. The
+    results of the function are returned, several as a tuple.
+
+    The first call with given shapes and sizes compiles code for exactly these; later calls find it
+    again. Calls release the GIL and may run in several threads at once.
+
+    A call raises ArgumentCountError, ArgumentTypeError, ArgumentValueError; OverlappingArguments
+    when two arrays share memory and one of them is written; BoundsError when the program would
+    leave an array.
+    """
+
+    def __init__(
+        self, source: Source, signature: Signature, options: Options, target: Target
+    ) -> None:
+        self.signature = signature
+        self.options = options
+        self.target = target
+        self._source = source
+        self._count = len(signature.arguments)
+        self._call = signature.call
+        self._binders = tuple(argument.bind for argument in signature.arguments)
+        self._specialisations: dict[tuple[object, ...], Specialisation] = {}
+        self._last: Specialisation | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return self.signature.kernel
+
+    @property
+    def schedule(self) -> Schedule | None:
+        """The schedule; None when the loops are those of the program."""
+        return self._source.schedule
+
+    def __repr__(self) -> str:
+        return f"<Kernel {self.signature}>"
+
+    def __call__(self, *args: object) -> Value | tuple[Value, ...] | None:
+        """Runs the kernel."""
+        specialisation, values = self._bind(args)
+        return self._call(specialisation.function, values)
+
+    def specialise(self, *args: object) -> Specialisation:
+        """The code for these arguments, compiled if need be, without a call; raises as a call."""
+        return self._bind(args)[0]
+
+    @property
+    def specialisation(self) -> Specialisation:
+        """The code that was specialised last; a kernel without sizes needs no call before.
+
+        Raises NotSpecialised.
+        """
+        if self._last is None:
+            key = self.signature.static_key
+            if key is None:
+                raise NotSpecialised(
+                    f"{self.name}: the code depends on the sizes, which are not known yet; "
+                    "call the kernel first, or use specialise(*args)"
+                )
+            return self._specialise(key)
+        return self._last
+
+    @property
+    def loop_ir(self) -> str:
+        """The loops of the last specialisation, as MLIR text; raises NotSpecialised."""
+        return self.specialisation.loop_ir
+
+    @property
+    def llvm_ir(self) -> str:
+        """The LLVM IR of the last specialisation, not optimised; raises NotSpecialised."""
+        return self.specialisation.llvm_ir
+
+    @property
+    def assembly(self) -> str:
+        """The assembly text of the last specialisation; raises NotSpecialised."""
+        return self.specialisation.assembly
+
+    def time(
+        self, *args: object, budget: float = 2.0, cold: bool = False, restore: bool = False
+    ) -> Timing:
+        """Measures calls with these arguments, until the median is steady or `budget` seconds end.
+
+        The arrays hold the results of many calls afterwards; with `restore`, each call starts from
+        the contents that they have now, and they have them again in the end. With `cold`, the
+        caches are emptied before each call. The time of checking the arguments is not included.
+        """
+        specialisation, values = self._bind(args)
+        written = [
+            (int(values[position]), argument.bytes(specialisation.sizes.shapes[position]))
+            for position, argument in enumerate(self.signature.arguments)
+            if isinstance(argument, ArrayArgument) and argument.writes
+        ]
+        return time_call(
+            lambda: self._call(specialisation.function, values),
+            threads=self.options.num_threads or self.target.cores,
+            budget=budget,
+            cold=cold,
+            restored=written if restore else [],
+        )
+
+    def _bind(self, args: tuple[object, ...]) -> tuple[Specialisation, list[CValue]]:
+        if len(args) != self._count:
+            raise ArgumentCountError(
+                f"{self.name}: expected {self._count} arguments, got {len(args)}: {self.signature}"
+            )
+        key: Key = []
+        values = [bind(value, key) for bind, value in zip(self._binders, args, strict=True)]
+        specialisation = self._specialisations.get(tuple(key))
+        if specialisation is None:
+            specialisation = self._specialise(tuple(key))
+        for first, size, second, other_size in specialisation.conflicts:
+            start, other_start = values[first], values[second]
+            if start < other_start + other_size and other_start < start + size:
+                self._refuse_overlap(first, second)
+        self._last = specialisation
+        return specialisation, values
+
+    def _specialise(self, key: tuple[tuple[int, ...] | int, ...]) -> Specialisation:
+        with self._lock:
+            found = self._specialisations.get(key)
+            if found is not None:
+                return found
+            sizes = self.signature.sizes(key)
+            code = compile_source(self._source, sizes, self.options, self.target)
+            specialisation = Specialisation(
+                sizes,
+                code,
+                self.signature.foreign_function(code.address),
+                self.signature.conflicts(sizes),
+            )
+            while len(self._specialisations) >= SPECIALISATIONS:
+                self._specialisations.pop(next(iter(self._specialisations)))
+            self._specialisations[key] = specialisation
+            return specialisation
+
+    def _refuse_overlap(self, first: int, second: int) -> None:
+        one, other = self.signature.arguments[first], self.signature.arguments[second]
+        assert isinstance(one, ArrayArgument) and isinstance(other, ArrayArgument)
+        written = " and ".join(a.place.name for a in (one, other) if a.writes)
+        raise OverlappingArguments(
+            f"{one.place} and argument {second + 1} '{other.place.name}' overlap in memory, and "
+            f"the kernel writes {written}; pass a copy of one of them"
+        )

@@ -1,0 +1,127 @@
+"""Programs: modules of functions, ready to be compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+
+from ..lowering.llvm import Options
+from ..passes.polyhedral.dependences import Dependences
+from ..passes.polyhedral.scop import Scop
+from ..passes.schedule import Schedule, dependences_of
+from ..passes.target import Target
+from .compile import Source, model, read, schedule_from
+from .errors import UnknownFunction
+from .kernel import Kernel
+from .signature import Signature
+
+
+class Function:
+    """A function of a program."""
+
+    def __init__(self, module: ModuleOp, function: func.FuncOp) -> None:
+        self.module = module
+        self.function = function
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return self.function.sym_name.data
+
+    @cached_property
+    def scop(self) -> Scop:
+        """The polyhedral model; raises SourceError where the function has none."""
+        return model(self.function)
+
+    @cached_property
+    def signature(self) -> Signature:
+        """What a kernel takes and returns; raises SourceError, UnsupportedSignature."""
+        return Signature.of(self.scop)
+
+    @property
+    def dependences(self) -> Dependences:
+        """The dependences between statement instances; raises SourceError."""
+        return dependences_of(self.scop)
+
+    def schedule(self, pipeline: str = "", target: Target | None = None) -> Schedule:
+        """The schedule that a pipeline of passes leads to.
+
+        Raises SourceError, TransformationError.
+        """
+        return schedule_from(self.scop, pipeline, target or Target.host())
+
+    def compile(
+        self,
+        schedule: Schedule | str | None = None,
+        *,
+        threads: int | None = None,
+        fast_math: bool = False,
+        target: Target | None = None,
+    ) -> Kernel:
+        """A kernel that runs this function.
+
+        `schedule` is a Schedule of this function, a pipeline of passes such as
+        `"tile{loops=i,j sizes=32,32},parallel{loops=it}"`, or None for the loops as written.
+        `threads` run the parallel loops; None leaves the number to the OpenMP runtime.
+        With `fast_math`, floating-point operations may be reassociated. Code is generated for
+        `target`, by default this machine.
+
+        Raises SourceError, TransformationError, UnsupportedSignature; ValueError for a number of
+        threads below one or a schedule of another function.
+        """
+        target = target or Target.host()
+        if threads is not None and threads < 1:
+            raise ValueError(f"{self.name}: threads must be at least 1, got {threads}")
+        if isinstance(schedule, str):
+            schedule = self.schedule(schedule, target)
+        elif schedule is not None and schedule.scop is not self.scop:
+            raise ValueError(
+                f"{self.name}: the schedule belongs to another function ('{schedule.scop.name}'); "
+                f"make one with function.schedule(...)"
+            )
+        options = Options(num_threads=threads or 0, fast_math=fast_math)
+        source = Source(self.module, self.function, self.scop, schedule)
+        return Kernel(source, self.signature, options, target)
+
+    def __repr__(self) -> str:
+        return f"<Function {self.name}>"
+
+
+class Program(Mapping[str, Function]):
+    """The functions of a module, by name."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        self.module = module
+        self._functions = {
+            op.sym_name.data: Function(module, op)
+            for op in module.ops
+            if isinstance(op, func.FuncOp) and not op.is_declaration
+        }
+
+    def __getitem__(self, name: str) -> Function:
+        """The function called `name`; raises UnknownFunction (a KeyError)."""
+        try:
+            return self._functions[name]
+        except KeyError:
+            raise UnknownFunction(name, list(self._functions)) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._functions)
+
+    def __len__(self) -> int:
+        return len(self._functions)
+
+    def __repr__(self) -> str:
+        return f"<Program: {', '.join(self) or 'no functions'}>"
+
+
+def load(source: str | Path) -> Program:
+    """Reads a program from a file, or from its text (any string with a line break or a brace).
+
+    Raises SourceError.
+    """
+    return Program(read(source))

@@ -1,0 +1,49 @@
+"""loopwright: a polyhedral, MLIR-style compiler for loop nests on multi-core CPUs.
+
+    import loopwright
+
+    gemm = loopwright.load("gemm.mlir")["gemm"].compile(
+        schedule="tile{loops=i,j sizes=32,32},parallel{loops=it}", threads=2
+    )
+    gemm(1.5, 1.2, C, A, B)
+
+The names below are imported when they are used first, so that `import loopwright` costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from .runtime.version import __version__
+
+if TYPE_CHECKING:
+    from . import errors
+    from .passes.schedule import Schedule
+    from .passes.target import Target
+    from .runtime.kernel import Kernel
+    from .runtime.program import Program, load
+
+__all__ = ["Kernel", "Program", "Schedule", "Target", "__version__", "errors", "load"]
+
+_HOMES = {
+    "Kernel": ".runtime.kernel",
+    "Program": ".runtime.program",
+    "Schedule": ".passes.schedule",
+    "Target": ".passes.target",
+    "load": ".runtime.program",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "errors":
+        return importlib.import_module(".errors", __name__)
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,37 @@
+"""Every error that loopwright raises for a mistake of its user."""
+
+from __future__ import annotations
+
+from .dialects.errors import SourceError
+from .passes.polyhedral.bounds import BoundsError
+from .passes.transformation import (
+    IllegalTransformation,
+    MalformedTransformation,
+    TransformationError,
+)
+from .runtime.errors import (
+    ArgumentCountError,
+    ArgumentTypeError,
+    ArgumentValueError,
+    KernelError,
+    NotSpecialised,
+    OverlappingArguments,
+    UnknownFunction,
+    UnsupportedSignature,
+)
+
+__all__ = [
+    "ArgumentCountError",
+    "ArgumentTypeError",
+    "ArgumentValueError",
+    "BoundsError",
+    "IllegalTransformation",
+    "KernelError",
+    "MalformedTransformation",
+    "NotSpecialised",
+    "OverlappingArguments",
+    "SourceError",
+    "TransformationError",
+    "UnknownFunction",
+    "UnsupportedSignature",
+]
