@@ -7,6 +7,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterator
 from types import MappingProxyType
+from typing import TypeGuard
 
 from . import transformations
 from .transformation import Transformation
@@ -21,7 +22,9 @@ def all_transformations() -> MappingProxyType[str, type[Transformation]]:
 def _discover() -> Iterator[type[Transformation]]:
     for module in sorted(info.name for info in pkgutil.iter_modules(transformations.__path__)):
         full_name = f"{transformations.__name__}.{module}"
-        for member in vars(importlib.import_module(full_name)).values():
-            if isinstance(member, type) and member.__module__ == full_name:
-                if issubclass(member, Transformation):
-                    yield member
+        members = vars(importlib.import_module(full_name)).values()
+        yield from (m for m in members if _is_transformation(m) and m.__module__ == full_name)
+
+
+def _is_transformation(member: object) -> TypeGuard[type[Transformation]]:
+    return isinstance(member, type) and issubclass(member, Transformation)

@@ -19,23 +19,7 @@ _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _USUAL_CACHES = {1: 32 << 10, 2: 1 << 20, 3: 32 << 20}
 
 _X86_64_V3 = frozenset(
-    [
-        "sse",
-        "sse2",
-        "sse3",
-        "ssse3",
-        "sse4_1",
-        "sse4_2",
-        "popcnt",
-        "cx16",
-        "avx",
-        "avx2",
-        "bmi1",
-        "bmi2",
-        "f16c",
-        "fma",
-        "movbe",
-    ]
+    "sse sse2 sse3 ssse3 sse4_1 sse4_2 popcnt cx16 avx avx2 bmi1 bmi2 f16c fma movbe".split()  # noqa: SIM905
 )
 _X86_64_V4 = _X86_64_V3 | frozenset(["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"])
 

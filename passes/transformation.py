@@ -18,7 +18,7 @@ class TransformationError(Exception):
     """A transformation that cannot be applied. `str()` is one line: operation, subject, reason."""
 
 
-class IllegalTransformation(TransformationError):
+class IllegalTransformation(TransformationError):  # noqa: N818
     """A transformation that would reorder dependent instances; names the dependence and a pair."""
 
     def __init__(self, operation: str, violation: Violation) -> None:
@@ -30,7 +30,7 @@ class IllegalTransformation(TransformationError):
         return f"{self.args[0]} is illegal: {self.violation.describe()}"
 
 
-class MalformedTransformation(TransformationError):
+class MalformedTransformation(TransformationError):  # noqa: N818
     """A transformation that makes no sense here: unknown loop, not a chain, bad size ..."""
 
 
@@ -66,6 +66,10 @@ class Transformation(ABC):
         return dataclasses.replace(
             self, loops=tuple(schedule.short_name(schedule.loop(name)) for name in self.loops)
         )
+
+    def new_loops(self, schedule: Schedule) -> tuple[str, ...]:
+        """Names of the loops that the step makes: none, or one for each of `loops`."""
+        return ()
 
     @property
     def subject(self) -> str:

@@ -46,12 +46,15 @@ class Tile(Transformation):
         default = step.names == _tile_names(members, taken)
         return replace(step, names=()) if default else step
 
+    def new_loops(self, schedule: Schedule) -> tuple[str, ...]:
+        members = schedule.chain(self.loops)
+        return self.names or _tile_names(members, schedule.taken_names(members[0]))
+
     def rewrite(self, schedule: Schedule) -> Tree:
         members = schedule.chain(self.loops)
-        names = self.names or _tile_names(members, schedule.taken_names(members[0]))
         parts = [
             _strip_mine(loop, name, size)
-            for loop, name, size in zip(members, names, self.sizes, strict=True)
+            for loop, name, size in zip(members, self.new_loops(schedule), self.sizes, strict=True)
         ]
         band = (*(tile for tile, _ in parts), *(point for _, point in parts))
         return replace_node(schedule.tree, members[0], rebuild(band, members[-1].body))
@@ -95,7 +98,9 @@ def _check_names(names: tuple[str, ...], count: int, taken: set[str]) -> None:
     if len(names) != count or len(set(names)) != count:
         raise MalformedTransformation(f"give {count} different names, one per tile loop")
     for name in names:
-        if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
-            raise MalformedTransformation(f"{name!r} is not a name: use letters, digits and _")
+        if not re.fullmatch(r"[A-Za-z]\w*(?<!_\d)", name, re.ASCII):
+            raise MalformedTransformation(
+                f"{name!r} cannot be a name: use letters, digits and _, without a number after _"
+            )
         if name in taken:
             raise MalformedTransformation(f"the name {name} is taken; choose another")
