@@ -1,0 +1,193 @@
+"""The shipped kernels: their text, sizes, arguments and costs, read from the tables beside them.
+
+    entry = catalogue()["polybench/gemm"]
+    arguments = entry.arguments("LARGE")        # [1000, 1100, 1200, 1.5, 1.2, C, A, B]
+    entry.flops("LARGE"), entry.traffic("LARGE")
+
+The fields of the tables are explained at the top of `polybench.toml`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .expressions import evaluate
+
+SUITES = ("polybench", "tiramisu", "interchange", "gemm", "tile_size")
+
+ELEMENT_TYPES: Mapping[str, type[np.generic]] = MappingProxyType(
+    {"f64": np.float64, "f32": np.float32, "i32": np.int32}
+)
+
+SUBSCRIPTS = ("i", "j", "k", "l")
+
+CHUNK = 1 << 20
+"""Elements initialised at a time: their intermediate values stay in the caches."""
+
+Array = NDArray[Any]
+Size = str | Mapping[str, int]
+"""A size class such as "LARGE", or the value of every parameter."""
+
+
+@dataclass(frozen=True)
+class KernelArray:
+    """An array argument: its shape and initial value as expressions, and its part in the kernel.
+
+    `determined` is an expression in the subscripts that is true where the values that the kernel
+    computes do not consist of rounding errors alone.
+    """
+
+    name: str
+    shape: tuple[str, ...]
+    initial: str = "0"
+    gram: bool = False
+    output: bool = False
+    determined: str | None = None
+
+    def create(self, element_type: str, parameters: Mapping[str, int]) -> Array:
+        """A new array with its initial values."""
+        shape = tuple(int(evaluate(extent, parameters)) for extent in self.shape)
+        array = np.zeros(shape, ELEMENT_TYPES[element_type])
+        if self.initial != "0":
+            rows = max(1, CHUNK * len(array) // max(1, array.size))
+            for start in range(0, len(array), rows):
+                chunk = array[start : start + rows]
+                chunk[...] = evaluate(self.initial, subscripts(chunk.shape, start) | parameters)
+        return array @ array.T if self.gram else array
+
+    def determined_mask(self, shape: tuple[int, ...], parameters: Mapping[str, int]) -> Array:
+        """A Boolean array of the given shape: which elements can be compared."""
+        if self.determined is None:
+            return np.ones(shape, np.bool_)
+        mask = evaluate(self.determined, subscripts(shape) | parameters)
+        return np.broadcast_to(mask, shape)
+
+
+@dataclass(frozen=True)
+class KernelEntry:
+    """One kernel of the catalogue: a function in a file, and data about its arguments.
+
+    `source` is the entry that the loops come from: the kernel itself, or one of another suite that
+    has the same loops and element type.
+    """
+
+    name: str
+    source: str
+    function: str
+    element_type: str
+    parameters: tuple[str, ...]
+    scalars: Mapping[str, str]
+    arrays: tuple[KernelArray, ...]
+    sizes: Mapping[str, Mapping[str, int]]
+    flops_expression: str
+    traffic_expression: str
+
+    @property
+    def text(self) -> str:
+        """The kernel as affine text."""
+        return (resources.files(__package__) / f"{self.source}.mlir").read_text(encoding="utf-8")
+
+    @property
+    def argument_names(self) -> tuple[str, ...]:
+        """Names of the function's arguments, in order: parameters, scalars, arrays."""
+        return (*self.parameters, *self.scalars, *(array.name for array in self.arrays))
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the arrays that hold the results."""
+        return tuple(array.name for array in self.arrays if array.output)
+
+    def parameter_values(self, size: Size) -> Mapping[str, int]:
+        """The parameters of a size; raises KeyError for an unknown class or missing parameter."""
+        if not isinstance(size, str):
+            return {name: size[name] for name in self.parameters}
+        if size not in self.sizes:
+            raise KeyError(f"{self.name} has no size {size}: it has {', '.join(self.sizes)}")
+        return self.sizes[size]
+
+    def arguments(self, size: Size) -> list[int | float | Array]:
+        """New arguments for one call, with the kernel's initial values."""
+        parameters = self.parameter_values(size)
+        scalars = (float(evaluate(value, parameters)) for value in self.scalars.values())
+        arrays = (array.create(self.element_type, parameters) for array in self.arrays)
+        return [*parameters.values(), *scalars, *arrays]
+
+    def output_arrays(self, arguments: list[int | float | Array]) -> dict[str, Array]:
+        """The result arrays among the arguments of a call, by name."""
+        values = dict(zip(self.argument_names, arguments, strict=True))
+        return {name: np.asarray(values[name]) for name in self.outputs}
+
+    def flops(self, size: Size) -> int:
+        """Arithmetic operations of one call."""
+        return int(evaluate(self.flops_expression, self.parameter_values(size)))
+
+    def traffic(self, size: Size) -> int:
+        """Bytes that one call must at least read and write."""
+        elements = int(evaluate(self.traffic_expression, self.parameter_values(size)))
+        return elements * np.dtype(ELEMENT_TYPES[self.element_type]).itemsize
+
+
+def subscripts(shape: tuple[int, ...], start: int = 0) -> dict[str, Array]:
+    """The subscripts of every element as arrays that broadcast to `shape`.
+
+    The first one counts from `start`.
+    """
+    ranges = [np.arange(extent) for extent in shape]
+    ranges[0] = ranges[0] + start
+    return dict(zip(SUBSCRIPTS, np.ix_(*ranges), strict=False))
+
+
+@cache
+def catalogue() -> Mapping[str, KernelEntry]:
+    """All shipped kernels by name, "suite/kernel"."""
+    tables = {suite: read_table(suite) for suite in SUITES}
+    entries: dict[str, KernelEntry] = {}
+    for suite, table in tables.items():
+        for kernel, fields in table.items():
+            name = f"{suite}/{kernel}"
+            source = fields.get("source", name)
+            source_suite, source_kernel = source.split("/")
+            entries[name] = make_entry(name, source, tables[source_suite][source_kernel] | fields)
+    return MappingProxyType(entries)
+
+
+def read_table(suite: str) -> dict[str, dict[str, Any]]:
+    """The table of one suite: fields by kernel."""
+    file = resources.files(__package__) / f"{suite}.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def make_entry(name: str, source: str, fields: Mapping[str, Any]) -> KernelEntry:
+    """The entry `name` with the loops of the entry `source`."""
+    parameters = tuple(fields["parameters"])
+    sizes = {
+        size: MappingProxyType(dict(zip(parameters, values, strict=True)))
+        for size, values in fields["sizes"].items()
+    }
+    return KernelEntry(
+        name=name,
+        source=source,
+        function=function_name(source.rpartition("/")[2]),
+        element_type=fields["element_type"],
+        parameters=parameters,
+        scalars=MappingProxyType(fields.get("scalars", {})),
+        arrays=tuple(KernelArray(**array) for array in fields["arrays"]),
+        sizes=MappingProxyType(sizes),
+        flops_expression=fields["flops"],
+        traffic_expression=fields["traffic"],
+    )
+
+
+def function_name(kernel: str) -> str:
+    """The function that implements a kernel: "jacobi-2d" -> "jacobi_2d", "2mm" -> "kernel_2mm"."""
+    identifier = kernel.replace("-", "_")
+    return f"kernel_{identifier}" if identifier[0].isdigit() else identifier
