@@ -203,9 +203,9 @@ def compare_floats(predicate: int, a: Scalar, b: Scalar) -> int:
 
 
 def _to_integer(value: Scalar, low: int, high: int) -> int:
-    if not np.isfinite(value) or not low <= math.trunc(value) < high:
+    if not np.isfinite(value) or not low <= int(value) < high:
         raise UndefinedBehaviourError(f"{value} does not fit the integer type")
-    return math.trunc(value)
+    return int(value)
 
 
 def convert(name: str, value: Scalar, source: Attribute, target: Attribute) -> Scalar:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from .choice import Chooser, chance, choose
 from .random_memory import ArraySpec, Memory, bound_text
 from .random_values import Scope, ValueGenerator
-from .ranges import Affine, Index, Linear, affine_map, affine_set, join
+from .ranges import Affine, Index, Linear, affine_map, affine_set
 
 LOOP_NAMES = "ijklm"
 MAX_DEPTH = 4
@@ -288,19 +288,19 @@ class BodyGenerator:
         self.lines.append(f"affine.store {value}, {spec.name}{subscripts} : <{spec.name}>")
 
     def _index_value(self, scope: Scope) -> None:
-        """An affine.apply, affine.min or affine.max that later subscripts may use."""
+        """An affine.apply that later subscripts may use, or the value of an affine.min or max."""
         operation = choose(self.chooser, ("apply", "min", "max"))
         first = self.memory.subscript(scope.indices)
         expressions = [first.plus(first.low.missing())]
         if operation != "apply":
-            second = Affine((), Linear.size(self.memory.size()))
-            expressions.append(second)
+            expressions.append(Affine((), Linear.size(self.memory.size())))
         name = self.memory.fresh("y")
         self.lines.append(f"{name} = affine.{operation} {affine_map(expressions)}")
-        high = expressions[0].high
-        if operation == "max":
-            high = join(expression.high for expression in expressions)
-        scope.indices = (*scope.indices, Index(name, Linear(), high))
+        if operation == "apply":
+            index = Index(name, Linear(), expressions[0].high)
+            scope.indices = (*scope.indices, index)
+        else:
+            self.code.from_index(scope, self._kind(), name)
         self._statement(scope)
 
     def _parallel(self, scope: Scope) -> None:

@@ -104,7 +104,7 @@ class ValueGenerator:
         if form == 2 and known:
             return choose(self.chooser, known)
         if form == 3 and scope.indices:
-            return self._index(scope, kind)
+            return self.from_index(scope, kind, choose(self.chooser, scope.indices).name)
         if form == 4:
             return scope.add(kind, self.memory.scalar(kind))
         if form <= 5:
@@ -122,8 +122,8 @@ class ValueGenerator:
     def _operations(self, kind: str) -> list[str]:
         return FLOAT_OPERATIONS if kind.startswith("f") else INTEGER_OPERATIONS
 
-    def _index(self, scope: Scope, kind: str) -> str:
-        index = choose(self.chooser, scope.indices).name
+    def from_index(self, scope: Scope, kind: str, index: str) -> str:
+        """An index value as data."""
         if not kind.startswith("f"):
             return self.emit(f"arith.index_cast {index} : index to {kind}", kind, scope)
         whole = self.emit(f"arith.index_cast {index} : index to i32", "i32 index", scope)

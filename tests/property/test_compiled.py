@@ -1,0 +1,58 @@
+"""Compiled code against the interpreter, and scheduled against unscheduled code."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from support.choice import DrawnChooser
+from support.differential import assert_same, compiled, describe, function_of, interpreted
+from support.random_programs import programs, sizes_of
+from support.random_schedules import random_schedule
+
+
+def run_unscheduled(data: st.DataObject) -> None:
+    """Draws a program and sizes; the interpreter and compiled code must agree."""
+    program = data.draw(programs())
+    sizes = data.draw(sizes_of(program))
+    expected, exact = interpreted(program, sizes)
+    assume(exact)
+    found = compiled(program, function_of(program), sizes)
+    assert_same(expected, found, describe(program, sizes))
+
+
+def run_scheduled(data: st.DataObject) -> None:
+    """Draws a program, a schedule, several sizes and numbers of threads."""
+    program = data.draw(programs())
+    function = function_of(program)
+    schedule = random_schedule(DrawnChooser(data.draw), function.schedule())
+    for threads in data.draw(st.permutations((1, 2, 3))):
+        sizes = data.draw(sizes_of(program))
+        expected, exact = interpreted(program, sizes)
+        assume(exact)
+        found = compiled(program, function, sizes, schedule, threads)
+        assert_same(expected, found, describe(program, sizes, schedule, threads))
+
+
+@given(st.data())
+def test_unscheduled_code_does_what_the_program_says(data: st.DataObject) -> None:
+    run_unscheduled(data)
+
+
+@given(st.data())
+def test_scheduled_code_does_what_the_program_says(data: st.DataObject) -> None:
+    run_scheduled(data)
+
+
+@pytest.mark.campaign
+@given(st.data())
+@settings(max_examples=2000, derandomize=False)
+def test_unscheduled_campaign(data: st.DataObject) -> None:
+    run_unscheduled(data)
+
+
+@pytest.mark.campaign
+@given(st.data())
+@settings(max_examples=2000, derandomize=False)
+def test_scheduled_campaign(data: st.DataObject) -> None:
+    run_scheduled(data)
