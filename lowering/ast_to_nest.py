@@ -20,7 +20,7 @@ from .index_expression import (
     minimum,
 )
 from .isl_ast import MarkedAst
-from .nest import Block, Call, For, Guard, Nest, Once
+from .nest import Block, Call, For, Guard, Nest, Once, TileSplit
 
 Environment = Mapping[str, Index]
 
@@ -84,7 +84,11 @@ class _Converter:
         full = self.node(full_tile.inside, inside)
         if full_tile.condition is None:
             return full
-        return guard(to_condition(full_tile.condition, environment), lambda: full, general)
+        condition = to_condition(full_tile.condition, environment)
+        verdict = decide(condition)
+        if verdict is None:
+            return TileSplit(condition, full, general())
+        return full if verdict else general()
 
     def _loop(self, mark: str, node: isl.AstNode, environment: Environment) -> Nest:
         loop = self.ast.loops[mark]

@@ -6,15 +6,26 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from xdsl.dialects import vector as xdsl_vector
-from xdsl.dialects.builtin import IndexType, StringAttr, VectorType, i1
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+    VectorType,
+    i1,
+    i32,
+    i64,
+)
 from xdsl.ir import Block, Region, SSAValue
 
 from ..dialects import affine
 from .emit_statements import Lanes, StatementEmitter
-from .index_expression import Comparison, Index, substitute_condition
+from .index_expression import Comparison, Connective, Index, substitute_condition
 from .ir_builder import IRBuilder
 from .nest import Block as Parts
-from .nest import Call, For, Guard, Nest, Once, control_indices, walk
+from .nest import Call, For, Guard, Nest, Once, TileSplit, control_indices, walk
 from .storage import Storage
 
 Environment = Mapping[int, Index]
@@ -31,6 +42,7 @@ class LoopEmitter:
         self.statements = statements
         self.storage = storage
         self.is_parallel = False
+        self.is_partial_tile = False
 
     def emit(self, nest: Nest, environment: Environment, lanes: Lanes | None = None) -> None:
         """Appends the loops of `nest`, in which variables stand for what `environment` says."""
@@ -49,12 +61,24 @@ class LoopEmitter:
                     if otherwise == Parts(())
                     else partial(self.emit, otherwise, environment, lanes),
                 )
+            case TileSplit(condition, full, rest):
+                self.builder.branch(
+                    substitute_condition(condition, environment),
+                    partial(self.emit, full, environment, lanes),
+                    partial(self._partial_tile, rest, environment, lanes),
+                )
             case Once(loop, value, body):
                 self.storage.enter(loop, value.substitute(environment))
                 with self.storage.allocated(self.builder, loop):
                     self.emit(body, environment, lanes)
             case For():
                 self._for(nest, environment, lanes)
+
+    def _partial_tile(self, nest: Nest, environment: Environment, lanes: Lanes | None) -> None:
+        """Unrolling is for full tiles: here it would only make the code long."""
+        outer, self.is_partial_tile = self.is_partial_tile, True
+        self.emit(nest, environment, lanes)
+        self.is_partial_tile = outer
 
     def _for(self, nest: For, environment: Environment, lanes: Lanes | None) -> None:
         lower = tuple(index.substitute(environment) for index in nest.lower)
@@ -63,8 +87,8 @@ class LoopEmitter:
         if loop.parallel and not self.is_parallel and lanes is None:
             self._parallel(nest, environment)
         elif loop.vector is not None and lanes is None and self._can_be_vector(nest, environment):
-            self._vector(nest, self._single("max", lower), self._single("min", upper), environment)
-        elif loop.unroll is not None:
+            self._vector(nest, lower, upper, environment)
+        elif loop.unroll is not None and not self.is_partial_tile:
             self._unrolled(nest, lower, upper, environment, lanes)
         else:
             self._plain(
@@ -105,7 +129,11 @@ class LoopEmitter:
         lanes: Lanes | None,
     ) -> None:
         body = partial(self._body, nest, environment, lanes)
-        first, limit = self._single("max", lower), self._single("min", upper)
+        if len(lower) > 1 or len(upper) > 1:
+            # The end of the unrolled part is no affine function of such bounds.
+            self._plain(nest, lower, upper, nest.step, body)
+            return
+        first, limit = lower[0], upper[0]
         extent = limit - first
         if extent.is_constant:
             count = max(0, -(-extent.constant // nest.step))
@@ -115,7 +143,7 @@ class LoopEmitter:
                     body(first + iteration * nest.step)
                 return
         elif not nest.loop.unroll:
-            self._plain(nest, (first,), (limit,), nest.step, body)
+            self._plain(nest, lower, upper, nest.step, body)
             return
         factor = min(nest.loop.unroll or MAXIMAL_COPIES, MAXIMAL_COPIES)
         iterations = (extent + (nest.step - 1)) // nest.step
@@ -126,12 +154,8 @@ class LoopEmitter:
                 body(value + iteration * nest.step)
 
         self._plain(nest, (first,), (middle,), factor * nest.step, copies)
-        self._plain(nest, (middle,), (limit,), nest.step, body)
-
-    def _single(self, kind: str, indices: tuple[Index, ...]) -> Index:
-        if len(indices) == 1:
-            return indices[0]
-        return self.builder.named(self.builder.extremum(kind, indices))
+        # An empty loop may end far before it begins, and `middle` then lies before `first`.
+        self._plain(nest, (first, middle), (limit,), nest.step, body)
 
     def _can_be_vector(self, nest: For, environment: Environment) -> bool:
         """Whether the iterations run in lockstep: same control flow, linear accesses."""
@@ -146,10 +170,22 @@ class LoopEmitter:
             if isinstance(node, Call)
         )
 
-    def _vector(self, nest: For, first: Index, limit: Index, environment: Environment) -> None:
+    def _vector(
+        self,
+        nest: For,
+        lower: tuple[Index, ...],
+        upper: tuple[Index, ...],
+        environment: Environment,
+    ) -> None:
+        """Full vectors and a masked rest; all masked when the end is a minimum of several."""
         width = nest.loop.vector
         assert width is not None
         stride = width * nest.step
+        if len(lower) > 1 or len(upper) > 1:
+            masked = partial(self._masked, nest, upper, environment)
+            self._plain(nest, lower, upper, stride, masked)
+            return
+        first, limit = lower[0], upper[0]
         iterations = (limit - first + (nest.step - 1)) // nest.step
 
         def whole(base: Index) -> None:
@@ -157,7 +193,7 @@ class LoopEmitter:
 
         if iterations.is_constant:
             vectors, rest = divmod(max(0, iterations.constant), width)
-            unroll = nest.loop.unroll
+            unroll = None if self.is_partial_tile else nest.loop.unroll
             copies = vectors if unroll == 0 else min(unroll or 1, vectors)
             if vectors and copies == vectors and vectors <= MAXIMAL_COPIES:
                 for position in range(vectors):
@@ -165,14 +201,14 @@ class LoopEmitter:
             else:
                 self._vector_loop(nest, first, Index(vectors), stride, whole)
             if rest:
-                self._masked(nest, first + vectors * stride, Index(rest), environment)
+                self._masked(nest, upper, environment, first + vectors * stride)
             return
         vectors = iterations // width
         self._vector_loop(nest, first, vectors, stride, whole)
         rest = iterations - vectors * width
         self.builder.branch(
-            Comparison(">=", rest - 1),
-            partial(self._masked, nest, first + vectors * stride, rest, environment),
+            Connective("all", (Comparison(">=", iterations - 1), Comparison(">=", rest - 1))),
+            partial(self._masked, nest, upper, environment, first + vectors * stride),
             None,
         )
 
@@ -185,7 +221,8 @@ class LoopEmitter:
         whole: Callable[[Index], None],
     ) -> None:
         """Full vectors, `unroll` of them per iteration."""
-        copies = min(nest.loop.unroll or 1, MAXIMAL_COPIES)
+        copies = 1 if self.is_partial_tile else min(nest.loop.unroll or 1, MAXIMAL_COPIES)
+        end = first + vectors * stride
         if copies > 1:
             middle = first + (vectors // copies) * (copies * stride)
 
@@ -194,15 +231,19 @@ class LoopEmitter:
                     whole(base + position * stride)
 
             self._plain(nest, (first,), (middle,), copies * stride, several)
-            first, vectors = middle, vectors - (vectors // copies) * copies
-        self._plain(nest, (first,), (first + vectors * stride,), stride, whole)
+            self._plain(nest, (first, middle), (end,), stride, whole)
+        else:
+            self._plain(nest, (first,), (end,), stride, whole)
 
-    def _masked(self, nest: For, base: Index, count: Index, environment: Environment) -> None:
-        """The last `count` iterations, fewer than a vector."""
+    def _masked(
+        self, nest: For, upper: tuple[Index, ...], environment: Environment, base: Index
+    ) -> None:
+        """The vector that starts at `base`, in the lanes below `upper`."""
         assert nest.loop.vector is not None
+        counts = [(limit - base + (nest.step - 1)) // nest.step for limit in upper]
         kind = VectorType(i1, [nest.loop.vector])
         mask = self.builder.emit(
-            xdsl_vector.CreateMaskOp([self.builder.value(count)], kind)
+            xdsl_vector.CreateMaskOp([self.builder.extremum("min", counts)], kind)
         ).mask_vector
         self._lanes(nest, base, mask, environment)
 
@@ -247,33 +288,47 @@ class LoopEmitter:
         self.is_parallel = True
         self.builder.filled(block, body, affine.YieldOp.get)
         self.is_parallel = False
+        dynamic = StringAttr("dynamic" if _is_uneven(nests) else "static")
         lower_map, lower_operands = self.builder.map([i for group in lower for i in group])
         upper_map, upper_operands = self.builder.map([i for group in upper for i in group])
-        operation = self.builder.emit(
-            affine.ParallelOp.from_bounds(
-                lower_map,
-                lower_operands,
-                [len(group) for group in lower],
-                upper_map,
-                upper_operands,
-                [len(group) for group in upper],
-                steps,
-                Region(block),
+        self.builder.emit(
+            affine.ParallelOp.create(
+                operands=[*lower_operands, *upper_operands],
+                properties={
+                    "reductions": ArrayAttr([]),
+                    "lowerBoundsMap": lower_map,
+                    "lowerBoundsGroups": _groups(lower),
+                    "upperBoundsMap": upper_map,
+                    "upperBoundsGroups": _groups(upper),
+                    "steps": ArrayAttr([IntegerAttr(step, i64) for step in steps]),
+                },
+                attributes={"schedule": dynamic},
+                regions=[Region(block)],
             )
         )
-        operation.attributes["schedule"] = StringAttr("dynamic" if _is_uneven(nests) else "static")
 
     def _one_vector(
         self, nest: For, base: Index, upper: tuple[Index, ...], environment: Environment
     ) -> None:
         """The iterations of one vector from `base` on, masked when they are fewer than a vector."""
-        assert nest.loop.vector is not None
-        rest = (self._single("min", upper) - base + (nest.step - 1)) // nest.step
-        self.builder.branch(
-            Comparison(">=", rest - nest.loop.vector),
-            partial(self._lanes, nest, base, None, environment),
-            partial(self._masked, nest, base, rest, environment),
+        width = nest.loop.vector
+        assert width is not None
+        is_whole = Connective(
+            "all",
+            tuple(
+                Comparison(">=", limit - base - ((width - 1) * nest.step + 1)) for limit in upper
+            ),
         )
+        self.builder.branch(
+            is_whole,
+            partial(self._lanes, nest, base, None, environment),
+            partial(self._masked, nest, upper, environment, base),
+        )
+
+
+def _groups(bounds: list[tuple[Index, ...]]) -> DenseIntOrFPElementsAttr:
+    kind = TensorType(i32, [len(bounds)])
+    return DenseIntOrFPElementsAttr.from_list(kind, [len(group) for group in bounds])
 
 
 def _is_uneven(nests: list[For]) -> bool:

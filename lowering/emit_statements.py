@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IndexType,
-    IntegerAttr,
     IntegerType,
     MemRefType,
     VectorType,
@@ -43,6 +42,14 @@ class Lanes:
     variable: int
     width: int
     mask: SSAValue | None = None
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """What was loaded: subscripts, or the first lane's, the strides, the width and the mask."""
+
+    memref: SSAValue
+    shape: tuple[object, ...]
 
 
 class StatementEmitter:
@@ -75,8 +82,7 @@ class StatementEmitter:
             if access is None:
                 self._compute(statement, operation, values, arguments, lanes)
             elif access.kind is AccessKind.READ:
-                subscripts = self._subscripts(access, arguments)
-                values[operation.results[0]] = self._load(access, subscripts, lanes)
+                values[operation.results[0]] = self._reused_load(access, arguments, lanes)
             else:
                 subscripts = self._subscripts(access, arguments)
                 stored = self._operand(statement, operation.operands[0], values, arguments, lanes)
@@ -176,7 +182,16 @@ class StatementEmitter:
         if isa(value.type, VectorType):
             return value
         kind = VectorType(value.type, [width])
-        return self.builder.emit(xdsl_vector.BroadcastOp(value, kind)).vector
+        return self.builder.once(
+            (value, width), lambda: self.builder.emit(xdsl_vector.BroadcastOp(value, kind)).vector
+        )
+
+    def _reused_load(
+        self, access: Access, arguments: Mapping[int, Index], lanes: Lanes | None
+    ) -> SSAValue:
+        subscripts = self._subscripts(access, arguments)
+        key = _Loaded(self.storage.memref(access.array), tuple(_lane_shape(subscripts, lanes)))
+        return self.builder.once(key, lambda: self._load(access, subscripts, lanes))
 
     def _load(self, access: Access, subscripts: list[Index], lanes: Lanes | None) -> SSAValue:
         memref = self.storage.memref(access.array)
@@ -206,6 +221,7 @@ class StatementEmitter:
         self, access: Access, subscripts: list[Index], value: SSAValue, lanes: Lanes | None
     ) -> None:
         memref = self.storage.memref(access.array)
+        self.builder.forget(lambda key: isinstance(key, _Loaded) and key.memref is memref)
         if lanes is None:
             attribute, operands = self.builder.map(subscripts)
             self.builder.emit(affine.StoreOp(value, memref, operands, attribute))
@@ -233,10 +249,21 @@ class StatementEmitter:
     def _zero(self, kind: VectorType[Attribute]) -> SSAValue:
         element = kind.element_type
         if isinstance(element, IntegerType | IndexType):
-            zero = self.builder.emit(arith.ConstantOp(IntegerAttr(0, element)))
+            zero = self.builder.constant(0, element)
         else:
-            zero = self.builder.emit(arith.ConstantOp(FloatAttr(0.0, element)))
-        return self._broadcast(zero.result, kind.get_shape()[0])
+            attribute = FloatAttr(0.0, element)
+            zero = self.builder.once(
+                attribute, lambda: self.builder.emit(arith.ConstantOp(attribute)).result
+            )
+        return self._broadcast(zero, kind.get_shape()[0])
+
+
+def _lane_shape(subscripts: list[Index], lanes: Lanes | None) -> list[object]:
+    if lanes is None:
+        return list(subscripts)
+    strides = [subscript.coefficient(lanes.variable) for subscript in subscripts]
+    vector_shape = [lanes.width, lanes.mask, *strides] if any(strides) else []
+    return [*_at_lane_zero(subscripts, lanes), *vector_shape]
 
 
 def _at_lane_zero(subscripts: list[Index], lanes: Lanes | None) -> list[Index]:

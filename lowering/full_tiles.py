@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from ..passes.schedule_tree import Loop, chain, statements
+from ..passes.schedule_tree import Loop, chain, loops, statements
 
 _SET = isl.dim_type.set
 _PARAM = isl.dim_type.param
@@ -22,7 +22,8 @@ class TileBox:
     """The inside of a tile: `entry` is its outermost point loop, `outer` the loops around it.
 
     `points` are the point loops (from `entry` on, directly inside each other) of tile loops in
-    `outer`; `domains` are the instances of the statements below.
+    `outer` whose extent should be constant: the vector and unrolled ones, or all when there are
+    none. `domains` are the instances of the statements below.
     """
 
     entry: Loop
@@ -31,13 +32,28 @@ class TileBox:
     domains: Mapping[str, isl.Set]
 
 
+def is_tile_entry(loop: Loop, outer: tuple[Loop, ...]) -> bool:
+    """Whether the inside of an innermost tile begins at `loop`.
+
+    That is so when a loop from here on, directly inside each other, is a point loop of a tile loop
+    in `outer`, and none is itself a tile loop of loops further inside.
+    """
+    inside = chain(loop)
+    tiles = {inner.within.tile for inner in loops(loop) if inner.within is not None}
+    around = {enclosing.name for enclosing in outer}
+    has_points = any(inner.within and inner.within.tile in around for inner in inside)
+    return has_points and not any(inner.name in tiles for inner in inside)
+
+
 def tile_box(entry: Loop, outer: tuple[Loop, ...], domains: Mapping[str, isl.Set]) -> TileBox:
     """The box whose outermost point loop is `entry`, below the loops `outer`."""
     tiles = {loop.name for loop in outer}
     points = tuple(
         loop for loop in chain(entry) if loop.within is not None and loop.within.tile in tiles
     )
-    return TileBox(entry, outer, points, {name: domains[name] for name in statements(entry)})
+    explicit = tuple(loop for loop in points if loop.vector is not None or loop.unroll is not None)
+    below = {name: domains[name] for name in statements(entry)}
+    return TileBox(entry, outer, explicit or points, below)
 
 
 def full_tiles(box: TileBox, reached: isl.Set, context: isl.Set) -> isl.Set:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
 from xdsl.dialects import arith, scf
@@ -49,6 +49,7 @@ class IRBuilder:
         self.count = 0
         self.constants: dict[tuple[int, Attribute], SSAValue] = {}
         self.last_constant: Operation | None = None
+        self.available: dict[Hashable, SSAValue] = {}
 
     def new_variable(self) -> int:
         """A number for an SSA value that will be bound later."""
@@ -164,10 +165,23 @@ class IRBuilder:
     ) -> Block:
         """`block` with what `body` appends and a terminator."""
         outer, self.block = self.block, block
+        self.available.clear()
         body()
         self.emit(terminator())
         self.block = outer
+        self.available.clear()
         return block
+
+    def once(self, key: Hashable, make: Callable[[], SSAValue]) -> SSAValue:
+        """The value made earlier in this straight-line code under the same key, or a new one."""
+        if key not in self.available:
+            self.available[key] = make()
+        return self.available[key]
+
+    def forget(self, stale: Callable[[Hashable], bool]) -> None:
+        """Values under stale keys are made anew from here on: memory has changed."""
+        for key in [key for key in self.available if stale(key)]:
+            del self.available[key]
 
     def _affine(self, indices: Sequence[Index], positions: dict[int, int]) -> list[AffineExpr]:
         def position(number: int) -> int:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from ..passes.schedule_tree import Leaf, Loop, Sequence, Tree, sum_of_affs
-from .full_tiles import TileBox, full_tiles, restrict_to_tile, tile_box
+from .full_tiles import TileBox, full_tiles, is_tile_entry, restrict_to_tile, tile_box
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,9 @@ class _AstBuilder:
                     schedule = schedule.sequence(part)
                 return schedule
             case Loop():
-                is_entry = entries and tree.within is not None and not (outer and outer[-1].within)
-                schedule = self._to_isl(tree.body, (*outer, tree), domains, entries)
+                is_entry = entries and is_tile_entry(tree, outer)
+                inner = (*outer, tree)
+                schedule = self._to_isl(tree.body, inner, domains, entries and not is_entry)
                 affs = tuple(
                     aff.align_params(domains[name].get_space().params())
                     for name, aff in tree.schedule.items()

@@ -59,6 +59,15 @@ class Guard:
 
 
 @dataclass(frozen=True)
+class TileSplit:
+    """A tile: `full` where the condition says that it is full, else `partial`."""
+
+    condition: Condition
+    full: Nest
+    partial: Nest
+
+
+@dataclass(frozen=True)
 class Call:
     """One instance of a statement, with the values of its induction variables."""
 
@@ -66,7 +75,7 @@ class Call:
     arguments: tuple[Index, ...]
 
 
-Nest = For | Once | Block | Guard | Call
+Nest = For | Once | Block | Guard | TileSplit | Call
 
 
 def walk(nest: Nest) -> Iterator[Nest]:
@@ -81,6 +90,9 @@ def walk(nest: Nest) -> Iterator[Nest]:
         case Guard(_, then, otherwise):
             yield from walk(then)
             yield from walk(otherwise)
+        case TileSplit(_, full, partial):
+            yield from walk(full)
+            yield from walk(partial)
         case Call():
             pass
 
@@ -91,5 +103,5 @@ def control_indices(nest: Nest) -> Iterator[Index]:
         if isinstance(node, For):
             yield from node.lower
             yield from node.upper
-        elif isinstance(node, Guard):
+        elif isinstance(node, Guard | TileSplit):
             yield from condition_indices(node.condition)
