@@ -9,7 +9,7 @@ from xdsl.ir import Dialect
 
 
 def _affine() -> Dialect:
-    from xdsl.dialects.affine import Affine
+    from .affine import Affine
 
     return Affine
 
@@ -33,7 +33,7 @@ def _cf() -> Dialect:
 
 
 def _dlti() -> Dialect:
-    from xdsl.dialects.dlti import DLTI
+    from .dlti import DLTI
 
     return DLTI
 
@@ -57,7 +57,7 @@ def _math() -> Dialect:
 
 
 def _memref() -> Dialect:
-    from xdsl.dialects.memref import MemRef
+    from .memref import MemRef
 
     return MemRef
 
@@ -69,7 +69,7 @@ def _scf() -> Dialect:
 
 
 def _vector() -> Dialect:
-    from xdsl.dialects.vector import Vector
+    from .vector import Vector
 
     return Vector
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.lexer import Span
 
 from .locations import Location, locate
 
@@ -26,10 +28,21 @@ class SourceError(Exception):
 
     @classmethod
     def at(
-        cls, subject: Operation | SSAValue, message: str, hint: str | None = None
+        cls,
+        subject: Operation | SSAValue,
+        message: str,
+        hint: str | None = None,
+        *,
+        operand: SSAValue | None = None,
     ) -> SourceError:
-        """The error that points at where an operation or value was written."""
-        return cls(message, locate(subject), hint)
+        """The error that points at where an operation or value was written.
+
+        With `operand`, it points at this operand of the operation, if that is in the same line.
+        """
+        location = locate(subject)
+        if location is not None and operand is not None:
+            location = location.of_use(operand)
+        return cls(message, location, hint)
 
     def __str__(self) -> str:
         lines = [f"error: {self.message}"]
@@ -44,3 +57,23 @@ class SourceError(Exception):
         if self.hint is not None:
             lines.append(f"hint: {self.hint}")
         return "\n".join(lines)
+
+
+class HintedParseError(ParseError):
+    """A syntax error that knows what the author could do, for use inside of parsers."""
+
+    def __init__(self, span: Span, message: str, hint: str) -> None:
+        super().__init__(span, message)
+        self.hint = hint
+
+
+class HintedVerifyException(VerifyException):
+    """A failed verification that knows what the author could do, and about which operand it is.
+
+    For use inside of operations.
+    """
+
+    def __init__(self, message: str, hint: str, operand: SSAValue) -> None:
+        super().__init__(message)
+        self.hint = hint
+        self.operand = operand

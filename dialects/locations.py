@@ -7,9 +7,10 @@ found by a much later pass can still show the line.
 
 from __future__ import annotations
 
+import re
 import weakref
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
@@ -30,6 +31,12 @@ class Location:
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
 
+    def of_use(self, value: SSAValue) -> Location:
+        """Where `value` is named from here on in the same line; this location if it is not."""
+        start = self.column - 1
+        use = re.compile(rf"{re.escape(name_of(value))}(?![\w$.-])").search(self.text or "", start)
+        return replace(self, column=use.start() + 1) if use else self
+
 
 class _Text:
     """A source text and where its lines start."""
@@ -45,6 +52,9 @@ class _Text:
         end = self.starts[number] - 1 if number < len(self.starts) else len(self.text)
         return self.text[start:end].rstrip("\r")
 
+
+# Names that xDSL does not keep, such as %0.
+_names: weakref.WeakKeyDictionary[SSAValue, str] = weakref.WeakKeyDictionary()
 
 # By the identity of the attribute with the file's name, since two texts may have one name.
 _texts: dict[int, _Text] = {}
@@ -75,6 +85,18 @@ class Source:
         return FileLineColLoc(self.name, IntAttr(line), IntAttr(column))
 
 
+def keep_name(value: SSAValue, name: str) -> None:
+    """Remembers the name (without %) that a value has in the source."""
+    if value.name_hint is None:
+        _names[value] = name
+
+
+def name_of(value: SSAValue) -> str:
+    """The name of a value in the source, such as `%0`; "a value" for one that a pass has made."""
+    name = value.name_hint or _names.get(value)
+    return "a value" if name is None else f"%{name}"
+
+
 def locate(subject: Operation | SSAValue) -> Location | None:
     """Where an operation or value was parsed.
 
@@ -92,7 +114,7 @@ def locate(subject: Operation | SSAValue) -> Location | None:
             return None
         if isinstance(node, Operation):
             attribute = node.location
-        node = node.parent_op() if isinstance(node, Block) else node.parent_op()
+        node = node.parent_op()
     line = attribute.line.data
     text = _texts.get(id(attribute.filename))
     return Location(

@@ -6,47 +6,58 @@ from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
-from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.exceptions import ParseError
 
+from .affine import ForOp
 from .context import make_context
-from .errors import SourceError
+from .errors import HintedParseError, SourceError
+from .locations import Source
 from .parser import SourceParser
+from .verify import one_line, verify
 
 
 def parse_module(
     text: str, file_name: str = "<string>", *, context: Context | None = None
 ) -> ModuleOp:
-    """Parses and verifies a module; raises SourceError.
+    """Parses, normalises and verifies a module; raises SourceError.
 
     Operations outside of a module are wrapped into one. `context` is what they may come from, by
     default all dialects of loopwright.
     """
-    parser = SourceParser(context or make_context(), text, file_name)
+    source = Source(text, file_name)
+    parser = None
     try:
+        parser = SourceParser(context or make_context(), source)
         module = parser.parse_module()
+    except SourceError:
+        raise
     except ParseError as error:
-        raise SourceError(error.msg, parser.source.location(error.span.start)) from error
+        hint = error.hint if isinstance(error, HintedParseError) else None
+        location = source.location(error.span.start)
+        raise SourceError(one_line(error.msg), location, hint) from error
+    except RecursionError as error:
+        raise SourceError(
+            "the program is nested too deeply", source.location(parser.pos if parser else 0)
+        ) from error
+    except Exception as error:
+        # xDSL reports some mistakes (such as an attribute that does not verify) through whatever
+        # its constructors raise; all of them are about the text just read.
+        raise SourceError(
+            one_line(str(error)) or "syntax error", source.location(parser.pos if parser else 0)
+        ) from error
+    for operation in module.walk():
+        if isinstance(operation, ForOp):
+            operation.use_dims()
     verify(module)
     return module
 
 
 def parse_file(path: str | Path, *, context: Context | None = None) -> ModuleOp:
-    """Reads, parses and verifies a file; raises SourceError."""
-    path = Path(path)
+    """Reads, parses, normalises and verifies a file; raises SourceError."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise SourceError(f"cannot read {path}: not UTF-8 text") from error
+        raise SourceError(f"cannot read '{path}': {error.strerror}") from error
+    except ValueError as error:
+        raise SourceError(f"cannot read '{path}': it is not UTF-8 text") from error
     return parse_module(text, str(path), context=context)
-
-
-def verify(module: Operation) -> None:
-    """Verifies an operation and all inside it; raises SourceError at the culprit."""
-    for operation in module.walk():
-        try:
-            operation.verify(verify_nested_ops=False)
-        except VerifyException as error:
-            raise SourceError.at(operation, str(error).splitlines()[0]) from error

@@ -1,40 +1,137 @@
-"""xDSL's parser, which also notes where operations and block arguments were written."""
+"""xDSL's parser with source positions, complete error messages, and what it lacks of MLIR."""
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
+from inspect import getattr_static
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import UnknownLoc
-from xdsl.ir import BlockArgument, Operation, SSAValue
-from xdsl.parser import Parser
+from xdsl.dialects.builtin import LocationAttr, ModuleOp, UnknownLoc
+from xdsl.ir import AttributeInvT, BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import AffineMap, AffineSet
+from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.lexer import Span
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from .locations import Source
+from .affine.expressions import ExpressionParser
+from .errors import HintedParseError
+from .locations import Source, keep_name
+
+# What operations without a syntax of their own inherit: it only fails.
+_NO_PARSER = getattr_static(Operation, "parse")
 
 
 class SourceParser(Parser):
     """Parses one text; every operation and block argument gets a location in it."""
 
-    def __init__(self, context: Context, text: str, file_name: str) -> None:
-        super().__init__(context, text, file_name)
-        self.source = Source(text, file_name)
-        self._name_positions: list[int] = []
+    def __init__(self, context: Context, source: Source) -> None:
+        super().__init__(context, source.text.text, source.name.data)
+        self.source = source
+        # Where the names of the operations that are being parsed start, outer ones first.
+        self._operation_names: list[int] = []
+        self._first_uses: dict[str, Span] = {}
+
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        operations: list[Operation] = []
+        while self._current_token.kind != MLIRTokenKind.EOF:
+            if self._current_token.kind in (
+                MLIRTokenKind.HASH_IDENT,
+                MLIRTokenKind.EXCLAMATION_IDENT,
+            ):
+                self._parse_alias_def()
+            elif self._current_token.kind is MLIRTokenKind.FILE_METADATA_BEGIN:
+                self._parse_file_metadata_dictionary()
+            else:
+                operations.append(self.expect(self.parse_optional_operation, "operation expected"))
+        if self.forward_ssa_references:
+            name = next(iter(self.forward_ssa_references))
+            self.raise_error(f"value %{name} is used, but not defined", self._first_uses[name])
+        if len(operations) == 1 and isinstance(operations[0], ModuleOp):
+            return operations[0]
+        if not allow_implicit_module:
+            self.raise_error("module expected", 0)
+        return ModuleOp(operations)
 
     def parse_operation(self) -> Operation:
-        depth = len(self._name_positions)
+        depth = len(self._operation_names)
         operation = super().parse_operation()
-        operation.location = self.source.attribute(self._name_positions[depth])
-        del self._name_positions[depth:]
+        operation.location = self.source.attribute(self._operation_names[depth])
+        del self._operation_names[depth:]
         return operation
+
+    def parse_affine_map(self) -> AffineMap:
+        return ExpressionParser(self._parser_state).parse_affine_map()
+
+    def parse_affine_set(self) -> AffineSet:
+        return ExpressionParser(self._parser_state).parse_affine_set()
+
+    def resolve_operand(
+        self, operand: UnresolvedOperand, type: AttributeInvT
+    ) -> SSAValue[AttributeInvT]:
+        self._first_uses.setdefault(operand.operand_name, operand.span)
+        return super().resolve_operand(operand, type)
+
+    def parse_optional_location(self) -> LocationAttr | None:
+        """Parses and drops a location: positions in errors refer to the text that was read."""
+        if self.parse_optional_keyword("loc") is None:
+            return None
+        depth = 0
+        while True:
+            token = self._current_token
+            if token.kind is MLIRTokenKind.EOF or (depth == 0 and token.text != "("):
+                self.raise_error("expected a location in parentheses")
+            depth += (token.text == "(") - (token.text == ")")
+            self._consume_token()
+            if depth == 0:
+                return None
+
+    def _parse_alias_def(self) -> None:
+        # Definitions of locations may use each other before they are defined.
+        name = self._current_token.text
+        if name.startswith("#loc") and self._is_location_definition():
+            self.parse_optional_location()
+        else:
+            super()._parse_alias_def()
+
+    def _is_location_definition(self) -> bool:
+        start = self.pos
+        self._consume_token()
+        if self.parse_optional_characters("=") is not None and self._current_token.text == "loc":
+            return True
+        self._resume_from(start)
+        return False
 
     def _parse_op_result_list(self) -> list[tuple[Span, int]]:
         results = super()._parse_op_result_list()
-        self._name_positions.append(self.pos)
+        self._operation_names.append(self.pos)
         return results
+
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        operation = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
+        start = self._operation_names[-1]
+        span = Span(start, start, self.lexer.input)
+        if operation is None:
+            raise HintedParseError(span, f"unknown operation '{name}'", self._hint(name))
+        if self.lexer.input.at(start) != '"' and getattr_static(operation, "parse") is _NO_PARSER:
+            raise HintedParseError(
+                span, f"'{name}' has no short syntax here", f'write it as "{name}"(...) : (...)'
+            )
+        return operation
+
+    def _hint(self, name: str) -> str:
+        dialect = self.ctx.get_optional_dialect(name.partition(".")[0])
+        known = [operation.name for operation in dialect.operations] if dialect else []
+        close = difflib.get_close_matches(name, known, 1)
+        if close:
+            return f"did you mean '{close[0]}'?"
+        dialects = sorted(self.ctx.registered_dialect_names)
+        return f"the dialects are {', '.join(dialects)}"
 
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
         super()._register_ssa_definition(name, values, span)
         for value in values:
+            if len(values) == 1:
+                keep_name(value, name)
             if isinstance(value, BlockArgument) and isinstance(value.location, UnknownLoc):
                 value.location = self.source.attribute(span.start)

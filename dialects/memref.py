@@ -1,0 +1,179 @@
+"""The memref dialect: xDSL's, with MLIR's syntax for casts and globals."""
+
+from __future__ import annotations
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AnyDenseElement,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    MemRefType,
+    StringAttr,
+    SymbolNameConstraint,
+    TensorType,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Dialect
+from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+
+class CastOp(memref.CastOp):
+    """Forgets or asserts sizes: `%0 = memref.cast %A : memref<4xf64> to memref<?xf64>`."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> CastOp:
+        source = parser.parse_unresolved_operand()
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        operand = parser.resolve_operand(source, parser.parse_type())
+        parser.parse_keyword("to")
+        return CastOp.build(
+            operands=[operand], result_types=[parser.parse_type()], attributes=attributes
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.source)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.source.type)
+        printer.print_string(" to ")
+        printer.print_attribute(self.dest.type)
+
+    def verify_(self) -> None:
+        if not _may_match(self.source.type, self.dest.type):
+            raise VerifyException(f"cannot cast {self.source.type} to {self.dest.type}")
+
+
+class CopyOp(memref.CopyOp):
+    """Copies all elements: `memref.copy %A, %B : memref<4xf64> to memref<4xf64>`."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> CopyOp:
+        source = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        destination = parser.parse_unresolved_operand()
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        source_type = parser.parse_type()
+        parser.parse_keyword("to")
+        destination_type = parser.parse_type()
+        copy = CopyOp(
+            parser.resolve_operand(source, source_type),
+            parser.resolve_operand(destination, destination_type),
+        )
+        copy.attributes |= attributes
+        return copy
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.source)
+        printer.print_string(", ")
+        printer.print_ssa_value(self.destination)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.source.type)
+        printer.print_string(" to ")
+        printer.print_attribute(self.destination.type)
+
+    def verify_(self) -> None:
+        if not _may_match(self.source.type, self.destination.type):
+            raise VerifyException(f"cannot copy {self.source.type} to {self.destination.type}")
+
+
+@irdl_op_definition
+class GlobalOp(IRDLOperation):
+    """A variable outside of functions.
+
+    memref.global "private" constant @c : memref<2xf64> = dense<[1.0, 2.0]> {alignment = 64 : i64}
+    """
+
+    name = "memref.global"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    sym_visibility = opt_prop_def(StringAttr)
+    type = prop_def(MemRefType)
+    initial_value = opt_prop_def(UnitAttr | DenseIntOrFPElementsAttr)
+    constant = opt_prop_def(UnitAttr)
+    alignment = opt_prop_def(IntegerAttr.constr(i64))
+
+    traits = traits_def(SymbolOpInterface())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> GlobalOp:
+        visibility = parser.parse_optional_str_literal()
+        constant = parser.parse_optional_keyword("constant") is not None
+        name = parser.parse_symbol_name()
+        parser.parse_punctuation(":")
+        position = parser.pos
+        type = parser.parse_type()
+        if not isa(type, MemRefType) or DYNAMIC_INDEX in type.get_shape():
+            parser.raise_error("expected a memref type of static shape", position)
+        value = None
+        if parser.parse_optional_punctuation("=") is not None:
+            if parser.parse_optional_keyword("uninitialized") is not None:
+                value = UnitAttr()
+            else:
+                parser.parse_keyword("dense")
+                tensor = TensorType(type.element_type, type.get_shape())
+                if not isa(tensor, TensorType[AnyDenseElement]):
+                    parser.raise_error("expected a memref of numbers", position)
+                value = parser.parse_dense_int_or_fp_elements_attr(tensor)
+        attributes = parser.parse_optional_attr_dict()
+        return GlobalOp.build(
+            properties={
+                "sym_name": name,
+                "sym_visibility": StringAttr(visibility) if visibility is not None else None,
+                "type": type,
+                "initial_value": value,
+                "constant": UnitAttr() if constant else None,
+                "alignment": attributes.pop("alignment", None),
+            },
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        if self.sym_visibility is not None:
+            printer.print_string(" ")
+            printer.print_attribute(self.sym_visibility)
+        printer.print_string(" constant " if self.constant is not None else " ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(" : ")
+        printer.print_attribute(self.type)
+        if isinstance(self.initial_value, UnitAttr):
+            printer.print_string(" = uninitialized")
+        elif self.initial_value is not None:
+            printer.print_string(" = ")
+            self.initial_value.print_without_type(printer)
+        alignment = {"alignment": self.alignment} if self.alignment is not None else {}
+        printer.print_op_attributes({**alignment, **self.attributes})
+
+
+def _may_match(source: Attribute, destination: Attribute) -> bool:
+    """Whether two memrefs may have the same elements and sizes."""
+    if not (isa(source, MemRefType) and isa(destination, MemRefType)):
+        return True
+    return (
+        source.element_type == destination.element_type
+        and source.get_num_dims() == destination.get_num_dims()
+        and all(
+            a == b or DYNAMIC_INDEX in (a, b)
+            for a, b in zip(source.get_shape(), destination.get_shape(), strict=True)
+        )
+    )
+
+
+_REPLACED = {"memref.cast": CastOp, "memref.copy": CopyOp, "memref.global": GlobalOp}
+
+MemRef = Dialect(
+    "memref",
+    [_REPLACED.get(operation.name, operation) for operation in memref.MemRef.operations],
+    list(memref.MemRef.attributes),
+)

@@ -1,0 +1,71 @@
+"""Verification of operations, with an error that points at the culprit."""
+
+from __future__ import annotations
+
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.traits import IsolatedFromAbove, NoTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from .errors import HintedVerifyException, SourceError
+from .locations import name_of
+
+
+def verify(operation: Operation) -> None:
+    """Verifies an operation and all inside it; raises SourceError.
+
+    Checks what xDSL checks, and that values are defined before they are used.
+    """
+    _verify(operation, set())
+
+
+def one_line(message: str) -> str:
+    """The message of an xDSL error as one line that starts in lower case."""
+    message = " ".join(message.split())
+    return message[:1].lower() + message[1:] if message[1:2].islower() else message
+
+
+def _verify(operation: Operation, visible: set[SSAValue]) -> None:
+    for operand in operation.operands:
+        if operand not in visible and operation.parent is not None:
+            message = f"{name_of(operand)} is used before it is defined"
+            raise SourceError.at(operation, message, operand=operand)
+    try:
+        operation.verify(verify_nested_ops=False)
+        for region in operation.regions:
+            _verify_blocks(operation, region)
+    except SourceError:
+        raise
+    except VerifyException as error:
+        message = one_line(str(error))
+        if isinstance(error, HintedVerifyException):
+            raise SourceError.at(operation, message, error.hint, operand=error.operand) from error
+        raise SourceError.at(operation, message) from error
+    except Exception as error:
+        # Verification of xDSL's operations fails in many ways on operations in generic form.
+        raise SourceError.at(
+            operation, f"'{operation.name}' is malformed: {one_line(str(error))}"
+        ) from error
+    inherited = set[SSAValue]() if operation.has_trait(IsolatedFromAbove) else visible
+    for region in operation.regions:
+        _verify_region(region, inherited)
+
+
+def _verify_blocks(operation: Operation, region: Region) -> None:
+    if len(region.blocks) == 1 and not region.block.ops and not operation.has_trait(NoTerminator):
+        raise VerifyException(f"the region of '{operation.name}' ends without a terminator")
+
+
+def _verify_region(region: Region, visible: set[SSAValue]) -> None:
+    """Verifies a region of an operation to which the values in `visible` are visible."""
+    blocks: list[Block] = list(region.blocks)
+    local: list[SSAValue] = [argument for block in blocks for argument in block.args]
+    if len(blocks) > 1:
+        # Control flow between blocks is refused later: here every block may see every other one.
+        local += [result for block in blocks for op in block.ops for result in op.results]
+    visible.update(local)
+    for block in blocks:
+        for operation in block.ops:
+            _verify(operation, visible)
+            local += operation.results
+            visible.update(operation.results)
+    visible.difference_update(local)
