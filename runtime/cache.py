@@ -85,7 +85,7 @@ class ObjectCache:
         path = self.path(key)
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-            with open(descriptor, "rb") as file:
+            with os.fdopen(descriptor, "rb") as file:
                 if not _is_ours(os.fstat(file.fileno())):
                     return None
                 data = file.read()
@@ -117,7 +117,7 @@ class ObjectCache:
         descriptor, name = tempfile.mkstemp(dir=self.directory, suffix=_TEMPORARY_SUFFIX)
         temporary = Path(name)
         try:
-            with open(descriptor, "wb") as file:
+            with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
             temporary.replace(path)
         except BaseException:

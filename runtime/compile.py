@@ -46,13 +46,14 @@ class Source:
 class Code:
     """Machine code of a function for fixed sizes, and what it was made from.
 
-    `loop_ir` is MLIR text, `llvm_ir` the LLVM IR before LLVM's own optimisations. The code stays in
-    memory as long as this object does.
+    `loop_ir` is MLIR text, `llvm_ir` the LLVM IR before LLVM's own optimisations; `threads` run it
+    (1 without parallel loops). The code stays in memory as long as this object does.
     """
 
     loop_ir: str
     llvm_ir: str
     address: int
+    threads: int
     loaded: jit.LoadedObject = field(repr=False)
     target: Target = field(repr=False)
 
@@ -110,7 +111,8 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
     with stage("load"):
         name = symbol(source.scop.name)
         loaded = jit.load_object(code, [name], imports())
-    return Code(loop_ir, llvm_ir, loaded[name], loaded, target)
+    threads = (options.num_threads or target.cores) if "@GOMP_parallel" in llvm_ir else 1
+    return Code(loop_ir, llvm_ir, loaded[name], threads, loaded, target)
 
 
 def object_code(llvm_ir: str, target: Target) -> bytes:

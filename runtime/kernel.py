@@ -148,10 +148,10 @@ class Kernel:
         ]
         return time_call(
             lambda: self._call(specialisation.function, values),
-            threads=self.options.num_threads or self.target.cores,
+            threads=specialisation.code.threads,
             budget=budget,
-            cold=cold,
-            restored=written if restore else [],
+            restored=written if restore else (),
+            flushed=self.target.caches if cold else None,
         )
 
     def _bind(self, args: tuple[object, ...]) -> tuple[Specialisation, list[CValue]]:

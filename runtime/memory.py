@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from .elements import ELEMENTS
+
 if TYPE_CHECKING:
     import torch
 
@@ -83,21 +85,7 @@ def _memory_of_tensor(tensor: torch.Tensor) -> Memory:
     return Memory(address, shape, dtype, tensor.is_contiguous(), None, locked)
 
 
-_TORCH_DTYPES = frozenset(
-    [
-        "float32",
-        "float64",
-        "bool",
-        "int8",
-        "uint8",
-        "int16",
-        "uint16",
-        "int32",
-        "uint32",
-        "int64",
-        "uint64",
-    ]
-)
+_TORCH_DTYPES = frozenset(str(dtype) for element in ELEMENTS.values() for dtype in element.dtypes)
 
 
 def _tensor_obstacle(tensor: torch.Tensor) -> str | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 MINIMUM_REPETITIONS = 5
 MAXIMUM_REPETITIONS = 10_000
+MINIMUM_SECONDS = 0.05
 STEADY = 0.01
 
 
@@ -16,9 +17,9 @@ STEADY = 0.01
 class Timing:
     """Seconds of every repetition, in order, and under which conditions they were taken.
 
-    `pinned`: every thread was bound to a CPU of its own. `cold`: the caches were emptied before each
-    repetition. `steady`: the repetitions ended because the median was known well enough, not because
-    the budget was spent.
+    `pinned`: every thread was bound to a CPU of its own. `cold`: the caches were emptied before
+    each repetition. `steady`: the repetitions ended because the median was known well enough, not
+    because the budget was spent.
     """
 
     seconds: tuple[float, ...]
@@ -107,7 +108,8 @@ def repeat(
     """
     clock = time.perf_counter
     seconds: list[float] = []
-    end = clock() + budget
+    begin = clock()
+    enough, end = begin + min(MINIMUM_SECONDS, budget), begin + budget
     next_check = MINIMUM_REPETITIONS
     for repetition in range(-1, MAXIMUM_REPETITIONS):
         if prepare is not None:
@@ -118,10 +120,10 @@ def repeat(
         if repetition < 0:
             continue
         seconds.append(stop - start)
-        if len(seconds) == next_check:
+        if len(seconds) >= next_check and stop > enough:
             if is_steady(seconds):
                 return tuple(seconds), True
-            next_check += 1 + next_check // 4
+            next_check = len(seconds) + 1 + len(seconds) // 4
         if stop > end:
             break
     return tuple(seconds), is_steady(seconds)

@@ -1,0 +1,193 @@
+"""How many points a set has, and how many operations a program executes, in closed form.
+
+A set is taken apart into pieces `{ x : L <= x <= U }` along its innermost dimension, with affine
+bounds L and U; the polynomial that counts the points inside is summed symbolically (Faulhaber), and
+so on outwards. So the cost does not depend on the size of the set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from math import comb
+
+import islpy as isl
+from xdsl.dialects import arith, math
+from xdsl.ir import Operation
+
+from .scop import Scop
+
+Polynomial = dict[tuple[int, ...], Fraction]
+"""Coefficients by exponents, one per variable: `2 + 3xy` is `{(0, 0): 2, (1, 1): 3}`."""
+
+FLOATING_POINT_OPERATIONS: Mapping[type[Operation], int] = {
+    arith.AddfOp: 1,
+    arith.SubfOp: 1,
+    arith.MulfOp: 1,
+    arith.DivfOp: 1,
+    arith.NegfOp: 1,
+    arith.MaximumfOp: 1,
+    arith.MinimumfOp: 1,
+    arith.MaxnumfOp: 1,
+    arith.MinnumfOp: 1,
+    math.FmaOp: 2,
+    math.SqrtOp: 1,
+    math.ExpOp: 1,
+    math.PowFOp: 1,
+}
+"""What counts as floating-point work, and how much."""
+
+
+class UncountableError(Exception):
+    """A set without bounds, or with gaps that are not seen through."""
+
+
+def floating_point_operations(scop: Scop, sizes: Mapping[str, int]) -> int:
+    """How many floating-point operations the program executes; raises UncountableError."""
+    total = 0
+    for statement in scop.statements:
+        work = sum(FLOATING_POINT_OPERATIONS.get(type(op), 0) for op in statement.body)
+        if work:
+            total += work * cardinality(fix_parameters(statement.domain, sizes))
+    return total
+
+
+def fix_parameters(points: isl.Set, sizes: Mapping[str, int]) -> isl.Set:
+    """The set for given values of parameters, without these parameters."""
+    for name, value in sizes.items():
+        position = points.find_dim_by_name(isl.dim_type.param, name)
+        if position >= 0:
+            points = points.fix_val(isl.dim_type.param, position, isl.Val(value))
+            points = points.project_out(isl.dim_type.param, position, 1)
+    return points
+
+
+def cardinality(points: isl.Set) -> int:
+    """The number of points of a set without parameters; raises UncountableError."""
+    depth = points.dim(isl.dim_type.set)
+    weight: Polynomial = {(0,) * depth: Fraction(1)}
+    total = sum((_weigh(part, weight) for part in _disjoint(points)), Fraction(0))
+    return int(total)
+
+
+def _weigh(points: isl.Set, weight: Polynomial) -> Fraction:
+    """The sum of `weight` over all points of a set."""
+    depth = points.dim(isl.dim_type.set)
+    if points.is_empty():
+        return Fraction(0)
+    if depth == 0:
+        return weight[()]
+    inner = points.reset_tuple_id()
+    inner = inner.move_dims(isl.dim_type.param, 0, isl.dim_type.set, 0, depth - 1)
+    if not _is_bounded(inner) or not _is_interval(inner):
+        raise UncountableError(f"{points} has no bounds, or has gaps")
+    total = Fraction(0)
+    for low_domain, low in _pieces(inner.dim_min(0), depth - 1):
+        for high_domain, high in _pieces(inner.dim_max(0), depth - 1):
+            outer = low_domain.intersect(high_domain).from_params()
+            outer = outer.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, depth - 1)
+            for part in _disjoint(outer):
+                total += _weigh(part, _integral(weight, low, high))
+    return total
+
+
+def _disjoint(points: isl.Set) -> list[isl.Set]:
+    parts: list[isl.Set] = []
+    points.make_disjoint().foreach_basic_set(lambda b: parts.append(isl.Set.from_basic_set(b)))
+    return parts
+
+
+def _is_bounded(inner: isl.Set) -> bool:
+    return inner.dim_has_any_lower_bound(isl.dim_type.set, 0) and inner.dim_has_any_upper_bound(
+        isl.dim_type.set, 0
+    )
+
+
+def _is_interval(inner: isl.Set) -> bool:
+    """Whether a one-dimensional set has all integers between its minimum and its maximum."""
+    above = inner.apply(isl.Map("{ [x] -> [y] : y >= x }"))
+    below = inner.apply(isl.Map("{ [x] -> [y] : y <= x }"))
+    return above.intersect(below).is_subset(inner)
+
+
+def _pieces(bound: isl.PwAff, variables: int) -> list[tuple[isl.Set, Polynomial]]:
+    """The pieces of an affine bound: where it holds, and its value in the parameters."""
+    pieces: list[tuple[isl.Set, isl.Aff]] = []
+    bound.foreach_piece(lambda domain, value: pieces.append((domain, value)))
+    return [(domain, _polynomial(value, variables)) for domain, value in pieces]
+
+
+def _polynomial(value: isl.Aff, variables: int) -> Polynomial:
+    if value.dim(isl.dim_type.div) or value.get_denominator_val() != isl.Val(1):
+        raise UncountableError(f"the bound {value} rounds")
+    polynomial = {(0,) * variables: Fraction(value.get_constant_val().to_python())}
+    for position in range(variables):
+        factor = value.get_coefficient_val(isl.dim_type.param, position).to_python()
+        polynomial[_unit(position, variables)] = Fraction(factor)
+    return polynomial
+
+
+def _unit(position: int, variables: int) -> tuple[int, ...]:
+    return tuple(int(other == position) for other in range(variables))
+
+
+def _integral(weight: Polynomial, low: Polynomial, high: Polynomial) -> Polynomial:
+    """The sum of `weight` over its last variable from `low` to `high`, both included."""
+    below = _sum(low, {exponents: Fraction(-1) for exponents in low if not any(exponents)})
+    result: Polynomial = {}
+    for exponents, factor in weight.items():
+        powers = _power_sum(exponents[-1])
+        rest: Polynomial = {exponents[:-1]: factor}
+        difference = _sum(_substitute(powers, high), _scale(_substitute(powers, below), -1))
+        result = _sum(result, _product(rest, difference))
+    return result
+
+
+@cache
+def _power_sum(exponent: int) -> tuple[Fraction, ...]:
+    """Coefficients of the polynomial `n -> 1^e + 2^e + ... + n^e`, constant term first.
+
+    It is right for negative n as well, in the sense that the sum from L to U is P(U) - P(L - 1).
+    """
+    coefficients = [Fraction(0)] * (exponent + 2)
+    for index in range(exponent + 1):
+        bernoulli = _bernoulli(index)
+        coefficients[exponent + 1 - index] = comb(exponent + 1, index) * bernoulli / (exponent + 1)
+    return tuple(coefficients)
+
+
+@cache
+def _bernoulli(index: int) -> Fraction:
+    """The Bernoulli numbers with B1 = +1/2."""
+    return 1 - sum(
+        (comb(index, k) * _bernoulli(k) / (index - k + 1) for k in range(index)), Fraction(0)
+    )
+
+
+def _substitute(coefficients: Sequence[Fraction], value: Polynomial) -> Polynomial:
+    variables = len(next(iter(value)))
+    result: Polynomial = {(0,) * variables: Fraction(0)}
+    for coefficient in reversed(coefficients):
+        result = _sum(_product(result, value), {(0,) * variables: coefficient})
+    return result
+
+
+def _sum(left: Polynomial, right: Polynomial) -> Polynomial:
+    result = dict(left)
+    for exponents, factor in right.items():
+        result[exponents] = result.get(exponents, Fraction(0)) + factor
+    return result
+
+
+def _scale(polynomial: Polynomial, factor: int) -> Polynomial:
+    return {exponents: factor * value for exponents, value in polynomial.items()}
+
+
+def _product(left: Polynomial, right: Polynomial) -> Polynomial:
+    result: Polynomial = {}
+    for one, factor in left.items():
+        for other, value in right.items():
+            exponents = tuple(a + b for a, b in zip(one, other, strict=True))
+            result[exponents] = result.get(exponents, Fraction(0)) + factor * value
+    return {exponents: value for exponents, value in result.items() if value}

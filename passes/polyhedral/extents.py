@@ -1,0 +1,52 @@
+"""The smallest arrays that a program needs: extents inferred from the accesses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import islpy as isl
+
+from .context import ISL_LOCK
+from .counting import fix_parameters
+from .scop import Array, Scop
+
+
+def infer_extents(scop: Scop, sizes: Mapping[str, int]) -> dict[str, int]:
+    """`sizes` and every extent of an array argument that follows from them.
+
+    `sizes` gives values of parameters and extents by name. An extent that is not given becomes the
+    smallest one with which no access leaves the array; it stays unknown where the accesses depend
+    on other sizes that are not known.
+    """
+    known = dict(sizes)
+    with ISL_LOCK:
+        while True:
+            found = {
+                extent: size
+                for array in scop.arrays
+                if array.argument is not None
+                for dimension, extent in enumerate(array.shape)
+                if isinstance(extent, str) and extent not in known
+                if (size := _needed(scop, array, dimension, known)) is not None
+            }
+            if not found:
+                return known
+            known.update(found)
+
+
+def _needed(scop: Scop, array: Array, dimension: int, sizes: Mapping[str, int]) -> int | None:
+    """The extent that all accesses need; None when they are not bounded by the known sizes."""
+    needed = 0
+    for statement in scop.statements:
+        for access in statement.accesses:
+            if access.array is not array:
+                continue
+            elements = fix_parameters(access.relation.range(), sizes)
+            if elements.is_empty():
+                continue
+            elements = elements.project_out(isl.dim_type.param, 0, elements.dim(isl.dim_type.param))
+            largest = elements.dim_max_val(dimension)
+            if not largest.is_int():
+                return None
+            needed = max(needed, largest.to_python() + 1)
+    return needed

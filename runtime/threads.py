@@ -1,0 +1,56 @@
+"""The threads that run parallel loops: running something on each, and binding them to CPUs."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from .openmp import imports
+
+_Task = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+def run_in_team(threads: int, task: Callable[[], None]) -> None:
+    """Calls `task` once in each of the OpenMP threads that run a parallel loop of this thread."""
+    if threads == 1:
+        task()
+        return
+    parallel = ctypes.CFUNCTYPE(None, _Task, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint)(
+        imports()["GOMP_parallel"]
+    )
+    parallel(_Task(lambda _: task()), None, threads, 0)
+
+
+@contextmanager
+def pinned(threads: int) -> Iterator[bool]:
+    """Binds this thread's team of `threads` threads to one CPU each, while inside.
+
+    Yields whether that was possible; otherwise nothing is bound.
+    """
+    before: dict[int, set[int]] = {}
+    cpus = _cpus()
+    free = iter(cpus)
+    lock = threading.Lock()
+
+    def bind() -> None:
+        identity = threading.get_native_id()
+        with lock, suppress(OSError):
+            allowed = os.sched_getaffinity(identity)
+            os.sched_setaffinity(identity, {next(free)})
+            before[identity] = allowed
+
+    try:
+        if threads <= len(cpus):
+            run_in_team(threads, bind)
+        yield len(before) == threads
+    finally:
+        for identity, allowed in before.items():
+            with suppress(OSError):  # the thread may have ended
+                os.sched_setaffinity(identity, allowed)
+
+
+def _cpus() -> list[int]:
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
