@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from llvmlite import binding, ir
 
+from ..lowering.llvm.target import features, processor
 from ..passes.stages import stage
 
 if TYPE_CHECKING:
@@ -40,9 +41,8 @@ def _initialise() -> None:
 
 def _target_machine(target: Target) -> binding.TargetMachine:
     _initialise()
-    features = binding.get_host_cpu_features().flatten()
     return binding.Target.from_triple(binding.get_process_triple()).create_target_machine(
-        cpu=target.name, features=features, opt=3, reloc="pic", codemodel="small"
+        cpu=processor(target), features=features(target), opt=3, reloc="pic", codemodel="small"
     )
 
 

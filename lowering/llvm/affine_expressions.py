@@ -21,7 +21,8 @@ from xdsl.ir.affine import (
 
 from ...dialects.errors import SourceError
 from . import integers
-from .emitter import Emitters, FunctionEmitter, constant
+from .emitter import FunctionEmitter, constant
+from .module import Emitters
 from .types import I1
 
 _DIVISIONS = {

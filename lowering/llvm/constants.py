@@ -5,25 +5,35 @@ from __future__ import annotations
 from llvmlite import ir
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
+from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
-from .emitter import Emitters, FunctionEmitter, type_of
+from .emitter import FunctionEmitter, type_of
+from .module import Emitters
+from .values import integer
 
 
 def emit_constant(emitter: FunctionEmitter, op: arith.ConstantOp) -> None:
     kind = type_of(op.result)
-    match op.value:
-        case IntegerAttr() | FloatAttr():
-            emitter.values[op.result] = ir.Constant(kind, op.value.value.data)
-        case DenseIntOrFPElementsAttr() if isinstance(kind, ir.VectorType):
-            elements = list(op.value.get_values())
-            if len(elements) == 1:
-                elements *= kind.count
-            emitter.values[op.result] = ir.Constant(
-                kind, [ir.Constant(kind.element, element) for element in elements]
-            )
-        case _:
-            raise SourceError.at(op, "a constant must be a number or a vector of numbers")
+    value = op.value
+    if isa(value, IntegerAttr | FloatAttr):
+        emitter.values[op.result] = _scalar(kind, value.value.data)
+    elif isa(value, DenseIntOrFPElementsAttr) and isinstance(kind, ir.VectorType):
+        elements = list(value.get_values())
+        if len(elements) == 1:
+            elements *= kind.count
+        emitter.values[op.result] = ir.Constant(
+            kind, [_scalar(kind.element, element) for element in elements]
+        )
+    else:
+        raise SourceError.at(op, "a constant must be a number or a vector of numbers")
 
 
-EMITTERS: Emitters = {arith.ConstantOp.name: emit_constant}
+def _scalar(kind: ir.Type, value: object) -> ir.Constant:
+    if isinstance(kind, ir.IntType) and isinstance(value, int):
+        return integer(kind, value)
+    assert isinstance(value, int | float)
+    return ir.Constant(kind, float(value))
+
+
+EMITTERS: Emitters = {"arith.constant": emit_constant}

@@ -1,33 +1,81 @@
-"""Floating-point arithmetic."""
+"""Floating-point arithmetic, on scalars and vectors."""
 
 from __future__ import annotations
 
+from llvmlite import ir
 from xdsl.dialects import arith
 from xdsl.ir import Operation
 
-from .emitter import Emit, Emitters, FunctionEmitter
+from .emitter import FunctionEmitter
+from .module import Emit, Emitters
+from .types import I1
 
 
 def flags_of(emitter: FunctionEmitter, op: Operation) -> tuple[str, ...]:
     """The fast-math flags of an operation: its own and those of the translation."""
     own = op.properties.get("fastmath")
-    flags = {flag.value for flag in own.data} if isinstance(own, arith.FastMathFlagsAttr) else set()
-    return tuple(sorted(flags.union(emitter.module.options.fast_math_flags)))
+    flags = set(emitter.module.options.fast_math_flags)
+    if isinstance(own, arith.FastMathFlagsAttr):
+        flags.update(flag.value for flag in own.data)
+    return tuple(sorted(flags))
 
 
-def _binary(name: str) -> Emit:
-    def emit(emitter: FunctionEmitter, op: arith.AddfOp) -> None:
+def _instruction(name: str) -> Emit:
+    def emit(emitter: FunctionEmitter, op: Operation) -> None:
         build = getattr(emitter.builder, name)
-        emitter.values[op.result] = build(
-            emitter.value(op.lhs), emitter.value(op.rhs), flags=flags_of(emitter, op)
+        operands = emitter.all_values(op.operands)
+        emitter.values[op.results[0]] = build(*operands, flags=flags_of(emitter, op))
+
+    return emit
+
+
+def float_intrinsic(name: str) -> Emit:
+    """An operation that is an intrinsic on operands of one type."""
+
+    def emit(emitter: FunctionEmitter, op: Operation) -> None:
+        operands = emitter.all_values(op.operands)
+        emitter.values[op.results[0]] = emitter.call_intrinsic(
+            name, operands, operands[0].type, flags=flags_of(emitter, op)
         )
 
     return emit
 
 
+# In the order of MLIR's predicates; the first and the last are constants.
+_PREDICATES = (
+    *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
+    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
+)
+_SYMBOLS = {"eq": "==", "ne": "!=", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}
+
+
+def emit_cmpf(emitter: FunctionEmitter, op: arith.CmpfOp) -> None:
+    predicate = _PREDICATES[op.predicate.value.data]
+    left, right = emitter.value(op.lhs), emitter.value(op.rhs)
+    builder = emitter.builder
+    if predicate in ("false", "true"):
+        kind = ir.VectorType(I1, left.type.count) if isinstance(left.type, ir.VectorType) else I1
+        emitter.values[op.result] = ir.Constant(kind, int(predicate == "true"))
+        return
+    # Contraction and reassociation mean nothing to a comparison; only its own flags count.
+    own = op.fastmath.data
+    flags = sorted(flag.value for flag in own)
+    compare = builder.fcmp_unordered if predicate.startswith("u") else builder.fcmp_ordered
+    emitter.values[op.result] = compare(
+        _SYMBOLS.get(predicate[1:], predicate), left, right, flags=flags
+    )
+
+
 EMITTERS: Emitters = {
-    "arith.addf": _binary("fadd"),
-    "arith.subf": _binary("fsub"),
-    "arith.mulf": _binary("fmul"),
-    "arith.divf": _binary("fdiv"),
+    "arith.addf": _instruction("fadd"),
+    "arith.subf": _instruction("fsub"),
+    "arith.mulf": _instruction("fmul"),
+    "arith.divf": _instruction("fdiv"),
+    "arith.remf": _instruction("frem"),
+    "arith.negf": _instruction("fneg"),
+    "arith.maximumf": float_intrinsic("llvm.maximum"),
+    "arith.minimumf": float_intrinsic("llvm.minimum"),
+    "arith.maxnumf": float_intrinsic("llvm.maxnum"),
+    "arith.minnumf": float_intrinsic("llvm.minnum"),
+    "arith.cmpf": emit_cmpf,
 }

@@ -15,8 +15,9 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import SSAValue
 
 from ...dialects.errors import SourceError
-from .emitter import Buffer, FunctionEmitter, ModuleEmitter, constant, type_of
+from .emitter import Buffer, FunctionEmitter, constant, type_of
 from .memory import store
+from .module import ModuleEmitter
 from .types import I64, POINTER, VOID, UnsupportedTypeError, value_type
 
 
@@ -57,11 +58,13 @@ def _dynamic_sizes(memref: MemRefType) -> int:
 
 def emit_function(module: ModuleEmitter, op: func.FuncOp, function: ir.Function) -> None:
     """Emits the body of a declared function."""
-    emitter = FunctionEmitter(module, function)
+    block = op.body.block
+    emitter = FunctionEmitter(module, function, once=block)
     arguments = iter(function.args)
     for argument in op.args:
         _bind(emitter, argument, arguments)
-    results = emitter.emit_block(op.body.block)
+    results = emitter.emit_block(block)
+    emitter.finish()
     match results:
         case []:
             emitter.builder.ret_void()
@@ -71,7 +74,6 @@ def emit_function(module: ModuleEmitter, op: func.FuncOp, function: ir.Function)
             for result, pointer in zip(results, arguments, strict=True):
                 store(emitter, result, pointer)
             emitter.builder.ret_void()
-    emitter.finish()
 
 
 def _bind(emitter: FunctionEmitter, value: SSAValue, arguments: Iterator[ir.Value]) -> None:

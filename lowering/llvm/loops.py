@@ -11,8 +11,9 @@ from xdsl.ir import Operation, SSAValue
 
 from . import integers
 from .affine_expressions import emit_bound
-from .emitter import Emitters, FunctionEmitter, constant
+from .emitter import FunctionEmitter, constant
 from .metadata import attach_loop_metadata
+from .module import Emitters
 from .types import I1, I64
 
 # Emits the body for an induction variable and carried values; returns what the next

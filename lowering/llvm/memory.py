@@ -10,7 +10,8 @@ from xdsl.dialects import affine, memref
 from ...dialects.errors import SourceError
 from . import integers
 from .affine_expressions import emit_map
-from .emitter import Buffer, Emitters, FunctionEmitter, type_of
+from .emitter import Buffer, FunctionEmitter, type_of
+from .module import Emitters
 from .types import scalar_type, size_in_bytes, storage_type
 
 

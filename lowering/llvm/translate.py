@@ -8,9 +8,22 @@ from llvmlite import ir
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
-from . import affine_expressions, constants, floats, loops, memory
-from .emitter import Emitters, ModuleEmitter
+from . import (
+    affine_expressions,
+    allocation,
+    casts,
+    conditionals,
+    constants,
+    floats,
+    integer_arithmetic,
+    loops,
+    mathematics,
+    memory,
+    vector_memory,
+    vectors,
+)
 from .functions import declare_function, emit_function
+from .module import Emitters, ModuleEmitter
 from .options import Options
 
 if TYPE_CHECKING:
@@ -20,10 +33,17 @@ DEFAULT_OPTIONS = Options()
 
 EMITTERS: Emitters = {
     **affine_expressions.EMITTERS,
+    **allocation.EMITTERS,
+    **casts.EMITTERS,
+    **conditionals.EMITTERS,
     **constants.EMITTERS,
     **floats.EMITTERS,
+    **integer_arithmetic.EMITTERS,
     **loops.EMITTERS,
+    **mathematics.EMITTERS,
     **memory.EMITTERS,
+    **vector_memory.EMITTERS,
+    **vectors.EMITTERS,
 }
 
 

@@ -1,0 +1,172 @@
+"""The `math` dialect: LLVM intrinsics where there are some, else functions of the C library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llvmlite import ir
+from xdsl.dialects import math
+from xdsl.ir import Operation
+
+from .emitter import FunctionEmitter
+from .floats import flags_of, float_intrinsic
+from .integer_arithmetic import width
+from .module import Emit, Emitters, ModuleEmitter
+from .types import I1, scalar_type
+from .values import integer, per_lane
+
+
+def _library_function(name: str) -> Emit:
+    """A function of the C library, called for each lane of a vector."""
+
+    def emit(emitter: FunctionEmitter, op: Operation) -> None:
+        operands = emitter.all_values(op.operands)
+        result = operands[0].type
+        scalar = scalar_type(result)
+        function = emitter.module.declare(
+            f"{name}f" if isinstance(scalar, ir.FloatType) else name,
+            ir.FunctionType(scalar, [scalar] * len(operands)),
+            # These functions may set errno, which nobody reads.
+            ("memory(none)", "willreturn"),
+        )
+        flags = flags_of(emitter, op)
+
+        def call(arguments: Sequence[ir.Value]) -> ir.Value:
+            return emitter.builder.call(function, arguments, fastmath=flags)
+
+        emitter.values[op.results[0]] = per_lane(emitter, operands, result, call)
+
+    return emit
+
+
+def _bit_count(name: str) -> Emit:
+    """An integer intrinsic that has a second argument: whether a special value is undefined."""
+
+    def emit(emitter: FunctionEmitter, op: Operation) -> None:
+        (operand,) = emitter.all_values(op.operands)
+        emitter.values[op.results[0]] = emitter.call_intrinsic(
+            name, [operand, ir.Constant(I1, 0)], operand.type
+        )
+
+    return emit
+
+
+def emit_ctpop(emitter: FunctionEmitter, op: math.CtPopOp) -> None:
+    operand = emitter.value(op.operand)
+    emitter.values[op.result] = emitter.call_intrinsic("llvm.ctpop", [operand], operand.type)
+
+
+def emit_rsqrt(emitter: FunctionEmitter, op: math.RsqrtOp) -> None:
+    operand, flags = emitter.value(op.operand), flags_of(emitter, op)
+    root = emitter.call_intrinsic("llvm.sqrt", [operand], operand.type, flags=flags)
+    one = ir.Constant(operand.type, 1.0)
+    emitter.values[op.result] = emitter.builder.fdiv(one, root, flags=flags)
+
+
+def emit_fpowi(emitter: FunctionEmitter, op: math.FPowIOp) -> None:
+    """Through `pow` in double precision, which holds the exponent exactly."""
+    base, exponent = emitter.value(op.lhs), emitter.value(op.rhs)
+    builder = emitter.builder
+    double: ir.Type = ir.DoubleType()
+    if isinstance(base.type, ir.VectorType):
+        double = ir.VectorType(double, base.type.count)
+    wide = base if base.type == double else builder.fpext(base, double)
+    power = emitter.call_intrinsic(
+        "llvm.pow", [wide, builder.sitofp(exponent, double)], double, flags=flags_of(emitter, op)
+    )
+    emitter.values[op.result] = power if base.type == double else builder.fptrunc(power, base.type)
+
+
+def emit_ipowi(emitter: FunctionEmitter, op: math.IPowIOp) -> None:
+    """Wraps around; 1 / base^n rounded towards zero for negative exponents, and 0 for 1 / 0."""
+    operands = [emitter.value(op.lhs), emitter.value(op.rhs)]
+    function = _integer_power(emitter.module, width(operands[0]))
+
+    def call(arguments: Sequence[ir.Value]) -> ir.Value:
+        return emitter.builder.call(function, arguments)
+
+    emitter.values[op.result] = per_lane(emitter, operands, operands[0].type, call)
+
+
+def _integer_power(module: ModuleEmitter, bits: int) -> ir.Function:
+    """The module's function for integer powers of this width, by squaring."""
+    name = f"integer_power.i{bits}"
+    existing = module.module.globals.get(name)
+    if isinstance(existing, ir.Function):
+        return existing
+    kind = ir.IntType(bits)
+    function = module.define(name, ir.FunctionType(kind, [kind, kind]), public=False)
+    base, exponent = function.args
+    blocks = [function.append_basic_block(block) for block in ("entry", "inverse", "loop", "end")]
+    entry, inverse, loop, end = blocks
+    zero, one = integer(kind, 0), integer(kind, 1)
+
+    builder = ir.IRBuilder(entry)
+    # An i1 is its own power, and its exponent 1 is the integer -1.
+    builder.cbranch(builder.icmp_signed("<", exponent, zero), inverse, loop)
+
+    builder.position_at_end(inverse)
+    odd = builder.icmp_signed("!=", builder.and_(exponent, one), zero)
+    is_minus_one = builder.icmp_signed("==", base, integer(kind, -1))
+    is_one = builder.icmp_signed("==", base, one)
+    of_minus_one = builder.select(odd, integer(kind, -1), one)
+    builder.ret(builder.select(is_one, one, builder.select(is_minus_one, of_minus_one, zero)))
+
+    builder.position_at_end(loop)
+    result, square, left = (builder.phi(kind) for _ in range(3))
+    for phi, initial in ((result, one), (square, base), (left, exponent)):
+        phi.add_incoming(initial, entry)
+    multiply = builder.icmp_signed("!=", builder.and_(left, one), zero)
+    following = builder.select(multiply, builder.mul(result, square), result)
+    rest = builder.lshr(left, one) if bits > 1 else zero
+    result.add_incoming(following, loop)
+    square.add_incoming(builder.mul(square, square), loop)
+    left.add_incoming(rest, loop)
+    builder.cbranch(builder.icmp_signed("!=", rest, zero), loop, end)
+
+    builder.position_at_end(end)
+    builder.ret(following)
+    return function
+
+
+_INTRINSICS = {
+    "absf": "fabs",
+    "acos": "acos",
+    "asin": "asin",
+    "atan": "atan",
+    "atan2": "atan2",
+    "ceil": "ceil",
+    "copysign": "copysign",
+    "cos": "cos",
+    "cosh": "cosh",
+    "exp": "exp",
+    "exp2": "exp2",
+    "floor": "floor",
+    "fma": "fma",
+    "log": "log",
+    "log10": "log10",
+    "log2": "log2",
+    "powf": "pow",
+    "round": "round",
+    "roundeven": "roundeven",
+    "sin": "sin",
+    "sinh": "sinh",
+    "sqrt": "sqrt",
+    "tan": "tan",
+    "tanh": "tanh",
+    "trunc": "trunc",
+}
+_LIBRARY_FUNCTIONS = ("acosh", "asinh", "atanh", "cbrt", "erf", "expm1", "log1p")
+
+EMITTERS: Emitters = {
+    **{f"math.{name}": float_intrinsic(f"llvm.{what}") for name, what in _INTRINSICS.items()},
+    **{f"math.{name}": _library_function(name) for name in _LIBRARY_FUNCTIONS},
+    "math.absi": _bit_count("llvm.abs"),
+    "math.ctlz": _bit_count("llvm.ctlz"),
+    "math.cttz": _bit_count("llvm.cttz"),
+    "math.ctpop": emit_ctpop,
+    "math.rsqrt": emit_rsqrt,
+    "math.fpowi": emit_fpowi,
+    "math.ipowi": emit_ipowi,
+    "vector.fma": float_intrinsic("llvm.fma"),
+}

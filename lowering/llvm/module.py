@@ -1,0 +1,84 @@
+"""An LLVM module being built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from llvmlite import ir
+
+from .options import Options
+from .target import function_attributes
+from .types import I64
+
+if TYPE_CHECKING:
+    from ...passes.target import Target
+    from .emitter import FunctionEmitter
+
+Emit: TypeAlias = "Callable[[FunctionEmitter, Any], None]"
+# From the name of an operation to what emits it.
+Emitters: TypeAlias = Mapping[str, Emit]
+
+
+class ModuleEmitter:
+    """An LLVM module being built, and what the functions in it share.
+
+    `functions` are the translated functions by the name of their `func.func`.
+    """
+
+    def __init__(self, name: str, target: Target, options: Options, emitters: Emitters) -> None:
+        self.module = ir.Module(name=name)
+        self.options = options
+        self.emitters = emitters
+        self.functions: dict[str, ir.Function] = {}
+        self._attributes = function_attributes(target)
+
+    def declare(
+        self, name: str, function_type: ir.FunctionType, attributes: Iterable[str] = ()
+    ) -> ir.Function:
+        """The function `name` of the module, declared when it is met first."""
+        existing = self.module.globals.get(name)
+        if isinstance(existing, ir.Function):
+            return existing
+        function = ir.Function(self.module, function_type, name=name)
+        _add_attributes(function, ("nounwind", *attributes))
+        return function
+
+    def intrinsic(
+        self, name: str, overloads: Sequence[ir.Type], function_type: ir.FunctionType
+    ) -> ir.Function:
+        """The intrinsic `name` for the given overloaded types, as `llvm.smin.v8i64`."""
+        full_name = ".".join((name, *(_mangled(overload) for overload in overloads)))
+        existing = self.module.globals.get(full_name)
+        if isinstance(existing, ir.Function):
+            return existing
+        return ir.Function(self.module, function_type, name=full_name)
+
+    def define(self, name: str, function_type: ir.FunctionType, *, public: bool) -> ir.Function:
+        """A new function of the module with the target's attributes; a taken name is changed."""
+        name = self.module.get_unique_name(name)
+        function = ir.Function(self.module, function_type, name=name)
+        if not public:
+            function.linkage = "internal"
+        _add_attributes(function, self._attributes)
+        return function
+
+    def counter(self, name: str) -> ir.Value:
+        """The public global i64 `name` of the module, initially zero."""
+        existing = self.module.globals.get(name)
+        if existing is not None:
+            return existing
+        variable = ir.GlobalVariable(self.module, I64, name)
+        variable.initializer = ir.Constant(I64, 0)
+        return variable
+
+
+def _add_attributes(function: ir.Function, attributes: Iterable[str]) -> None:
+    # llvmlite's own `add` knows neither string attributes nor recent ones.
+    set[str].update(function.attributes, attributes)
+
+
+def _mangled(overload: ir.Type) -> str:
+    if isinstance(overload, ir.VectorType):
+        return f"v{overload.count}{_mangled(overload.element)}"
+    return overload.intrinsic_name

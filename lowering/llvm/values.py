@@ -1,0 +1,65 @@
+"""Constants, vectors made of one value, and what is known of a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from llvmlite import ir
+
+from .emitter import FunctionEmitter
+from .types import I32
+
+
+def integer(kind: ir.Type, value: int) -> ir.Constant:
+    """An integer constant, or a vector of equal ones, with `value` taken modulo 2^width."""
+    scalar = kind.element if isinstance(kind, ir.VectorType) else kind
+    assert isinstance(scalar, ir.IntType)
+    half = 1 << (scalar.width - 1)
+    wrapped = (value + half) % (2 * half) - half if scalar.width > 1 else value & 1
+    return ir.Constant(kind, wrapped)
+
+
+def known_elements(value: ir.Value) -> list[int] | None:
+    """The elements of an integer constant (one for a scalar); None for anything else."""
+    if not isinstance(value, ir.Constant):
+        return None
+    if isinstance(value.constant, int):
+        return [value.constant]
+    if isinstance(value.constant, list | tuple):
+        elements = [
+            element.constant if isinstance(element, ir.Constant) else None
+            for element in cast(Sequence[ir.Value], value.constant)
+        ]
+        integers = [element for element in elements if isinstance(element, int)]
+        return integers if len(integers) == len(elements) else None
+    return None
+
+
+def splat(emitter: FunctionEmitter, value: ir.Value, count: int) -> ir.Value:
+    """A vector of `count` elements that are all `value`."""
+    kind = ir.VectorType(value.type, count)
+    if isinstance(value, ir.Constant):
+        return ir.Constant(kind, [value] * count)
+    undefined = ir.Constant(kind, ir.Undefined)
+    single = emitter.builder.insert_element(undefined, value, ir.Constant(I32, 0))
+    return emitter.builder.shuffle_vector(
+        single, undefined, ir.Constant(ir.VectorType(I32, count), 0)
+    )
+
+
+def per_lane(
+    emitter: FunctionEmitter,
+    operands: Sequence[ir.Value],
+    result: ir.Type,
+    emit: Callable[[Sequence[ir.Value]], ir.Value],
+) -> ir.Value:
+    """Applies a scalar operation to scalars, or to each lane of vectors."""
+    if not isinstance(result, ir.VectorType):
+        return emit(operands)
+    vector: ir.Value = ir.Constant(result, ir.Undefined)
+    for lane in range(result.count):
+        position = ir.Constant(I32, lane)
+        elements = [emitter.builder.extract_element(operand, position) for operand in operands]
+        vector = emitter.builder.insert_element(vector, emit(elements), position)
+    return vector

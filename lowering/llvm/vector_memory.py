@@ -1,0 +1,134 @@
+"""Loads and stores of vectors: contiguous, masked, and at given offsets.
+
+Vectors are aligned to their element unless the operation's `alignment` attribute says more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llvmlite import ir
+from xdsl.dialects import affine, vector
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation, SSAValue
+
+from .emitter import FunctionEmitter, type_of
+from .memory import affine_pointer, element_pointer, from_storage, load, store, to_storage
+from .module import Emitters
+from .types import I32, POINTER, VOID, scalar_type, size_in_bytes, storage_type
+
+
+def _alignment(op: Operation, value: ir.Type) -> int:
+    stated = op.attributes.get("alignment", op.properties.get("alignment"))
+    minimum = size_in_bytes(scalar_type(value))
+    return max(minimum, stated.value.data) if isinstance(stated, IntegerAttr) else minimum
+
+
+def emit_affine_vector_load(emitter: FunctionEmitter, op: affine.VectorLoadOp) -> None:
+    pointer, kind = affine_pointer(emitter, op), type_of(op.result)
+    emitter.values[op.result] = load(emitter, pointer, kind, _alignment(op, kind))
+
+
+def emit_affine_vector_store(emitter: FunctionEmitter, op: affine.VectorStoreOp) -> None:
+    value = emitter.value(op.value)
+    store(emitter, value, affine_pointer(emitter, op), _alignment(op, value.type))
+
+
+def emit_vector_load(emitter: FunctionEmitter, op: vector.LoadOp) -> None:
+    pointer, kind = _pointer(emitter, op.base, op.indices), type_of(op.result)
+    emitter.values[op.result] = load(emitter, pointer, kind, _alignment(op, kind))
+
+
+def emit_vector_store(emitter: FunctionEmitter, op: vector.StoreOp) -> None:
+    value = emitter.value(op.vector)
+    pointer = _pointer(emitter, op.base, op.indices)
+    store(emitter, value, pointer, _alignment(op, value.type))
+
+
+def _pointer(
+    emitter: FunctionEmitter,
+    base: SSAValue,
+    subscripts: Sequence[SSAValue],
+    *,
+    inbounds: bool = True,
+) -> ir.Value:
+    values = emitter.all_values(subscripts)
+    return element_pointer(emitter, emitter.buffer(base), values, inbounds=inbounds)
+
+
+def emit_masked_load(emitter: FunctionEmitter, op: vector.MaskedLoadOp) -> None:
+    # With all lanes off, the address may be anywhere.
+    pointer = _pointer(emitter, op.base, op.indices, inbounds=False)
+    otherwise = emitter.value(op.pass_thru)
+    stored = to_storage(emitter, otherwise)
+    loaded = emitter.call_intrinsic(
+        "llvm.masked.load",
+        [pointer, ir.Constant(I32, _alignment(op, stored.type)), emitter.value(op.mask), stored],
+        stored.type,
+        [stored.type, POINTER],
+    )
+    emitter.values[op.result] = from_storage(emitter, loaded, otherwise.type)
+
+
+def emit_masked_store(emitter: FunctionEmitter, op: vector.MaskedStoreOp) -> None:
+    pointer = _pointer(emitter, op.base, op.indices, inbounds=False)
+    stored = to_storage(emitter, emitter.value(op.value_to_store))
+    emitter.call_intrinsic(
+        "llvm.masked.store",
+        [stored, pointer, ir.Constant(I32, _alignment(op, stored.type)), emitter.value(op.mask)],
+        VOID,
+        [stored.type, POINTER],
+    )
+
+
+def _pointers(emitter: FunctionEmitter, op: Operation) -> tuple[ir.Value, Sequence[ir.Value]]:
+    """The addresses of a gather or scatter, and its last two operands: mask and vector.
+
+    Its operands are the memref, a subscript for each dimension, the offsets in elements from the
+    element these select, the mask, and what is taken for lanes that are off or is stored.
+    """
+    base, *rest = op.operands
+    *subscripts, offsets, mask, value = rest
+    buffer = emitter.buffer(base)
+    pointer = _pointer(emitter, base, subscripts, inbounds=False)
+    positions = emitter.value(offsets)
+    assert isinstance(positions.type, ir.VectorType)
+    addresses = emitter.builder.gep(pointer, [positions], source_etype=storage_type(buffer.element))
+    # llvmlite does not know that a vector of offsets makes a vector of addresses.
+    addresses.type = ir.VectorType(POINTER, positions.type.count)
+    return addresses, emitter.all_values((mask, value))
+
+
+def emit_gather(emitter: FunctionEmitter, op: Operation) -> None:
+    addresses, (mask, otherwise) = _pointers(emitter, op)
+    stored = to_storage(emitter, otherwise)
+    loaded = emitter.call_intrinsic(
+        "llvm.masked.gather",
+        [addresses, ir.Constant(I32, _alignment(op, stored.type)), mask, stored],
+        stored.type,
+        [stored.type, addresses.type],
+    )
+    emitter.values[op.results[0]] = from_storage(emitter, loaded, otherwise.type)
+
+
+def emit_scatter(emitter: FunctionEmitter, op: Operation) -> None:
+    addresses, (mask, value) = _pointers(emitter, op)
+    stored = to_storage(emitter, value)
+    emitter.call_intrinsic(
+        "llvm.masked.scatter",
+        [stored, addresses, ir.Constant(I32, _alignment(op, stored.type)), mask],
+        VOID,
+        [stored.type, addresses.type],
+    )
+
+
+EMITTERS: Emitters = {
+    "affine.vector_load": emit_affine_vector_load,
+    "affine.vector_store": emit_affine_vector_store,
+    "vector.load": emit_vector_load,
+    "vector.store": emit_vector_store,
+    "vector.maskedload": emit_masked_load,
+    "vector.maskedstore": emit_masked_store,
+    "vector.gather": emit_gather,
+    "vector.scatter": emit_scatter,
+}
