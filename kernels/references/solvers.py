@@ -41,7 +41,8 @@ def gramschmidt(m: int, n: int, a: Array, r: Array, q: Array) -> None:
     """A = Q R by the modified Gram-Schmidt process; A is left with what remains of it."""
     for k in range(n):
         r[k, k] = np.sqrt(a[:, k] @ a[:, k])
-        q[:, k] = a[:, k] / r[k, k]
+        with np.errstate(invalid="ignore", divide="ignore"):  # columns may be dependent
+            q[:, k] = a[:, k] / r[k, k]
         r[k, k + 1 :] = q[:, k] @ a[:, k + 1 :]
         a[:, k + 1 :] -= np.outer(q[:, k], r[k, k + 1 :])
 
