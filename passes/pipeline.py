@@ -7,7 +7,7 @@ import difflib
 import re
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..dialects.errors import SourceError
@@ -16,7 +16,9 @@ from .registry import all_transformations
 from .transformation import Transformation
 
 _TOKEN = re.compile(
-    r'\s*(?:(?P<word>[\w.+-]+)|"(?P<string>[^"\n]*)"|(?P<symbol>[{}=,])|(?P<other>\S)|$)', re.ASCII
+    r'\s*(?:(?P<word>[\w.:+-]+)|"(?P<string>[^"\n]*)"|(?P<symbol>[{}=,])|\[(?P<nested>[^\]]*)\]'
+    r"|(?P<other>\S)|$)",
+    re.ASCII,
 )
 
 
@@ -30,10 +32,14 @@ class Word:
 
 @dataclass(frozen=True)
 class PassCall:
-    """One pass of a pipeline, not checked yet: its name and its options."""
+    """One pass of a pipeline, not checked yet: its name and its options.
+
+    `nested` is the pipeline in brackets that xDSL's pass `mlir-opt` takes instead of options.
+    """
 
     name: Word
     options: tuple[tuple[Word, tuple[Word, ...]], ...]
+    nested: str | None = None
 
 
 def parse_pipeline(text: str) -> tuple[Transformation, ...]:
@@ -57,31 +63,49 @@ def make_transformation(call: PassCall, text: str) -> Transformation:
     cls = known.get(call.name.text)
     if cls is None:
         raise unknown(call.name, text, "transformation", known)
-    values = read_options(call, text, option_types(cls))
-    for field in dataclasses.fields(cls):
-        if field.default is dataclasses.MISSING and field.name not in values:
-            message = f"{call.name.text} needs the option {field.name.replace('_', '-')}"
-            raise error_at(text, call.name.position, message)
-    return cls(**values)
+    return cls(**read_options(call, text, cls))
 
 
-def option_types(cls: type) -> Mapping[str, object]:
-    """The options of a dataclass, with their types; option names have dashes."""
+def read_options(call: PassCall, text: str, cls: type) -> dict[str, typing.Any]:
+    """The options of a pass as checked values for the fields of a dataclass; raises SourceError.
+
+    Options are called as the fields are, with dashes.
+    """
     hints = typing.get_type_hints(cls)
-    return {field.name.replace("_", "-"): hints[field.name] for field in dataclasses.fields(cls)}
-
-
-def read_options(call: PassCall, text: str, kinds: Mapping[str, object]) -> dict[str, typing.Any]:
-    """Checked values of the options, by field name; raises SourceError."""
+    fields = {field.name.replace("_", "-"): field for field in dataclasses.fields(cls)}
     values: dict[str, typing.Any] = {}
     for option, words in call.options:
-        if option.text not in kinds:
-            raise unknown(option, text, f"option of {call.name.text}", kinds)
-        field = option.text.replace("-", "_")
-        if field in values:
+        if option.text not in fields:
+            raise unknown(option, text, f"option of {call.name.text}", fields)
+        name = fields[option.text].name
+        if name in values:
             raise error_at(text, option.position, f"option {option.text} is given twice")
-        values[field] = _convert(option, words, kinds[option.text], text)
+        values[name] = _convert(option, words, hints[name], text)
+    for option_name, field in fields.items():
+        if field.default is dataclasses.MISSING and field.name not in values:
+            message = f"{call.name.text} needs the option {option_name}"
+            raise error_at(text, call.name.position, message)
     return values
+
+
+def describe_options(cls: type) -> str:
+    """The options of a pass, optional ones in brackets: `loops=NAME,... [width=INTEGER]`."""
+    hints = typing.get_type_hints(cls)
+    fields = sorted(dataclasses.fields(cls), key=lambda f: f.default is not dataclasses.MISSING)
+    texts = (f"{f.name.replace('_', '-')}={_describe_kind(hints[f.name])}" for f in fields)
+    return " ".join(
+        text if field.default is dataclasses.MISSING else f"[{text}]"
+        for field, text in zip(fields, texts, strict=True)
+    )
+
+
+def _describe_kind(kind: object) -> str:
+    arguments = typing.get_args(kind)
+    if typing.get_origin(kind) is types.UnionType:
+        return _describe_kind(arguments[0])
+    if typing.get_origin(kind) is tuple:
+        return f"{_describe_kind(arguments[0])},..."
+    return {int: "INTEGER", bool: "true|false", str: "NAME"}[typing.cast(type, kind)]
 
 
 def unknown(word: Word, text: str, what: str, known: Iterable[str]) -> SourceError:
@@ -139,7 +163,9 @@ class _Parser:
         kind = match.lastgroup
         self.kind = "end" if kind is None else kind
         self.token = "" if kind is None else match[kind]
-        self.start = len(self.text) if kind is None else match.start(kind) - (kind == "string")
+        self.start = (
+            len(self.text) if kind is None else match.start(kind) - (kind in ("string", "nested"))
+        )
         self.position = match.end()
 
     def expected(self, what: str) -> SourceError:
@@ -169,6 +195,8 @@ class _Parser:
 
     def call(self) -> PassCall:
         name = self.word("the name of a pass")
+        if name.text == "mlir-opt" and self.kind == "nested":
+            return PassCall(name, (), self.word("a pipeline", ("nested",)).text)
         options: list[tuple[Word, tuple[Word, ...]]] = []
         if self.accept("{"):
             while not self.accept("}"):
