@@ -1,0 +1,70 @@
+"""Full tiles are exactly those whose box has no hole, by enumeration."""
+
+import itertools
+
+import islpy as isl
+import pytest
+
+from loopwright.lowering.full_tiles import full_tiles, is_tile_entry, tile_box
+from loopwright.passes.schedule_tree import Leaf, Loop, TileSize, Tree, chain
+
+
+def loop(name: str, function: str, body: Tree, within: TileSize | None = None) -> Loop:
+    aff = isl.Aff(f"[N] -> {{ S0[i, j] -> [({function})] }}")
+    return Loop(name, {"S0": aff}, body, within)
+
+
+def tiled(outer: tuple[str, str], inner: tuple[str, str], size: int) -> Loop:
+    """Two tile loops over two point loops, given the schedule functions of each."""
+    points = loop("j", inner[1], Leaf("S0"), TileSize("jt", size))
+    entry = loop("i", inner[0], points, TileSize("it", size))
+    return loop("it", outer[0], loop("jt", outer[1], entry))
+
+
+DOMAINS = {
+    "rectangle": "0 <= i < N and 0 <= j < N",
+    "triangle": "0 <= i < N and 0 <= j <= i",
+    "trapezoid": "0 <= i < N and i <= j < 2i + 3",
+    "steps": "0 <= i < N and 0 <= j < N and (i + j) mod 2 = 0",
+    "nothing": "0 <= i < N and j < 0 and j > 0",
+}
+
+SKEWS = {"square": ("i", "j"), "skewed": ("i", "i + j")}
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("skew", SKEWS)
+@pytest.mark.parametrize(("extent", "size"), [(13, 4), (8, 4), (3, 4), (5, 1)])
+def test_full_tiles_by_enumeration(domain: str, skew: str, extent: int, size: int) -> None:
+    first, second = SKEWS[skew]
+    tree = tiled((f"floor(({first})/{size})", f"floor(({second})/{size})"), SKEWS[skew], size)
+    domains = {"S0": isl.Set(f"[N] -> {{ S0[i, j] : {DOMAINS[domain]} }}")}
+    context = isl.Set(f"[N] -> {{ : N = {extent} }}")
+    entry = chain(tree)[2]
+    box = tile_box(entry, chain(tree)[:2], domains)
+    reached = isl.Set("[N] -> { [it, jt] : -9 < it < 99 and -9 < jt < 99 }")
+    full = full_tiles(box, reached, context)
+
+    instances: set[tuple[int, int]] = set()
+    for i, j in itertools.product(range(-1, 40), repeat=2):
+        point = isl.Set(f"[N] -> {{ S0[{i}, {j}] : N = {extent} }}")
+        if not point.intersect(domains["S0"]).is_empty():
+            instances.add((i, i + j) if skew == "skewed" else (i, j))
+    for it, jt in itertools.product(range(-2, 12), repeat=2):
+        wanted = all(
+            (it * size + a, jt * size + b) in instances
+            for a, b in itertools.product(range(size), repeat=2)
+        )
+        tile = isl.Set(f"[N] -> {{ [{it}, {jt}] : N = {extent} }}")
+        assert (not tile.intersect(full).is_empty()) == wanted, (it, jt)
+
+
+def test_the_entry_is_below_the_innermost_tile_loop() -> None:
+    tree = tiled(("floor(i/4)", "floor(j/4)"), ("i", "j"), 4)
+    it, jt, i, j = chain(tree)
+    assert [is_tile_entry(loop, chain(tree)[:k]) for k, loop in enumerate((it, jt, i, j))] == [
+        False,
+        False,
+        True,
+        True,
+    ]
