@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from .expressions import evaluate
 
+PACKAGE = __name__.rpartition(".")[0]
+
 SUITES = ("polybench", "tiramisu", "interchange", "gemm", "tile_size")
 
 ELEMENT_TYPES: Mapping[str, type[np.generic]] = MappingProxyType(
@@ -61,14 +63,16 @@ class KernelArray:
             rows = max(1, CHUNK * len(array) // max(1, array.size))
             for start in range(0, len(array), rows):
                 chunk = array[start : start + rows]
-                chunk[...] = evaluate(self.initial, subscripts(chunk.shape, start) | parameters)
-        return array @ array.T if self.gram else array
+                chunk[...] = evaluate(
+                    self.initial, {**subscripts(chunk.shape, start), **parameters}
+                )
+        return np.matmul(array, array.T) if self.gram else array
 
     def determined_mask(self, shape: tuple[int, ...], parameters: Mapping[str, int]) -> Array:
         """A Boolean array of the given shape: which elements can be compared."""
         if self.determined is None:
             return np.ones(shape, np.bool_)
-        mask = evaluate(self.determined, subscripts(shape) | parameters)
+        mask = evaluate(self.determined, {**subscripts(shape), **parameters})
         return np.broadcast_to(mask, shape)
 
 
@@ -94,7 +98,7 @@ class KernelEntry:
     @property
     def text(self) -> str:
         """The kernel as affine text."""
-        return (resources.files(__package__) / f"{self.source}.mlir").read_text(encoding="utf-8")
+        return (resources.files(PACKAGE) / f"{self.source}.mlir").read_text(encoding="utf-8")
 
     @property
     def argument_names(self) -> tuple[str, ...]:
@@ -162,7 +166,7 @@ def catalogue() -> Mapping[str, KernelEntry]:
 
 def read_table(suite: str) -> dict[str, dict[str, Any]]:
     """The table of one suite: fields by kernel."""
-    file = resources.files(__package__) / f"{suite}.toml"
+    file = resources.files(PACKAGE) / f"{suite}.toml"
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 

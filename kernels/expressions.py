@@ -7,7 +7,6 @@ comparisons and `where(condition, a, b)`. Names stand for numbers or NumPy array
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
@@ -18,20 +17,22 @@ Value = Any
 """A number or a NumPy array: what NumPy's operators take and give."""
 
 BINARY: Mapping[type[ast.operator], Callable[[Value, Value], Value]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.Div: lambda a, b: a / b,
+    ast.FloorDiv: lambda a, b: a // b,
+    ast.Mod: lambda a, b: a % b,
+    ast.Pow: lambda a, b: a**b,
 }
 
 COMPARISONS: Mapping[type[ast.cmpop], Callable[[Value, Value], Value]] = {
-    ast.Eq: operator.eq,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
+    ast.Eq: lambda a, b: a == b,
+    ast.Lt: lambda a, b: a < b,
+    ast.LtE: lambda a, b: a <= b,
 }
+
+WHERE: Callable[[Value, Value, Value], Value] = np.where
 
 
 class ExpressionError(ValueError):
@@ -66,7 +67,7 @@ def evaluate(text: str, names: Mapping[str, Value]) -> Value:
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
                 return COMPARISONS[type(op)](value(left), value(right))
             case ast.Call(func=ast.Name(id="where"), args=[condition, a, b], keywords=[]):
-                return np.where(value(condition), value(a), value(b))
+                return WHERE(value(condition), value(a), value(b))
             case _:
                 raise ExpressionError(f"cannot evaluate {ast.unparse(node)!r} in {text!r}")
 
