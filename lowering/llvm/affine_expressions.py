@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 from llvmlite import ir
 from xdsl.dialects import affine
@@ -30,7 +31,7 @@ _DIVISIONS = {
     AffineBinaryOpKind.CeilDiv: integers.ceil_divide,
     AffineBinaryOpKind.Mod: integers.modulo,
 }
-_PREDICATES = {
+_PREDICATES: dict[AffineConstraintKind, Literal[">=", "<=", "=="]] = {
     AffineConstraintKind.ge: ">=",
     AffineConstraintKind.le: "<=",
     AffineConstraintKind.eq: "==",

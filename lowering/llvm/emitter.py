@@ -31,19 +31,26 @@ class FunctionEmitter:
 
     `slots` is positioned in its first block, where stack slots are made; `setup` between that and
     the body, where what happens once before the body goes. `once` is the block of loop IR that
-    runs once per call, if there is one. `scopes` has, per open block of the loop IR, the memory
+    runs once per call, if there is one; `noalias` says that no two memrefs from outside share
+    memory. `scopes` has, per open block of the loop IR, the memory
     that is freed at its end (the first is for the end of the function); `allocations` finds it by
     its memref.
     """
 
     def __init__(
-        self, module: ModuleEmitter, function: ir.Function, once: Block | None = None
+        self,
+        module: ModuleEmitter,
+        function: ir.Function,
+        *,
+        once: Block | None = None,
+        noalias: bool = True,
     ) -> None:
         self.module = module
         self.function = function
         self.values: dict[SSAValue, ir.Value] = {}
         self.buffers: dict[SSAValue, Buffer] = {}
         self.once = once
+        self.noalias = noalias
         self.in_parallel = False
         self.stack_bytes = 0
         self.scopes: list[list[ir.Value]] = [[]]

@@ -13,6 +13,7 @@ from llvmlite import ir
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import SSAValue
+from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
 from .emitter import Buffer, FunctionEmitter, constant, type_of
@@ -26,13 +27,13 @@ def symbol(name: str) -> str:
     return f"loopwright_{name}"
 
 
-def declare_function(module: ModuleEmitter, op: func.FuncOp) -> ir.Function:
-    """Declares the function of a `func.func`, with its C signature."""
+def declare_function(module: ModuleEmitter, op: func.FuncOp, *, noalias: bool) -> None:
+    """Declares the function of a `func.func`; `noalias`: its memrefs never share memory."""
     arguments: list[ir.Type] = []
     pointers: list[int] = []
     for argument in op.args:
         type_of(argument)
-        if isinstance(argument.type, MemRefType):
+        if isa(argument.type, MemRefType):
             pointers.append(len(arguments))
             arguments += [POINTER, *([I64] * _dynamic_sizes(argument.type))]
         else:
@@ -47,19 +48,21 @@ def declare_function(module: ModuleEmitter, op: func.FuncOp) -> ir.Function:
     function = module.define(
         symbol(op.sym_name.data), ir.FunctionType(returned, arguments), public=True
     )
-    for position in pointers:
+    for position in pointers if noalias else ():
         function.args[position].add_attribute("noalias")
-    return function
+    module.functions[op.sym_name.data] = function
+    module.parameters[op.sym_name.data] = tuple(op.function_type.inputs)
 
 
 def _dynamic_sizes(memref: MemRefType) -> int:
     return sum(size == DYNAMIC_INDEX for size in memref.get_shape())
 
 
-def emit_function(module: ModuleEmitter, op: func.FuncOp, function: ir.Function) -> None:
+def emit_function(module: ModuleEmitter, op: func.FuncOp, *, noalias: bool) -> None:
     """Emits the body of a declared function."""
     block = op.body.block
-    emitter = FunctionEmitter(module, function, once=block)
+    function = module.functions[op.sym_name.data]
+    emitter = FunctionEmitter(module, function, once=block, noalias=noalias)
     arguments = iter(function.args)
     for argument in op.args:
         _bind(emitter, argument, arguments)
@@ -79,7 +82,7 @@ def emit_function(module: ModuleEmitter, op: func.FuncOp, function: ir.Function)
 def _bind(emitter: FunctionEmitter, value: SSAValue, arguments: Iterator[ir.Value]) -> None:
     """Takes what stands for `value` from the C arguments."""
     first = next(arguments)
-    if not isinstance(value.type, MemRefType):
+    if not isa(value.type, MemRefType):
         emitter.values[value] = first
         return
     sizes = tuple(

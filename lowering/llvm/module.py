@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from llvmlite import ir
+from xdsl.ir import Attribute
 
 from .options import Options
 from .target import function_attributes
@@ -23,7 +24,8 @@ Emitters: TypeAlias = Mapping[str, Emit]
 class ModuleEmitter:
     """An LLVM module being built, and what the functions in it share.
 
-    `functions` are the translated functions by the name of their `func.func`.
+    `functions` are the translated functions, and `parameters` the types of their arguments, by the
+    name of their `func.func`.
     """
 
     def __init__(self, name: str, target: Target, options: Options, emitters: Emitters) -> None:
@@ -31,6 +33,7 @@ class ModuleEmitter:
         self.options = options
         self.emitters = emitters
         self.functions: dict[str, ir.Function] = {}
+        self.parameters: dict[str, Sequence[Attribute]] = {}
         self._attributes = function_attributes(target)
 
     def declare(

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from . import (
     affine_expressions,
     allocation,
+    calls,
     casts,
     conditionals,
     constants,
@@ -19,9 +20,11 @@ from . import (
     loops,
     mathematics,
     memory,
+    parallel,
     vector_memory,
     vectors,
 )
+from .calls import callee_of, calls_in, check_calls, functions_with_overlap
 from .functions import declare_function, emit_function
 from .module import Emitters, ModuleEmitter
 from .options import Options
@@ -34,6 +37,7 @@ DEFAULT_OPTIONS = Options()
 EMITTERS: Emitters = {
     **affine_expressions.EMITTERS,
     **allocation.EMITTERS,
+    **calls.EMITTERS,
     **casts.EMITTERS,
     **conditionals.EMITTERS,
     **constants.EMITTERS,
@@ -42,6 +46,7 @@ EMITTERS: Emitters = {
     **loops.EMITTERS,
     **mathematics.EMITTERS,
     **memory.EMITTERS,
+    **parallel.EMITTERS,
     **vector_memory.EMITTERS,
     **vectors.EMITTERS,
 }
@@ -50,15 +55,38 @@ EMITTERS: Emitters = {
 def translate(
     op: func.FuncOp | ModuleOp, *, target: Target, options: Options = DEFAULT_OPTIONS
 ) -> ir.Module:
-    """Translates a function, or all functions of a module, to LLVM IR.
+    """Translates all functions of a module, or a function and those that it calls, to LLVM IR.
 
     The function `f` gets the symbol `symbol("f")` and the C signature described in `functions.py`.
     Raises SourceError at an operation or type that cannot be compiled.
     """
+    functions = _reachable(op)
+    check_calls(functions)
+    overlapping = functions_with_overlap(functions)
     module = ModuleEmitter("loopwright", target, options, EMITTERS)
-    operations = op.walk() if isinstance(op, ModuleOp) else (op,)
-    functions = [operation for operation in operations if isinstance(operation, func.FuncOp)]
-    declared = [(function, declare_function(module, function)) for function in functions]
-    for function, signature in declared:
-        emit_function(module, function, signature)
+    for name, function in functions.items():
+        declare_function(module, function, noalias=name not in overlapping)
+    for name, function in functions.items():
+        emit_function(module, function, noalias=name not in overlapping)
     return module.module
+
+
+def _reachable(op: func.FuncOp | ModuleOp) -> dict[str, func.FuncOp]:
+    """The functions with a body of a module; of a function, itself and those that it calls."""
+    around = op if isinstance(op, ModuleOp) else op.get_toplevel_object()
+    bodies = {
+        function.sym_name.data: function
+        for function in around.walk()
+        if isinstance(function, func.FuncOp) and function.body.blocks
+    }
+    if isinstance(op, ModuleOp):
+        return bodies
+    reached = {op.sym_name.data: op}
+    open_functions = [op]
+    while open_functions:
+        for call in calls_in(open_functions.pop()):
+            callee = callee_of(call)
+            if callee in bodies and callee not in reached:
+                reached[callee] = bodies[callee]
+                open_functions.append(bodies[callee])
+    return reached

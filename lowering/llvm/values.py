@@ -26,14 +26,11 @@ def known_elements(value: ir.Value) -> list[int] | None:
         return None
     if isinstance(value.constant, int):
         return [value.constant]
-    if isinstance(value.constant, list | tuple):
-        elements = [
-            element.constant if isinstance(element, ir.Constant) else None
-            for element in cast(Sequence[ir.Value], value.constant)
-        ]
-        integers = [element for element in elements if isinstance(element, int)]
-        return integers if len(integers) == len(elements) else None
-    return None
+    if not isinstance(value.type, ir.VectorType):
+        return None
+    elements = cast(Sequence[ir.Constant], value.constant)
+    integers = [element.constant for element in elements]
+    return [element for element in integers if isinstance(element, int)] or None
 
 
 def splat(emitter: FunctionEmitter, value: ir.Value, count: int) -> ir.Value:

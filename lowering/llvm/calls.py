@@ -1,0 +1,107 @@
+"""Calls between the functions of a module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from llvmlite import ir
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.ir import BlockArgument, SSAValue
+from xdsl.utils.hints import isa
+
+from ...dialects.errors import SourceError
+from .emitter import FunctionEmitter, type_of
+from .memory import load
+from .module import Emitters
+from .types import size_in_bytes, storage_type
+
+
+def calls_in(function: func.FuncOp) -> list[func.CallOp]:
+    """The calls in a function."""
+    return [op for op in function.walk() if isinstance(op, func.CallOp)]
+
+
+def callee_of(call: func.CallOp) -> str:
+    """The name of the function that is called."""
+    return call.callee.root_reference.data
+
+
+def check_calls(functions: Mapping[str, func.FuncOp]) -> None:
+    """Raises SourceError at a call of an unknown function, and at a recursive one."""
+    done = set[str]()
+
+    def visit(name: str, callers: tuple[str, ...]) -> None:
+        for call in calls_in(functions[name]):
+            callee = callee_of(call)
+            if callee not in functions:
+                raise SourceError.at(call, f"call of '{callee}', which has no body here")
+            if callee in (*callers, name):
+                raise SourceError.at(call, f"recursive call of '{callee}' cannot be compiled")
+            if callee not in done:
+                visit(callee, (*callers, name))
+        done.add(name)
+
+    for name in functions:
+        if name not in done:
+            visit(name, ())
+
+
+def functions_with_overlap(functions: Mapping[str, func.FuncOp]) -> frozenset[str]:
+    """Functions that some call gives two memrefs which may share memory.
+
+    Callers from outside have checked theirs, but inside the module one memref may be passed twice.
+    """
+    found = set[str]()
+    size = -1
+    while len(found) != size:
+        size = len(found)
+        for name, function in functions.items():
+            for call in calls_in(function):
+                if _may_overlap(call.arguments, among_arguments=name in found):
+                    found.add(callee_of(call))
+    return frozenset(found)
+
+
+def _may_overlap(values: Sequence[SSAValue], *, among_arguments: bool) -> bool:
+    memrefs = [_origin(value) for value in values if isa(value.type, MemRefType)]
+    from_arguments = [value for value in memrefs if isinstance(value, BlockArgument)]
+    repeated = len(set(memrefs)) < len(memrefs)
+    return repeated or (among_arguments and len(from_arguments) > 1)
+
+
+def _origin(value: SSAValue) -> SSAValue:
+    while isinstance(value.owner, memref.CastOp):
+        value = value.owner.source
+    return value
+
+
+def emit_call(emitter: FunctionEmitter, op: func.CallOp) -> None:
+    function = emitter.module.functions[callee_of(op)]
+    parameters = emitter.module.parameters[callee_of(op)]
+    arguments: list[ir.Value] = []
+    for argument, parameter in zip(op.arguments, parameters, strict=True):
+        if isa(parameter, MemRefType):
+            buffer = emitter.buffer(argument)
+            arguments.append(buffer.pointer)
+            arguments += [
+                size
+                for size, extent in zip(buffer.sizes, parameter.get_shape(), strict=True)
+                if extent == DYNAMIC_INDEX
+            ]
+        else:
+            arguments.append(emitter.value(argument))
+    if len(op.results) <= 1:
+        returned = emitter.builder.call(function, arguments)
+        emitter.values.update((result, returned) for result in op.results)
+        return
+    kinds = [type_of(result) for result in op.results]
+    slots = [emitter.slots.alloca(storage_type(kind)) for kind in kinds]
+    for slot, kind in zip(slots, kinds, strict=True):
+        slot.align = size_in_bytes(kind)
+    emitter.builder.call(function, [*arguments, *slots])
+    for result, slot, kind in zip(op.results, slots, kinds, strict=True):
+        emitter.values[result] = load(emitter, slot, kind)
+
+
+EMITTERS: Emitters = {"func.call": emit_call}
