@@ -41,15 +41,18 @@ _recorder: ContextVar[StageTimes | None] = ContextVar("stages", default=None)
 
 
 @contextmanager
-def record_stages() -> Iterator[StageTimes]:
-    """Collects the stages that run inside, in this thread; `total` is set at the end."""
-    times = StageTimes()
+def record_stages(times: StageTimes | None = None) -> Iterator[StageTimes]:
+    """Collects the stages that run inside, in this thread, adding to `times` if given.
+
+    The time spent inside is added to `total` at the end.
+    """
+    times = StageTimes() if times is None else times
     token = _recorder.set(times)
     start = time.perf_counter()
     try:
         yield times
     finally:
-        times.total = time.perf_counter() - start
+        times.total += time.perf_counter() - start
         _recorder.reset(token)
 
 

@@ -110,8 +110,9 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
     code = object_code(llvm_ir, target)
     with stage("load"):
         name = symbol(source.scop.name)
-        loaded = jit.load_object(code, [name], imports())
-    threads = (options.num_threads or target.cores) if "@GOMP_parallel" in llvm_ir else 1
+        parallel = "@GOMP_parallel" in llvm_ir
+        loaded = jit.load_object(code, [name], imports() if parallel else {})
+    threads = (options.num_threads or target.cores) if parallel else 1
     return Code(loop_ir, llvm_ir, loaded[name], threads, loaded, target)
 
 

@@ -11,9 +11,9 @@ from typing import Any
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute
 
-from ..passes.polyhedral.affine_values import Names
+from ..passes.polyhedral.names import ArgumentNames
 from ..passes.polyhedral.scop import AccessKind, Scop
-from .arguments import Argument, ArrayArgument, FloatArgument, IntegerArgument, Place
+from .arguments import Argument, ArrayArgument, FloatArgument, IntegerArgument, Key, Place
 from .elements import ELEMENTS, Element
 from .errors import UnsupportedSignature
 
@@ -58,7 +58,7 @@ class Signature:
     def of(cls, scop: Scop) -> Signature:
         """The signature of the function of `scop`; raises UnsupportedSignature."""
         function = scop.func
-        names = Names.of(function).arguments
+        names = ArgumentNames.of(function).arguments
         arguments = tuple(
             _argument(scop, position, names[position], value.type)
             for position, value in enumerate(function.body.block.args)
@@ -73,6 +73,13 @@ class Signature:
         results = ", ".join(result.name for result in self.results)
         arguments = ", ".join(str(argument) for argument in self.arguments)
         return f"{self.kernel}({arguments})" + (f" -> {results}" if results else "")
+
+    def sizes_of(self, values: Sequence[object]) -> Sizes:
+        """What Python arguments say; raises ArgumentTypeError, ArgumentValueError."""
+        key: Key = []
+        for argument, value in zip(self.arguments, values, strict=True):
+            argument.bind(value, key)
+        return self.sizes(tuple(key))
 
     def sizes(self, key: tuple[tuple[int, ...] | int, ...]) -> Sizes:
         """What a key of bound arguments says; raises ArgumentTypeError, ArgumentValueError."""

@@ -19,6 +19,7 @@ from .runtime.errors import (
     UnknownFunction,
     UnsupportedSignature,
 )
+from .runtime.inputs import InputError
 
 __all__ = [
     "ArgumentCountError",
@@ -26,6 +27,7 @@ __all__ = [
     "ArgumentValueError",
     "BoundsError",
     "IllegalTransformation",
+    "InputError",
     "KernelError",
     "MalformedTransformation",
     "NotSpecialised",
@@ -35,3 +37,13 @@ __all__ = [
     "UnknownFunction",
     "UnsupportedSignature",
 ]
+
+USER_ERRORS = (
+    SourceError,
+    TransformationError,
+    BoundsError,
+    KernelError,
+    UnknownFunction,
+    InputError,
+)
+"""The base classes of all of these."""

@@ -1,0 +1,61 @@
+"""Whether two runs of a program agree, and how well."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.generic]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How one array compares with its reference.
+
+    `difference` is the largest absolute difference and `relative` the same as a share of the
+    largest magnitude in the reference (infinite where NaN or infinities are at other places).
+    """
+
+    name: str
+    bit_equal: bool
+    difference: float
+    relative: float
+    tolerance: float
+    has_nan: bool
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the arrays are equal up to the tolerance."""
+        return self.bit_equal or self.relative <= self.tolerance
+
+    def __str__(self) -> str:
+        if self.bit_equal:
+            return f"{self.name}: bit-equal" + (" (with NaN)" if self.has_nan else "")
+        return (
+            f"{self.name}: largest difference {self.difference:.2g}, relative {self.relative:.2g} "
+            f"(tolerance {self.tolerance:.2g})"
+        )
+
+
+def compare(name: str, result: Array, reference: Array, operations: float) -> Agreement:
+    """Compares two arrays of the same type and shape.
+
+    Integers must be equal. The tolerance of floats grows with `operations`, the number of
+    operations that led to one element.
+    """
+    bit_equal = result.tobytes() == reference.tobytes()
+    if not np.issubdtype(reference.dtype, np.floating):
+        wrong = float(np.count_nonzero(result != reference))
+        return Agreement(name, bit_equal, wrong, np.inf if wrong else 0.0, 0.0, False)
+    tolerance = float(np.finfo(reference.dtype).eps) * max(16.0, 4.0 * operations)
+    finite = np.isfinite(reference)
+    has_nan = bool(np.isnan(reference).any())
+    if not np.array_equal(result[~finite], reference[~finite], equal_nan=True):
+        return Agreement(name, bit_equal, np.inf, np.inf, tolerance, has_nan)
+    ours, theirs = result[finite].astype("f8"), reference[finite].astype("f8")
+    difference = float(np.abs(ours - theirs).max(initial=0.0))
+    scale = float(np.abs(theirs).max(initial=0.0))
+    relative = difference / scale if scale else (np.inf if difference else 0.0)
+    return Agreement(name, bit_equal, difference, relative, tolerance, has_nan)

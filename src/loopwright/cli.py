@@ -1,0 +1,110 @@
+"""The command `loopwright`: finds the subcommand, runs it, and turns mistakes into messages."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import NoReturn
+
+from .commands import COMMANDS, UsageError
+from .runtime.version import __version__
+
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+_DESCRIPTION = "A polyhedral compiler for loop nests: affine programs in, fast machine code out."
+_EXAMPLES = """\
+examples:
+  loopwright run gemm.mlir --set ni=1000 --set nj=1100 --set nk=1200
+  loopwright run jacobi-2d.mlir --set tsteps=100 --set n=500 -p 'tile{loops=S0.i,S0.j sizes=8,64}'
+  loopwright deps gemm.mlir
+  loopwright run --help
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reports mistakes as all of loopwright does: one line, exit code 1."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (see {self.prog} --help)")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line (by default that of the process) and returns the exit code."""
+    try:
+        try:
+            return _run(sys.argv[1:] if arguments is None else arguments)
+        finally:
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whatever is left in the buffer must not be written at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+
+
+def _run(arguments: Sequence[str]) -> int:
+    try:
+        name, rest = _command(arguments)
+        module = importlib.import_module(f".commands.{name}", __package__)
+        summary, _, details = (module.__doc__ or "").partition("\n\n")
+        parser = _Parser(
+            prog=f"loopwright {name}",
+            description=summary,
+            epilog=details,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        module.add_arguments(parser)
+        return _execute(module, parser.parse_args(rest))
+    except UsageError as error:
+        return _complain(str(error))
+
+
+def _execute(module: ModuleType, arguments: argparse.Namespace) -> int:
+    # Imports all of the compiler, which `--help` has no need of.
+    from .errors import USER_ERRORS, SourceError
+
+    try:
+        return module.run(arguments)
+    except SourceError as error:
+        print(error if error.location else f"loopwright: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except MemoryError:
+        return _complain("not enough memory; choose smaller sizes")
+    except (UsageError, *USER_ERRORS) as error:
+        return _complain(str(error))
+
+
+def _complain(message: str) -> int:
+    print(f"loopwright: error: {message}", file=sys.stderr)
+    return 1
+
+
+def _command(arguments: Sequence[str]) -> tuple[str, Sequence[str]]:
+    width = max(map(len, COMMANDS))
+    commands = "\n".join(f"  {name:<{width}}  {text}" for name, text in COMMANDS.items())
+    parser = _Parser(
+        prog="loopwright",
+        usage="loopwright [--help] [--version] COMMAND ...",
+        description=f"{_DESCRIPTION}\n\ncommands:\n{commands}",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"loopwright {__version__}")
+    parser.add_argument("command", metavar="COMMAND", help=argparse.SUPPRESS)
+    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    parsed = parser.parse_args(arguments)
+    if parsed.command not in COMMANDS:
+        parser.error(f"no command '{parsed.command}'; there are {', '.join(COMMANDS)}")
+    return parsed.command, parsed.rest

@@ -1,0 +1,20 @@
+"""The subcommands of `loopwright`: one module each, with these two functions.
+
+    def add_arguments(parser: argparse.ArgumentParser) -> None
+    def run(arguments: argparse.Namespace) -> int          # the exit code
+
+The docstring of the module is the long help: its first line says what the command does, the rest
+shows examples. A module is imported only when its command is used.
+"""
+
+from __future__ import annotations
+
+COMMANDS = {
+    "run": "run a program with and without a schedule, compare and time them",
+    "deps": "print the dependences of a program",
+}
+"""Every subcommand (a module of this package) and its short help."""
+
+
+class UsageError(Exception):
+    """A mistake on the command line; `str()` is one line."""

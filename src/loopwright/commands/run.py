@@ -1,0 +1,245 @@
+"""Runs a program on random or given inputs, unscheduled and scheduled, compares and times both.
+
+The arrays are allocated in the shapes that the sizes need. Each result of the scheduled program is
+compared with the unscheduled one: integers must be equal, floats agree to a tolerance that grows
+with the number of operations. Times are medians; every repetition starts from the same contents.
+
+examples:
+  loopwright run gemm.mlir --set ni=1000 --set nj=1100 --set nk=1200
+  loopwright run gemm.mlir --set ni=512 --set nj=512 --set nk=512 \\
+      -p 'interchange{loops=k,S1.j}' --threads 2 --timing
+  loopwright run blur.mlir --input img=photo.npy --output out=blurred.npy
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..passes.polyhedral.counting import UncountableError, floating_point_operations
+from ..passes.stages import StageTimes, record_stages
+from ..runtime.arguments import ArrayArgument
+from ..runtime.compare import Agreement, Array, compare
+from ..runtime.inputs import Settings, load_array, make_arguments
+from ..runtime.kernel import Kernel
+from ..runtime.program import Function
+from ..runtime.timing import Timing, format_seconds
+from . import UsageError
+from .common import add_program_arguments, format_table, one_function
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `loopwright run`."""
+    add_program_arguments(parser)
+    parser.add_argument(
+        "-s",
+        "--set",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a size (n=1000), an extent of an array (A_dim0=64) or a scalar (alpha=1.5)",
+    )
+    parser.add_argument(
+        "-p", "--pipeline", metavar="PASSES", help="the schedule, as a pipeline of passes"
+    )
+    parser.add_argument(
+        "-t", "--threads", type=int, metavar="T", help="threads of parallel loops (default: all)"
+    )
+    parser.add_argument(
+        "-i",
+        "--input",
+        metavar="NAME=FILE",
+        action="append",
+        default=[],
+        help="contents of an array from a .npy file (default: random numbers)",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="DIR or NAME=FILE",
+        action="append",
+        default=[],
+        help="save the arrays that the program wrote (or one of them) as .npy files",
+    )
+    parser.add_argument(
+        "--fast-math", action="store_true", help="let floating-point operations be reassociated"
+    )
+    parser.add_argument("--cold", action="store_true", help="empty the caches before each call")
+    parser.add_argument("--timing", action="store_true", help="show where compilation time goes")
+    parser.add_argument(
+        "--seconds", type=float, default=2.0, metavar="S", help="time per measurement (default: 2)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the random inputs (default: 0)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Runs, compares and times a program; 1 when the results differ."""
+    if arguments.threads is not None and arguments.threads < 1:
+        raise UsageError(f"--threads must be at least 1, got {arguments.threads}")
+    inputs = {
+        name: load_array(Path(path)) for name, path in _pairs("--input", arguments.input).items()
+    }
+    stages = StageTimes()
+    with record_stages(stages):
+        function = one_function(arguments)
+        kernel = function.compile(
+            arguments.pipeline, threads=arguments.threads, fast_math=arguments.fast_math
+        )
+    settings = Settings(_pairs("--set", arguments.set), inputs, arguments.seed)
+    values = make_arguments(function.scop, function.signature, settings)
+    destinations = _destinations(function, arguments.output)
+    with record_stages(stages):
+        kernel.specialise(*values)
+    if arguments.timing:
+        print(f"{stages}\n")
+    unscheduled = (
+        function.compile(threads=arguments.threads, fast_math=arguments.fast_math)
+        if arguments.pipeline is not None
+        else kernel
+    )
+    expected = _run_once(unscheduled, values)
+    kernels = {"unscheduled": unscheduled}
+    agreements: list[Agreement] = []
+    results = expected
+    if arguments.pipeline is not None:
+        results = _run_once(kernel, values)
+        agreements = _compare(function, values, results, expected)
+        kernels["scheduled"] = kernel
+    _save(results, destinations)
+    if all(agreement.agrees for agreement in agreements):
+        timings = {
+            name: each.time(*values, budget=arguments.seconds, cold=arguments.cold, restore=True)
+            for name, each in kernels.items()
+        }
+        _report(function, values, timings)
+    for agreement in agreements:
+        print(agreement)
+    wrong = [agreement.name for agreement in agreements if not agreement.agrees]
+    if wrong:
+        raise UsageError(f"the scheduled program computes other values in {', '.join(wrong)}")
+    return 0
+
+
+def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not name or not equals or not value:
+            raise UsageError(f"{option} expects NAME=VALUE, got '{text}'")
+        if name in pairs:
+            raise UsageError(f"{option} gives '{name}' twice")
+        pairs[name] = value
+    return pairs
+
+
+def _written(function: Function) -> list[ArrayArgument]:
+    return [
+        argument
+        for argument in function.signature.arguments
+        if isinstance(argument, ArrayArgument) and argument.writes
+    ]
+
+
+def _destinations(function: Function, outputs: Sequence[str]) -> dict[str, Path]:
+    """The file for each array that is to be saved; raises UsageError."""
+    names = [argument.place.name for argument in _written(function)]
+    destinations: dict[str, Path] = {}
+    for output in outputs:
+        name, equals, path = output.partition("=")
+        if not equals:
+            destinations.update({name: Path(output) / f"{name}.npy" for name in names})
+        elif name in names:
+            destinations[name] = Path(path)
+        else:
+            listing = ", ".join(names) or "none"
+            raise UsageError(
+                f"--output: {function.name} writes no array '{name}'; it writes {listing}"
+            )
+    return destinations
+
+
+def _run_once(kernel: Kernel, values: Sequence[object]) -> dict[str, Array]:
+    """What the kernel computes from copies of the values: arrays by name, and its results."""
+    copies = [value.copy() if isinstance(value, np.ndarray) else value for value in values]
+    returned = kernel(*copies)
+    results = {
+        argument.place.name: np.asarray(copies[argument.place.position])
+        for argument in kernel.signature.arguments
+        if isinstance(argument, ArrayArgument) and argument.writes
+    }
+    if kernel.signature.results:
+        each = returned if isinstance(returned, tuple) else (returned,)
+        for number, (element, value) in enumerate(
+            zip(kernel.signature.results, each, strict=True), start=1
+        ):
+            results[f"result {number}"] = np.asarray(value, element.dtype)
+    return results
+
+
+def _compare(
+    function: Function,
+    values: Sequence[object],
+    results: Mapping[str, Array],
+    expected: Mapping[str, Array],
+) -> list[Agreement]:
+    work = _operations(function, values) or 0
+    return [
+        compare(name, results[name], reference, work / max(1, reference.size))
+        for name, reference in expected.items()
+    ]
+
+
+def _operations(function: Function, values: Sequence[object]) -> int | None:
+    """Floating-point operations of a call; None when they cannot be counted."""
+    sizes = function.signature.sizes_of(values).of(function.scop)
+    try:
+        return floating_point_operations(function.scop, sizes)
+    except UncountableError:
+        return None
+
+
+def _traffic(function: Function, values: Sequence[object]) -> int:
+    """Bytes of all arrays, counted once for reading and once for writing."""
+    return sum(
+        value.nbytes * (argument.reads + argument.writes)
+        for argument, value in zip(function.signature.arguments, values, strict=True)
+        if isinstance(argument, ArrayArgument) and isinstance(value, np.ndarray)
+    )
+
+
+def _save(results: Mapping[str, Array], destinations: Mapping[str, Path]) -> None:
+    for name, path in destinations.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            np.save(file, results[name])
+
+
+def _report(function: Function, values: Sequence[object], timings: Mapping[str, Timing]) -> None:
+    work = _operations(function, values)
+    rows = [["", "median", "min", "spread", "runs", "threads", "GFLOP/s", "GB/s", "speed-up"]]
+    base = timings["unscheduled"].median
+    for name, timing in timings.items():
+        rows.append(
+            [
+                name,
+                format_seconds(timing.median),
+                format_seconds(timing.min),
+                f"{timing.spread:.1%}" + ("" if timing.steady else " (not steady)"),
+                str(timing.repetitions),
+                f"{timing.threads} {'pinned' if timing.pinned else 'not pinned'}",
+                f"{work / timing.median * 1e-9:.3g}" if work else "-",
+                f"{_traffic(function, values) / timing.median * 1e-9:.3g}",
+                f"{base / timing.median:.2f}x",
+            ]
+        )
+    shapes = ", ".join(
+        f"{argument.place.name}: {'x'.join(map(str, value.shape)) or 'scalar'}"
+        if isinstance(value, np.ndarray)
+        else f"{argument.place.name}={value:.6g}"
+        for argument, value in zip(function.signature.arguments, values, strict=True)
+    )
+    print(f"{function.name}({shapes})\n")
+    print(format_table(rows, numbers=True) + "\n")
