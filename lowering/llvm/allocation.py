@@ -25,7 +25,7 @@ from . import integers
 from .emitter import Buffer, FunctionEmitter, constant, type_of
 from .heap import ALIGNMENT
 from .module import Emitters
-from .types import I1, I64, size_in_bytes, storage_type
+from .types import I1, I64, POINTER, size_in_bytes, storage_type
 
 MAX_STACK_SLOT = 16 << 10
 MAX_STACK = 256 << 10
@@ -62,6 +62,7 @@ def _allocate_constant(
         kind = storage_type(element)
         slot = emitter.slots.alloca(kind if count == 1 else ir.ArrayType(kind, count))
         slot.align = ALIGNMENT if size >= ALIGNMENT else size_in_bytes(element)
+        slot.type = POINTER  # llvmlite's own type lets only arrays be stored
         return slot
     rounded = (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
     allocated = constant(rounded if 0 <= size <= _TOO_MANY_BYTES else _TOO_MANY_BYTES)
