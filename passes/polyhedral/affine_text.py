@@ -23,10 +23,11 @@ _FORMATS = {
 
 
 def to_text(expression: AffineExpr, dims: Sequence[str], symbols: Sequence[str]) -> str:
-    """`d0 + 2 * s0` -> `(i + (2 * N))`, with dims and symbols named."""
+    """`d0 + s0 * 2` -> `(i + N * 2)`, with dims and symbols named."""
     match expression:
         case AffineConstantExpr(value):
-            return f"({value})" if value < 0 else str(value)
+            # Without parentheses: isl reads no product with `(-1)`.
+            return str(value)
         case AffineDimExpr(position):
             return dims[position]
         case AffineSymExpr(position):

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.affine import ApplyOp
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, MemRefType
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+)
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -15,9 +21,11 @@ from xdsl.ir.affine import (
     AffineConstantExpr,
     AffineExpr,
     AffineMap,
+    AffineSymExpr,
 )
 
-from .names import identifier
+from .affine_text import to_text
+from .names import ArgumentNames
 from .scop import Parameter
 
 _CASTS = (arith.IndexCastOp, arith.ExtSIOp)
@@ -33,114 +41,69 @@ class NotAffineError(Exception):
 
 
 @dataclass(frozen=True)
-class Names:
-    """Names of the function's arguments and of the dynamic dimensions of its memref arguments."""
+class Piecewise:
+    """A value with several affine cases: `format` makes isl text of that of its `operands`."""
 
-    arguments: tuple[str, ...]
-    dimensions: dict[tuple[int, int], str]
-
-    @staticmethod
-    def of(function: func.FuncOp) -> Names:
-        """`%N: index, %A: memref<?x8xf64>` -> `N`, `A`, `A_dim0`."""
-        taken: set[str] = set()
-
-        def take(hint: str | None, default: str) -> str:
-            name = identifier(hint, default, taken)
-            taken.add(name)
-            return name
-
-        arguments = function.body.block.args
-        names = tuple(take(a.name_hint, f"arg{n}") for n, a in enumerate(arguments))
-        dimensions = {
-            (number, position): take(f"{names[number]}_dim{position}", "dim")
-            for number, argument in enumerate(arguments)
-            if isinstance(argument.type, MemRefType)
-            for position, size in enumerate(argument.type.get_shape())
-            if size < 0
-        }
-        return Names(names, dimensions)
+    value: SSAValue
+    operands: tuple[AffineExpr, ...]
+    format: Callable[[list[str]], str]
 
 
 class AffineValues:
-    """Finds affine expressions of values; dims are loop depths, symbols are parameters found.
+    """Finds the affine expressions of values: dims are loop depths, symbols are in `symbols`.
 
     Integer arithmetic on the way to a subscript or bound is taken not to overflow.
     """
 
     def __init__(self, function: func.FuncOp):
-        self.names = Names.of(function)
-        self.block: Block = function.body.block
-        self.parameters: list[Parameter] = []
+        self.names = ArgumentNames.of(function)
+        self.symbols: list[Parameter | Piecewise] = []
+        self._block: Block = function.body.block
         self._known: dict[SSAValue, AffineExpr] = {}
 
     @property
-    def symbols(self) -> list[str]:
-        """Names of the parameters found so far; the position is that of the affine symbol."""
-        return [parameter.name for parameter in self.parameters]
+    def parameters(self) -> list[Parameter]:
+        """The parameters found so far."""
+        return [symbol for symbol in self.symbols if isinstance(symbol, Parameter)]
 
     def bind(self, induction_variable: SSAValue, depth: int) -> None:
         """Makes a value the dim number `depth`."""
         self._known[induction_variable] = AffineExpr.dimension(depth)
 
-    def expression(self, value: SSAValue) -> AffineExpr:
-        """The affine expression of a value; raises NotAffineError."""
+    def text(self, expression: AffineExpr, loops: Sequence[str]) -> str:
+        """An expression as isl text; `loops` are the names of the loops around."""
+        return to_text(expression, loops, [self._symbol_text(s, loops) for s in self.symbols])
+
+    def _symbol_text(self, symbol: Parameter | Piecewise, loops: Sequence[str]) -> str:
+        if isinstance(symbol, Parameter):
+            return symbol.name
+        if any(loop >= len(loops) for e in symbol.operands for loop in e.used_dims()):
+            return "out of scope"
+        return symbol.format([self.text(operand, loops) for operand in symbol.operands])
+
+    def expression(self, value: SSAValue, *, piecewise: bool = False) -> AffineExpr:
+        """The affine expression of a value; raises NotAffineError.
+
+        Piecewise affine values are symbols in it if `piecewise` is set, errors otherwise.
+        """
         if (known := self._known.get(value)) is None:
             known = self._known[value] = self._compute(value)
+        if not piecewise:
+            for part in known.dfs():
+                symbol = self.symbols[part.position] if isinstance(part, AffineSymExpr) else None
+                if isinstance(symbol, Piecewise):
+                    raise NotAffineError(symbol.value, f"it is computed by {_name(symbol.value)}")
         return known
 
-    def map(self, affine_map: AffineMap, operands: Sequence[SSAValue]) -> list[AffineExpr]:
-        """The results of a map applied to values; raises NotAffineError."""
+    def map(
+        self, affine_map: AffineMap, operands: Sequence[SSAValue], *, piecewise: bool = False
+    ) -> tuple[AffineExpr, ...]:
+        """The results of a map applied to values; like `expression`."""
         for result in affine_map.results:
-            check_divisors(result, operands)
-        forms = [self.expression(operand) for operand in operands]
+            _check_divisors(result, operands)
+        forms = [self.expression(operand, piecewise=piecewise) for operand in operands]
         dims, symbols = forms[: affine_map.num_dims], forms[affine_map.num_dims :]
-        return [result.replace_dims_and_symbols(dims, symbols) for result in affine_map.results]
-
-    def _symbol(self, argument: int, dimension: int | None) -> AffineExpr:
-        name = (
-            self.names.arguments[argument]
-            if dimension is None
-            else self.names.dimensions[argument, dimension]
-        )
-        parameter = Parameter(name, argument, dimension)
-        if parameter not in self.parameters:
-            self.parameters.append(parameter)
-        return AffineExpr.symbol(self.parameters.index(parameter))
-
-    def _compute(self, value: SSAValue) -> AffineExpr:
-        if isinstance(value, BlockArgument):
-            if value.block is not self.block:
-                raise NotAffineError(value, "it is carried from one iteration to the next")
-            if not isinstance(value.type, IndexType | IntegerType):
-                raise NotAffineError(value, f"it has type {value.type}")
-            return self._symbol(value.index, None)
-        operation = value.owner
-        assert isinstance(operation, Operation)
-        if isinstance(operation, _CASTS):
-            return self.expression(operation.operands[0])
-        if isinstance(operation, ApplyOp):
-            return self.map(operation.map.data, operation.mapOperands)[0]
-        if isinstance(operation, memref.DimOp):
-            return self._dimension(operation)
-        if isinstance(operation, arith.ConstantOp) and isinstance(operation.value, IntegerAttr):
-            return AffineExpr.constant(_signed(operation.value))
-        if (rule := _RULES.get(operation.name)) is not None:
-            left, right = (self.expression(operand) for operand in operation.operands)
-            return rule(operation.results[0], left, right)
-        if operation.name in _READS:
-            raise NotAffineError(value, "it is read from memory")
-        raise NotAffineError(value, f"it is computed by {operation.name}")
-
-    def _dimension(self, operation: memref.DimOp) -> AffineExpr:
-        position = self.expression(operation.index)
-        source, result = operation.source, operation.result
-        if not isinstance(position, AffineConstantExpr):
-            raise NotAffineError(result, "it asks for a dimension that is not constant")
-        assert isinstance(source.type, MemRefType)
-        shape = source.type.get_shape()
-        if not 0 <= position.value < len(shape):
-            raise NotAffineError(result, f"the memref has no dimension {position.value}")
-        return self.extent(source, position.value)
+        return tuple(r.replace_dims_and_symbols(dims, symbols) for r in affine_map.results)
 
     def extent(self, array: SSAValue, position: int) -> AffineExpr:
         """One entry of the shape of a memref; raises NotAffineError."""
@@ -148,12 +111,79 @@ class AffineValues:
         shape = array.type.get_shape()
         if shape[position] >= 0:
             return AffineExpr.constant(shape[position])
-        if isinstance(array, BlockArgument) and array.block is self.block:
-            return self._symbol(array.index, position)
+        if isinstance(array, BlockArgument) and array.block is self._block:
+            return self._parameter(array.index, position)
         if isinstance(array.owner, memref.AllocOp | memref.AllocaOp):
             operand = sum(size < 0 for size in shape[:position])
             return self.expression(array.owner.dynamic_sizes[operand])
         raise NotAffineError(array, "its size is unknown")
+
+    def _parameter(self, argument: int, dimension: int | None = None) -> AffineExpr:
+        if dimension is None:
+            name = self.names.arguments[argument]
+        else:
+            name = self.names.dimensions[argument, dimension]
+        return self._symbol(Parameter(name, argument, dimension))
+
+    def _symbol(self, symbol: Parameter | Piecewise) -> AffineExpr:
+        if symbol not in self.symbols:
+            self.symbols.append(symbol)
+        return AffineExpr.symbol(self.symbols.index(symbol))
+
+    def _compute(self, value: SSAValue) -> AffineExpr:
+        if isinstance(value, BlockArgument):
+            if value.block is not self._block:
+                raise NotAffineError(value, "it is carried from one iteration to the next")
+            if not isinstance(value.type, IndexType | IntegerType):
+                raise NotAffineError(value, f"it has type {value.type}")
+            return self._parameter(value.index)
+        operation = value.owner
+        assert isinstance(operation, Operation)
+        if isinstance(operation, _CASTS):
+            return self.expression(operation.operands[0], piecewise=True)
+        if isinstance(operation, ApplyOp):
+            return self.map(operation.map.data, operation.mapOperands, piecewise=True)[0]
+        if isinstance(operation, memref.DimOp):
+            return self._dimension(operation)
+        if isinstance(operation, arith.ConstantOp) and isinstance(operation.value, IntegerAttr):
+            return AffineExpr.constant(_signed(operation.value))
+        if operation.name in _EXTREMA:
+            return self._extremum(operation)
+        if (rule := _RULES.get(operation.name)) is not None:
+            left, right = (self.expression(o, piecewise=True) for o in operation.operands)
+            return rule(value, left, right)
+        if (cases := _DIVISIONS.get(operation.name)) is not None:
+            left, right = (self.expression(o, piecewise=True) for o in operation.operands)
+            _check_divisor(value, right)
+            return self._symbol(Piecewise(value, (left, right), cases))
+        if operation.name in _READS:
+            raise NotAffineError(value, "it is read from memory")
+        raise NotAffineError(value, f"it is computed by {operation.name}")
+
+    def _extremum(self, operation: Operation) -> AffineExpr:
+        """affine.min, affine.max, arith.minsi, arith.maxsi."""
+        attribute = operation.properties.get("map")
+        if isinstance(attribute, AffineMapAttr):
+            results = self.map(attribute.data, operation.operands, piecewise=True)
+        else:
+            results = tuple(self.expression(o, piecewise=True) for o in operation.operands)
+        word = _EXTREMA[operation.name]
+        return self._symbol(
+            Piecewise(operation.results[0], results, lambda texts: f"{word}({', '.join(texts)})")
+        )
+
+    def _dimension(self, operation: memref.DimOp) -> AffineExpr:
+        position = self.expression(operation.index)
+        source, result = operation.source, operation.result
+        if not isinstance(position, AffineConstantExpr) or not isinstance(source.type, MemRefType):
+            raise NotAffineError(result, "it asks for a dimension that is not known")
+        if not 0 <= position.value < len(source.type.get_shape()):
+            raise NotAffineError(result, f"the memref has no dimension {position.value}")
+        return self.extent(source, position.value)
+
+
+def _name(value: SSAValue) -> str:
+    return value.owner.name if isinstance(value.owner, Operation) else "a block"
 
 
 def _signed(attribute: IntegerAttr) -> int:
@@ -164,17 +194,19 @@ def _signed(attribute: IntegerAttr) -> int:
     return value
 
 
-def check_divisors(expression: AffineExpr, operands: Sequence[SSAValue]) -> None:
+def _check_divisors(expression: AffineExpr, operands: Sequence[SSAValue]) -> None:
     """Raises NotAffineError where `expression` divides by anything but a positive constant."""
     if not isinstance(expression, AffineBinaryOpExpr):
         return
-    divides = expression.kind not in (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul)
-    if divides:
-        divisor = expression.rhs
-        if not isinstance(divisor, AffineConstantExpr) or divisor.value <= 0:
-            raise NotAffineError(operands[0], f"its map divides by {divisor}")
-    check_divisors(expression.lhs, operands)
-    check_divisors(expression.rhs, operands)
+    if expression.kind not in (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul):
+        _check_divisor(operands[0], expression.rhs)
+    _check_divisors(expression.lhs, operands)
+    _check_divisors(expression.rhs, operands)
+
+
+def _check_divisor(value: SSAValue, divisor: AffineExpr) -> None:
+    if not isinstance(divisor, AffineConstantExpr) or divisor.value <= 0:
+        raise NotAffineError(value, "it is divided by something that is no positive constant")
 
 
 def _product(value: SSAValue, left: AffineExpr, right: AffineExpr) -> AffineExpr:
@@ -183,21 +215,36 @@ def _product(value: SSAValue, left: AffineExpr, right: AffineExpr) -> AffineExpr
     return left * right
 
 
-def _division(
-    divide: Callable[[AffineExpr, AffineExpr], AffineExpr],
-) -> Callable[[SSAValue, AffineExpr, AffineExpr], AffineExpr]:
-    def rule(value: SSAValue, left: AffineExpr, right: AffineExpr) -> AffineExpr:
-        if not isinstance(right, AffineConstantExpr) or right.value <= 0:
-            raise NotAffineError(value, "it divides by something that is no positive constant")
-        return divide(left, right)
+def _floor(value: SSAValue, left: AffineExpr, right: AffineExpr) -> AffineExpr:
+    _check_divisor(value, right)
+    return left // right
 
-    return rule
+
+def _ceil(value: SSAValue, left: AffineExpr, right: AffineExpr) -> AffineExpr:
+    _check_divisor(value, right)
+    return left.ceil_div(right)
 
 
 _RULES: dict[str, Callable[[SSAValue, AffineExpr, AffineExpr], AffineExpr]] = {
     "arith.addi": lambda _, left, right: left + right,
     "arith.subi": lambda _, left, right: left - right,
     "arith.muli": _product,
-    "arith.floordivsi": _division(lambda left, right: left // right),
-    "arith.ceildivsi": _division(lambda left, right: left.ceil_div(right)),
+    "arith.floordivsi": _floor,
+    "arith.ceildivsi": _ceil,
 }
+
+_EXTREMA = {"affine.min": "min", "affine.max": "max", "arith.minsi": "min", "arith.maxsi": "max"}
+
+
+def _quotient(texts: list[str]) -> str:
+    """Division that rounds towards zero."""
+    value, divisor = texts
+    return f"({value} >= 0 ? floor(({value}) / {divisor}) : ceil(({value}) / {divisor}))"
+
+
+def _remainder(texts: list[str]) -> str:
+    """The rest of `_quotient`, with the sign of the dividend."""
+    return f"({texts[0]} - {texts[1]} * {_quotient(texts)})"
+
+
+_DIVISIONS = {"arith.divsi": _quotient, "arith.remsi": _remainder}

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
+from dataclasses import dataclass
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import MemRefType
 
 # Words that have a meaning in isl's text format, in any case.
 _RESERVED = frozenset(
@@ -40,3 +44,40 @@ def identifier(hint: str | None, default: str, taken: Container[str] = ()) -> st
     while name in taken or name.lower() in _RESERVED:
         name, number = f"{base}{separator}{number}", number + 1
     return name
+
+
+@dataclass(frozen=True)
+class ArgumentNames:
+    """Names of a function's arguments, and of the dynamic dimensions of its memref arguments.
+
+    `dimensions` has the argument's number and the position in its shape as key.
+    """
+
+    arguments: tuple[str, ...]
+    dimensions: dict[tuple[int, int], str]
+
+    @staticmethod
+    def of(function: func.FuncOp) -> ArgumentNames:
+        """`%N: index, %A: memref<?x8xf64>` -> `N`, `A`, `A_dim0`."""
+        taken: set[str] = set()
+
+        def take(hint: str | None, default: str) -> str:
+            name = identifier(hint, default, taken)
+            taken.add(name)
+            return name
+
+        arguments = function.body.block.args
+        names = tuple(take(a.name_hint, f"arg{n}") for n, a in enumerate(arguments))
+        dimensions = {
+            (number, position): take(f"{names[number]}_dim{position}", "dim")
+            for number, argument in enumerate(arguments)
+            if isinstance(argument.type, MemRefType)
+            for position, size in enumerate(argument.type.get_shape())
+            if size < 0
+        }
+        return ArgumentNames(names, dimensions)
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """All of them."""
+        return frozenset((*self.arguments, *self.dimensions.values()))

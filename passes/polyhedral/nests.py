@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects import affine, func
-from xdsl.dialects.affine import ForOp, IfOp
+from xdsl.dialects import func
+from xdsl.dialects.affine import ForOp, IfOp, LoadOp, StoreOp
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineConstraintKind, AffineExpr
+from xdsl.ir.affine import AffineConstraintKind, AffineExpr, AffineMap
 
 from ...dialects.errors import SourceError
-from .affine_text import to_text
 from .affine_values import AffineValues, NotAffineError
 from .names import identifier
 
@@ -20,6 +19,9 @@ _RELATIONS = {
     AffineConstraintKind.le: "<=",
     AffineConstraintKind.eq: "=",
 }
+
+
+_HINT = "use sums of induction variables and sizes, with constant factors and divisors"
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Surroundings:
 class Place:
     """A load or store: `order` counts in textual order, `subscripts` are over the loops around."""
 
-    op: affine.LoadOp | affine.StoreOp
+    op: LoadOp | StoreOp
     surroundings: Surroundings
     order: int
     subscripts: tuple[AffineExpr, ...]
@@ -52,9 +54,7 @@ class LoopNest:
 
     op: ForOp
     name: str
-    children: list[LoopNest | affine.StoreOp] = field(
-        default_factory=list["LoopNest | affine.StoreOp"]
-    )
+    children: list[LoopNest | StoreOp] = field(default_factory=list["LoopNest | StoreOp"])
 
 
 @dataclass
@@ -62,9 +62,7 @@ class Nests:
     """A whole function: `children` in textual order, `places` of all loads and stores."""
 
     values: AffineValues
-    children: list[LoopNest | affine.StoreOp] = field(
-        default_factory=list["LoopNest | affine.StoreOp"]
-    )
+    children: list[LoopNest | StoreOp] = field(default_factory=list["LoopNest | StoreOp"])
     places: dict[Operation, Place] = field(default_factory=dict[Operation, Place])
     orders: dict[Operation, int] = field(default_factory=dict[Operation, int])
     around: dict[Block, Surroundings] = field(default_factory=dict[Block, Surroundings])
@@ -72,7 +70,7 @@ class Nests:
     @property
     def stores(self) -> Iterator[Place]:
         """All stores in textual order."""
-        return (place for place in self.places.values() if isinstance(place.op, affine.StoreOp))
+        return (place for place in self.places.values() if isinstance(place.op, StoreOp))
 
 
 def analyse(function: func.FuncOp) -> Nests:
@@ -86,18 +84,18 @@ def must_be_affine(
     values: AffineValues,
     op: Operation,
     what: str,
-    map_: affine.AffineMap,
+    affine_map: AffineMap,
     operands: Sequence[SSAValue],
+    *,
+    piecewise: bool = True,
 ) -> tuple[AffineExpr, ...]:
     """`values.map`, with errors at `op`, of which `what` is the part that is to be affine."""
     try:
-        return tuple(values.map(map_, operands))
+        return values.map(affine_map, operands, piecewise=piecewise)
     except NotAffineError as error:
         name = f"'%{error.value.name_hint}'" if error.value.name_hint else "a value"
         raise SourceError.at(
-            op,
-            f"{what} is not affine: it depends on {name}, and {error}",
-            hint="use sums of induction variables and sizes, with constant factors and divisors",
+            op, f"{what} is not affine: it depends on {name}, and {error}", hint=_HINT
         ) from None
 
 
@@ -106,9 +104,7 @@ class _Walk:
         self.nests = nests
         self.values = nests.values
 
-    def block(
-        self, block: Block, around: Surroundings, children: list[LoopNest | affine.StoreOp]
-    ) -> None:
+    def block(self, block: Block, around: Surroundings, children: list[LoopNest | StoreOp]) -> None:
         self.nests.around[block] = around
         for op in block.ops:
             self.nests.orders[op] = len(self.nests.orders)
@@ -117,21 +113,21 @@ class _Walk:
                     self._loop(op, around, children)
                 case IfOp():
                     self._condition(op, around, children)
-                case affine.LoadOp() | affine.StoreOp():
+                case LoadOp() | StoreOp():
                     self._access(op, around)
-                    if isinstance(op, affine.StoreOp):
+                    if isinstance(op, StoreOp):
                         children.append(op)
                 case _:
                     pass
 
-    def _access(self, op: affine.LoadOp | affine.StoreOp, around: Surroundings) -> None:
-        subscripts = must_be_affine(self.values, op, "the subscript", op.map.data, op.indices)
+    def _access(self, op: LoadOp | StoreOp, around: Surroundings) -> None:
+        subscripts = must_be_affine(
+            self.values, op, "the subscript", op.map.data, op.indices, piecewise=False
+        )
         order = self.nests.orders[op]
         self.nests.places[op] = Place(op, around, order, subscripts)
 
-    def _loop(
-        self, op: ForOp, around: Surroundings, children: list[LoopNest | affine.StoreOp]
-    ) -> None:
+    def _loop(self, op: ForOp, around: Surroundings, children: list[LoopNest | StoreOp]) -> None:
         depth = len(around.loops)
         lower = must_be_affine(
             self.values, op, "the lower bound", op.lowerBoundMap.data, op.lowerBoundOperands
@@ -148,8 +144,8 @@ class _Walk:
         name = identifier(variable.name_hint, f"i{depth}", taken)
         self.values.bind(variable, depth)
         names = (*around.names, name)
-        lower_texts = [to_text(e, names, self.values.symbols) for e in lower]
-        upper_texts = [to_text(e, names, self.values.symbols) for e in upper]
+        lower_texts = [self.values.text(e, names) for e in lower]
+        upper_texts = [self.values.text(e, names) for e in upper]
         constraints = [
             *(f"{text} <= {name}" for text in lower_texts),
             *(f"{name} < {text}" for text in upper_texts),
@@ -164,18 +160,18 @@ class _Walk:
             children.append(nest)
 
     def _condition(
-        self, op: IfOp, around: Surroundings, children: list[LoopNest | affine.StoreOp]
+        self, op: IfOp, around: Surroundings, children: list[LoopNest | StoreOp]
     ) -> None:
         condition = op.condition.data
         kinds = [_RELATIONS[constraint.kind] for constraint in condition.constraints]
-        differences = affine.AffineMap(
+        differences = AffineMap(
             condition.num_dims,
             condition.num_symbols,
             tuple(constraint.lhs - constraint.rhs for constraint in condition.constraints),
         )
         results = must_be_affine(self.values, op, "the condition", differences, op.args)
         text = " and ".join(
-            f"{to_text(result, around.names, self.values.symbols)} {kind} 0"
+            f"{self.values.text(result, around.names)} {kind} 0"
             for result, kind in zip(results, kinds, strict=True)
         )
         branches = zip(

@@ -5,7 +5,37 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects import func
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    NoneAttr,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects.errors import SourceError
+from .inlining import drop_casts, inline_calls, module_of
+from .scalars import demote_carried_values, demote_results
+from .structured import make_affine
+
+_KNOWN = frozenset(
+    f"affine.{name}" for name in ["apply", "for", "if", "load", "max", "min", "store", "yield"]
+) | frozenset(f"memref.{name}" for name in ["alloc", "alloca", "dim"])
+
+_DROPPED = ("affine.prefetch", "memref.dealloc")
+
+_HINTS = {
+    "affine.vector_load": "write the scalar program; the schedule makes vectors",
+    "affine.vector_store": "write the scalar program; the schedule makes vectors",
+    "memref.copy": "copy with affine.for, affine.load and affine.store",
+    "memref.get_global": "pass the memref as an argument",
+    "memref.subview": "add the offsets to the subscripts",
+    "scf.parallel": "use affine.parallel",
+    "scf.while": "use affine.for with affine bounds",
+}
 
 
 @dataclass(frozen=True)
@@ -17,5 +47,79 @@ class NormalForm:
 
 
 def normalise(function: func.FuncOp) -> NormalForm:
-    """A normalised copy of a function; raises SourceError."""
-    return NormalForm(function.clone())
+    """A normalised copy of a function, which has only
+
+    - affine.for without iter_args, affine.if without results, and their affine.yield;
+    - affine.load and affine.store (subscripts may be results of arith operations);
+    - memref.alloc, memref.alloca, memref.dim;
+    - operations of arith and math on scalars.
+
+    Calls are inlined; values that loops carry and that branches give become rank-0 local memrefs,
+    and so do the results of the function. Raises SourceError at whatever has no such form.
+    """
+    _check_blocks(function)
+    copy = function.clone()
+    inline_calls(copy, module_of(function))
+    drop_casts(copy)
+    _check_blocks(copy)
+    make_affine(copy)
+    demote_carried_values(copy)
+    returns = demote_results(copy)
+    for operation in list(copy.walk()):
+        if operation.name in _DROPPED:
+            operation.detach()
+            operation.erase()
+        elif operation is not copy:
+            _check(operation)
+    for argument in copy.body.block.args:
+        _check_memref(argument, argument)
+    return NormalForm(copy, returns)
+
+
+def _check_blocks(function: func.FuncOp) -> None:
+    for operation in function.walk():
+        if any(len(region.blocks) > 1 for region in operation.regions):
+            raise SourceError.at(
+                operation, "branches between blocks", hint="use affine.for and affine.if"
+            )
+
+
+def _check(operation: Operation) -> None:
+    if isinstance(operation, func.ReturnOp):
+        return
+    known = operation.name in _KNOWN or (
+        operation.name.startswith(("arith.", "math.")) and not operation.regions
+    )
+    if not known:
+        raise SourceError.at(
+            operation,
+            f"'{operation.name}' cannot be raised to the polyhedral model",
+            hint=_HINTS.get(operation.name),
+        )
+    for result in operation.results:
+        _check_memref(operation, result)
+        if not isinstance(result.type, MemRefType) and not _is_scalar(result.type):
+            raise SourceError.at(
+                operation, f"a value of type {result.type}", hint="write the scalar program"
+            )
+
+
+def _check_memref(place: Operation | SSAValue, value: SSAValue) -> None:
+    if not isinstance(value.type, MemRefType):
+        return
+    layout = value.type.layout
+    identity = isinstance(layout, AffineMapAttr) and layout.data.is_identity()
+    if not isinstance(layout, NoneAttr) and not identity:
+        raise SourceError.at(
+            place, f"a memref with the layout {layout}", hint="use contiguous memrefs"
+        )
+    if not _is_scalar(value.type.get_element_type()):
+        raise SourceError.at(
+            place,
+            f"a memref with elements of type {value.type.get_element_type()}",
+            hint="use f32, f64, index or integers",
+        )
+
+
+def _is_scalar(type_: Attribute) -> bool:
+    return isinstance(type_, Float32Type | Float64Type | IndexType | IntegerType)

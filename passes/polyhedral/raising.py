@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import islpy as isl
-from xdsl.dialects import affine, func
+from xdsl.dialects import func
+from xdsl.dialects.affine import StoreOp
 from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap, AffineSymExpr
 
+from ...dialects.errors import SourceError
 from .. import schedule_tree
 from ..schedule_tree import Leaf, Loop, Tree
 from .affine_text import to_text
+from .affine_values import NotAffineError
 from .names import identifier
 from .nests import LoopNest, Nests, Place
 from .normalise import normalise
-from .scop import Access, AccessKind, Array, Scop, Statement
+from .scop import Access, AccessKind, Array, Parameter, Scop, Statement
 from .slicing import Slice, slices
 
 
@@ -120,7 +123,17 @@ class _Builder:
                 else self.values.names.dimensions[value.index, position]
                 for position, size in enumerate(value.type.get_shape())
             ]
-        return [self.values.extent(value, n) for n in range(len(value.type.get_shape()))]
+        assert isinstance(value.owner, Operation)
+        hint = "allocate it with a size that does not change in the function"
+        try:
+            extents = [self.values.extent(value, n) for n in range(len(value.type.get_shape()))]
+        except NotAffineError as error:
+            message = f"the size of the memref is not affine: {error}"
+            raise SourceError.at(value.owner, message, hint=hint) from None
+        if any(extent.used_dims() for extent in extents):
+            message = "the size of the memref changes from one iteration to the next"
+            raise SourceError.at(value.owner, message, hint=hint)
+        return [*extents]
 
     def _indices(self, group: Slice) -> dict[SSAValue, AffineExpr]:
         return {value: self.values.expression(value) for value in group.indices}
@@ -130,7 +143,13 @@ class _Builder:
         self.parameters = tuple(
             sorted(found, key=lambda p: (p.argument, -1 if p.dimension is None else p.dimension))
         )
-        self.symbols = [AffineExpr.symbol(self.parameters.index(p)) for p in found]
+        # Expressions of more than one piece, whose symbols are no parameters, end in domains only.
+        self.symbols = [
+            AffineExpr.symbol(
+                self.parameters.index(symbol) if isinstance(symbol, Parameter) else -1
+            )
+            for symbol in self.values.symbols
+        ]
 
     def _reorder(self, expression: AffineExpr) -> AffineExpr:
         return expression.replace_dims_and_symbols((), self.symbols)
@@ -157,15 +176,16 @@ class _Builder:
         return arrays
 
     def _extent(self, extent: AffineExpr | str) -> int | str | AffineExpr:
+        if isinstance(extent, str):
+            return extent
+        extent = self._reorder(extent)
         match extent:
             case AffineConstantExpr(value):
                 return value
             case AffineSymExpr(position):
-                return self.values.symbols[position]
-            case AffineExpr():
-                return self._reorder(extent)
-            case name:
-                return name
+                return self.parameters[position].name
+            case _:
+                return extent
 
     def _statement(self, name: str, group: Slice, indices: dict[SSAValue, AffineExpr]) -> Statement:
         around = self.nests.places[group.stores[0]].surroundings
@@ -193,14 +213,14 @@ class _Builder:
         texts = ", ".join(to_text(result, loops, symbols) for result in results)
         relation = isl.Map(f"{self.space} -> {{ {instance} -> {array.name}[{texts}] }}")
         return Access(
-            kind=AccessKind.WRITE if isinstance(place.op, affine.StoreOp) else AccessKind.READ,
+            kind=AccessKind.WRITE if isinstance(place.op, StoreOp) else AccessKind.READ,
             array=array,
             map=AffineMap(len(loops), len(symbols), results),
             relation=relation.intersect_domain(domain),
             op=place.op,
         )
 
-    def _sequence(self, children: Sequence[LoopNest | affine.StoreOp]) -> Tree:
+    def _sequence(self, children: Sequence[LoopNest | StoreOp]) -> Tree:
         parts = [
             part
             for child in children
@@ -208,7 +228,7 @@ class _Builder:
         ]
         return parts[0] if len(parts) == 1 else schedule_tree.Sequence(tuple(parts))
 
-    def _leaf(self, store: affine.StoreOp) -> Leaf | None:
+    def _leaf(self, store: StoreOp) -> Leaf | None:
         statement = self.leaves.get(store)
         return None if statement is None else Leaf(statement.name)
 

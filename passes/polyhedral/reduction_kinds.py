@@ -1,0 +1,95 @@
+"""The reductions of affine.parallel: operation and neutral element."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    Float32Type,
+    Float64Type,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects.errors import SourceError
+
+
+@dataclass(frozen=True)
+class ReductionKind:
+    """How values are combined, and what leaves a value unchanged."""
+
+    combine: Callable[[SSAValue, SSAValue], Operation]
+    neutral: IntegerAttr | FloatAttr
+
+
+_FLOATS: dict[str, tuple[Callable[[SSAValue, SSAValue], Operation], float]] = {
+    "addf": (arith.AddfOp, -0.0),
+    "mulf": (arith.MulfOp, 1.0),
+    "maximumf": (arith.MaximumfOp, -math.inf),
+    "maxnumf": (arith.MaxnumfOp, -math.inf),
+    "minimumf": (arith.MinimumfOp, math.inf),
+    "minnumf": (arith.MinnumfOp, math.inf),
+}
+
+# Neutral elements by width of the integer.
+_INTEGERS: dict[str, tuple[Callable[[SSAValue, SSAValue], Operation], Callable[[int], int]]] = {
+    "addi": (arith.AddiOp, lambda _: 0),
+    "muli": (arith.MuliOp, lambda _: 1),
+    "ori": (arith.OrIOp, lambda _: 0),
+    "xori": (arith.XOrIOp, lambda _: 0),
+    "andi": (arith.AndIOp, lambda _: -1),
+    "maxs": (arith.MaxSIOp, lambda width: -(1 << (width - 1))),
+    "mins": (arith.MinSIOp, lambda width: (1 << (width - 1)) - 1),
+    "maxu": (arith.MaxUIOp, lambda _: 0),
+    "minu": (arith.MinUIOp, lambda _: -1),
+}
+
+# Numbers of the kinds where MLIR prints them as integers.
+_NUMBERS = [
+    "addf",
+    "addi",
+    "assign",
+    "maximumf",
+    "maxs",
+    "maxu",
+    "minimumf",
+    "mins",
+    "minu",
+    "mulf",
+    "muli",
+    "ori",
+    "andi",
+    "maxnumf",
+    "minnumf",
+    "xori",
+]
+
+_INDEX_WIDTH = 64
+
+
+def reduction_kind(operation: Operation, name: Attribute, type_: Attribute) -> ReductionKind:
+    """The kind called `name` for values of a type; raises SourceError at `operation`."""
+    kind = ""
+    if isinstance(name, StringAttr):
+        kind = name.data
+    elif isinstance(name, IntegerAttr) and 0 <= name.value.data < len(_NUMBERS):
+        kind = _NUMBERS[name.value.data]
+    if kind in _FLOATS and isinstance(type_, Float32Type | Float64Type):
+        combine, neutral = _FLOATS[kind]
+        return ReductionKind(combine, FloatAttr(neutral, type_))
+    if kind in _INTEGERS and isinstance(type_, IntegerType | IndexType):
+        combine, of_width = _INTEGERS[kind]
+        width = type_.width.data if isinstance(type_, IntegerType) else _INDEX_WIDTH
+        return ReductionKind(combine, IntegerAttr(of_width(width), type_))
+    raise SourceError.at(
+        operation,
+        f"there is no reduction {name} of {type_}",
+        hint=f"use one of {', '.join(sorted([*_FLOATS, *_INTEGERS]))} on a fitting type",
+    )
