@@ -102,6 +102,7 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
         with stage("loop IR"):
             if source.schedule is None:
                 loops = specialise(source.function, sizes.shapes, sizes.integers)
+                _add_callees(loops, source)
             else:
                 loops = generate(source.schedule, names)
             loop_ir = str(loops)
@@ -114,6 +115,13 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
         loaded = jit.load_object(code, [name], imports() if parallel else {})
     threads = (options.num_threads or target.cores) if parallel else 1
     return Code(loop_ir, llvm_ir, loaded[name], threads, loaded, target)
+
+
+def _add_callees(function: func.FuncOp, source: Source) -> None:
+    """Puts a copy of a function into a module with the functions that it may call."""
+    if any(isinstance(op, func.CallOp) for op in function.walk()):
+        others = [op.clone() for op in source.module.ops if op is not source.function]
+        ModuleOp([function, *others])
 
 
 def object_code(llvm_ir: str, target: Target) -> bytes:
