@@ -9,7 +9,7 @@ A *chain* is a run of loops directly inside each other; a chain that is permutab
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -120,6 +120,14 @@ def rebuild(chain: tuple[Loop, ...], body: Tree) -> Tree:
     return body
 
 
+def sequence(parts: Iterable[Tree]) -> Tree:
+    """The parts in order: nested sequences are flattened, and one part stands for itself."""
+    flat: list[Tree] = []
+    for part in parts:
+        flat.extend(part.children if isinstance(part, Sequence) else (part,))
+    return flat[0] if len(flat) == 1 else Sequence(tuple(flat))
+
+
 def replace_node(tree: Tree, target: Tree, new: Tree) -> Tree:
     """A copy of `tree` in which the node `target` (found by identity) is `new`."""
     if tree is target:
@@ -143,7 +151,7 @@ def union_schedule(loop: Loop) -> isl.MultiUnionPwAff:
 
 
 def sum_of_affs(affs: tuple[isl.Aff, ...]) -> isl.MultiUnionPwAff:
-    """One-dimensional multi union piecewise affine function made of functions on disjoint spaces."""
+    """One-dimensional multi union piecewise affine function from functions on disjoint spaces."""
     result: isl.UnionPwAff | None = None
     for aff in affs:
         piece = isl.UnionPwAff.from_pw_aff(isl.PwAff.from_aff(aff))

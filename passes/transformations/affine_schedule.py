@@ -1,0 +1,136 @@
+"""Let isl's ILP scheduler choose the order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import ClassVar
+
+import islpy as isl
+
+from ..affine_scheduler import (
+    ALGORITHMS,
+    FUSIONS,
+    SchedulerOptions,
+    SchedulerProblem,
+    SchedulerTimeOut,
+    solve,
+)
+from ..polyhedral.dependences import DependenceKind
+from ..polyhedral.scop import Scop
+from ..schedule import Schedule
+from ..schedule_tree import Leaf, Loop, Tree, sequence
+from ..transformation import MalformedTransformation, Transformation, option
+
+
+@dataclass(frozen=True)
+class AffineSchedule(Transformation):
+    """Replaces the order of the whole program by an optimal affine one, in tilable bands.
+
+    Minimises the distances of dependences band by band (Bondhugula et al., "A practical automatic
+    polyhedral parallelizer and locality optimizer", PLDI 2008; Verdoolaege's isl). Loops keep the
+    name of the iterator that they follow. `affine-schedule{fusion=maximal}`:
+
+        for i:                  for i:
+          S0[i]                   S0[i]
+        for i:          ->        S1[i]
+          S1[i]
+    """
+
+    name: ClassVar[str] = "affine-schedule"
+
+    loops: tuple[str, ...] = option("none: the whole program is scheduled", default=())
+    fusion: str = option("minimal, balanced or maximal", default="balanced")
+    algorithm: str = option("isl (Pluto's objective) or feautrier", default="isl")
+    outer_parallel: bool = option("prefer outer loops without dependences", default=False)
+    seconds: int = option("give up after this time", default=10)
+
+    def rewrite(self, schedule: Schedule) -> Tree:
+        if self.loops:
+            raise MalformedTransformation("it takes no loops: it schedules the whole program")
+        if schedule.transformations:
+            raise MalformedTransformation("it must come first: it replaces the whole order")
+        for value, known in ((self.fusion, FUSIONS), (self.algorithm, ALGORITHMS)):
+            if value not in known:
+                raise MalformedTransformation(f"{value!r} is none of {', '.join(known)}")
+        options = SchedulerOptions(self.fusion, self.algorithm, self.outer_parallel)
+        try:
+            text = solve(_problem(schedule), options, self.seconds)
+        except SchedulerTimeOut:
+            raise MalformedTransformation(
+                f"the scheduler gave no answer in {self.seconds} s; choose another fusion"
+            ) from None
+        root = isl.Schedule(text).get_root().child(0)
+        return _Converter(schedule.scop).tree(root, schedule.scop.domain, ())
+
+
+def _problem(schedule: Schedule) -> SchedulerProblem:
+    scop, dependences = schedule.scop, schedule.dependences
+    flow = [d.relation for d in dependences if d.kind is DependenceKind.FLOW]
+    proximity = reduce(
+        lambda union, relation: union.union(isl.UnionMap.from_map(relation)),
+        flow,
+        isl.UnionMap.empty(scop.context.get_space()),
+    )
+    return SchedulerProblem(
+        str(scop.context), str(scop.domain), str(dependences.relation), str(proximity)
+    )
+
+
+class _Converter:
+    """isl's schedule tree -> ours."""
+
+    def __init__(self, scop: Scop):
+        self.scop = scop
+
+    def tree(self, node: isl.ScheduleNode, domain: isl.UnionSet, outer: tuple[str, ...]) -> Tree:
+        match str(node.get_type()).rpartition(".")[2]:
+            case "band":
+                return self._band(node, domain, outer, 0)
+            case "sequence" | "set":
+                parts: list[Tree] = []
+                for position in range(node.n_children()):
+                    child = node.child(position)
+                    inside = domain.intersect(child.filter_get_filter())
+                    parts.append(self.tree(child.child(0), inside, outer))
+                return sequence(parts)
+            case "leaf":
+                return sequence([Leaf(name) for name in self._names(domain)])
+            case kind:
+                raise AssertionError(f"isl's scheduler made a {kind} node")
+
+    def _band(
+        self, node: isl.ScheduleNode, domain: isl.UnionSet, outer: tuple[str, ...], member: int
+    ) -> Tree:
+        band = node.band_get_partial_schedule()
+        if member == node.band_n_member():
+            return self.tree(node.child(0), domain, outer)
+        function = band.get_at(member)
+        schedule = {name: self._aff(function, name) for name in self._names(domain)}
+        name = self._loop_name(schedule, outer)
+        return Loop(name, schedule, self._band(node, domain, (*outer, name), member + 1))
+
+    def _names(self, domain: isl.UnionSet) -> list[str]:
+        present: set[str] = set()
+        domain.foreach_set(lambda part: present.add(part.get_tuple_name()))
+        return [s.name for s in self.scop.statements if s.name in present]
+
+    def _aff(self, function: isl.UnionPwAff, name: str) -> isl.Aff:
+        space = self.scop.statement(name).domain.get_space()
+        value = function.extract_pw_aff(space.from_domain().add_dims(isl.dim_type.out, 1))
+        pieces: list[isl.Aff] = []
+        value.foreach_piece(lambda _, aff: pieces.append(aff))
+        assert len(pieces) == 1, "isl's scheduler makes affine functions"
+        return pieces[0].align_params(space.params())
+
+    def _loop_name(self, schedule: dict[str, isl.Aff], outer: tuple[str, ...]) -> str:
+        for name, aff in schedule.items():
+            iterators = self.scop.statement(name).loops
+            used = [
+                iterator
+                for position, iterator in enumerate(iterators)
+                if not aff.get_coefficient_val(isl.dim_type.in_, position).is_zero()
+            ]
+            if len(used) == 1 and used[0] not in outer:
+                return used[0]
+        return next(f"c{k}" for k in range(len(outer), 99) if f"c{k}" not in outer)
