@@ -72,13 +72,16 @@ class AffineValues:
 
     def text(self, expression: AffineExpr, loops: Sequence[str]) -> str:
         """An expression as isl text; `loops` are the names of the loops around."""
-        return to_text(expression, loops, [self._symbol_text(s, loops) for s in self.symbols])
+        used = {part.position for part in expression.dfs() if isinstance(part, AffineSymExpr)}
+        texts = [
+            self._symbol_text(symbol, loops) if position in used else ""
+            for position, symbol in enumerate(self.symbols)
+        ]
+        return to_text(expression, loops, texts)
 
     def _symbol_text(self, symbol: Parameter | Piecewise, loops: Sequence[str]) -> str:
         if isinstance(symbol, Parameter):
             return symbol.name
-        if any(loop >= len(loops) for e in symbol.operands for loop in e.used_dims()):
-            return "out of scope"
         return symbol.format([self.text(operand, loops) for operand in symbol.operands])
 
     def expression(self, value: SSAValue, *, piecewise: bool = False) -> AffineExpr:

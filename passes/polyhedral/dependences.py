@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, reduce
@@ -10,6 +10,8 @@ from functools import cached_property, reduce
 import islpy as isl
 
 from ..isl_schedule import to_isl
+from .distance import distances
+from .reductions import Accumulation, find_accumulation
 from .scop import Access, AccessKind, Array, Scop
 
 
@@ -27,7 +29,7 @@ class Dependence:
     """Instances of `target` that must stay after instances of `source`, through `array`.
 
     `relation` is `[params] -> { source[...] -> target[...] }`, in program order. `reduction` is set
-    when it only orders the steps of an associative accumulation.
+    when it only orders the steps of an accumulation (`Dependences.accumulations`).
     """
 
     kind: DependenceKind
@@ -45,10 +47,12 @@ class Dependences:
     `items` has flow dependences (from the last write to a read), anti dependences (from a read to
     the next write) and output dependences (from a write to the next one). Chains of them order all
     pairs of instances that access the same element, at least one of which writes.
+    `accumulations` has the statements that are reductions, by name.
     """
 
     scop: Scop
     items: tuple[Dependence, ...]
+    accumulations: Mapping[str, Accumulation]
 
     def __iter__(self) -> Iterator[Dependence]:
         return iter(self.items)
@@ -58,52 +62,94 @@ class Dependences:
         """All of them in one relation."""
         return union(self.scop, (dependence.relation for dependence in self.items))
 
+    def readable(self) -> str:
+        """All of them as text, two lines each: kind, statements, array, distances; relation.
+
+        flow   S1 -> S1  C  (0, 1, 0) reduction
+               [N] -> { S1[i, k, j] -> S1[i' = i, k' = 1 + k, j' = j] : ... }
+        """
+        lines: list[str] = []
+        for item in self.items:
+            vector = distances(self.scop, item.source, item.target, item.relation)
+            suffix = " reduction" if item.reduction else ""
+            lines += [
+                f"{item.kind.value:6} {item.source} -> {item.target}  {item.array}"
+                f"  ({', '.join(map(str, vector))}){suffix}",
+                f"       {item.relation}",
+            ]
+        return "\n".join(lines)
+
     @cached_property
     def input(self) -> tuple[Dependence, ...]:
-        """Pairs of instances that read the same element, for reuse; they order nothing."""
+        """From a read to the next reads of the same value, for reuse; they order nothing."""
         schedule = to_isl(self.scop.tree, self.scop)
-        return tuple(
-            Dependence(DependenceKind.INPUT, source, target, array.name, relation)
-            for array in self.scop.arrays
-            for source, target, relation in _parts(
-                _flow(
-                    schedule,
-                    sink=_accesses(self.scop, array, AccessKind.READ),
-                    may_source=_accesses(self.scop, array, AccessKind.READ),
-                    kill=_accesses(self.scop, array, AccessKind.WRITE),
-                )
-            )
-        )
+        result: list[Dependence] = []
+        for array in self.scop.arrays:
+            reads = _accesses(self.scop, array, AccessKind.READ)
+            writes = _accesses(self.scop, array, AccessKind.WRITE)
+            relation = _flow(schedule, sink=reads, may_source=reads, kill=writes)
+            result += _dependences(self.scop, DependenceKind.INPUT, array, relation)
+        return tuple(result)
+
+    @cached_property
+    def relaxed(self) -> tuple[Dependence, ...]:
+        """What must be kept when the steps of every accumulation may run in any order.
+
+        No subset of `items`: other accesses to an element must then stay before or after all steps
+        of an accumulation in it, not only the first or last one.
+        """
+        schedule = to_isl(self.scop.tree, self.scop)
+        relaxed = {accumulation.store.array.name for accumulation in self.accumulations.values()}
+        result = [dependence for dependence in self.items if dependence.array not in relaxed]
+        for array in self.scop.arrays:
+            if array.name in relaxed:
+                conflicts = _of_array(self.scop, schedule, array, last_only=False)
+                parts = _split_reductions(conflicts, self.accumulations)
+                result += [part for part in parts if not part.reduction]
+        return tuple(result)
 
 
 def compute_dependences(scop: Scop) -> Dependences:
     """All flow, anti and output dependences, exact and symbolic in the parameters."""
     schedule = to_isl(scop.tree, scop)
-    return Dependences(
-        scop,
-        tuple(
-            dependence for array in scop.arrays for dependence in _of_array(scop, schedule, array)
-        ),
-    )
+    accumulations = {
+        statement.name: accumulation
+        for statement in scop.statements
+        if (accumulation := find_accumulation(statement)) is not None
+    }
+    items: list[Dependence] = []
+    for array in scop.arrays:
+        found = _of_array(scop, schedule, array, last_only=True)
+        items += _split_reductions(found, accumulations)
+    return Dependences(scop, tuple(items), accumulations)
 
 
-def _of_array(scop: Scop, schedule: isl.Schedule, array: Array) -> Iterator[Dependence]:
+def _of_array(
+    scop: Scop, schedule: isl.Schedule, array: Array, *, last_only: bool
+) -> Iterator[Dependence]:
+    """Dependences through an array: from the last access before, or from all accesses before."""
     writes = _accesses(scop, array, AccessKind.WRITE)
     if writes.is_empty():
         return
     reads = _accesses(scop, array, AccessKind.READ)
-    flows = {
-        DependenceKind.FLOW: _flow(schedule, sink=_outside_reads(scop, array), must_source=writes),
-        DependenceKind.ANTI: _flow(schedule, sink=writes, may_source=reads, kill=writes),
-        DependenceKind.OUTPUT: _flow(schedule, sink=writes, must_source=writes),
-    }
-    for kind, relation in flows.items():
-        for source, target, part in _parts(relation):
-            yield Dependence(kind, source, target, array.name, part)
+    visible_reads = _reads_from_outside(scop, array)
+    kill = writes if last_only else None
+    flows = (
+        (DependenceKind.FLOW, visible_reads, writes),
+        (DependenceKind.ANTI, writes, reads),
+        (DependenceKind.OUTPUT, writes, writes),
+    )
+    for kind, sink, source in flows:
+        if last_only and kind is not DependenceKind.ANTI:
+            relation = _flow(schedule, sink=sink, must_source=source)
+        else:
+            relation = _flow(schedule, sink=sink, may_source=source, kill=kill)
+        yield from _dependences(scop, kind, array, relation)
 
 
 def _flow(
     schedule: isl.Schedule,
+    *,
     sink: isl.UnionMap,
     must_source: isl.UnionMap | None = None,
     may_source: isl.UnionMap | None = None,
@@ -119,17 +165,48 @@ def _flow(
     return info.compute_flow().get_may_dependence()
 
 
-def _parts(relation: isl.UnionMap) -> list[tuple[str, str, isl.Map]]:
-    parts: list[tuple[str, str, isl.Map]] = []
+def _dependences(
+    scop: Scop, kind: DependenceKind, array: Array, relation: isl.UnionMap
+) -> list[Dependence]:
+    """One dependence per pair of statements, in textual order."""
+    found: list[Dependence] = []
 
     def add(part: isl.Map) -> None:
         source = part.get_tuple_name(isl.dim_type.in_)
         target = part.get_tuple_name(isl.dim_type.out)
         assert source is not None and target is not None
-        parts.append((source, target, part.coalesce()))
+        found.append(Dependence(kind, source, target, array.name, part.coalesce()))
 
     relation.foreach_map(add)
-    return sorted(parts, key=lambda part: part[:2])
+    order = {statement.name: number for number, statement in enumerate(scop.statements)}
+    return sorted(found, key=lambda d: (order[d.source], order[d.target]))
+
+
+def _split_reductions(
+    dependences: Iterable[Dependence], accumulations: Mapping[str, Accumulation]
+) -> Iterator[Dependence]:
+    """Separates the pairs of instances that accumulate in the same element from the others."""
+    for dependence in dependences:
+        accumulation = accumulations.get(dependence.source)
+        if (
+            accumulation is None
+            or dependence.source != dependence.target
+            or accumulation.store.array.name != dependence.array
+        ):
+            yield dependence
+            continue
+        steps = dependence.relation.intersect(accumulation.pairs)
+        others = dependence.relation.subtract(steps)
+        for relation, reduction in ((steps, True), (others, False)):
+            if not relation.is_empty():
+                yield Dependence(
+                    dependence.kind,
+                    dependence.source,
+                    dependence.target,
+                    dependence.array,
+                    relation.coalesce(),
+                    reduction,
+                )
 
 
 def _accesses(scop: Scop, array: Array, kind: AccessKind) -> isl.UnionMap:
@@ -144,7 +221,7 @@ def _accesses(scop: Scop, array: Array, kind: AccessKind) -> isl.UnionMap:
     )
 
 
-def _outside_reads(scop: Scop, array: Array) -> isl.UnionMap:
+def _reads_from_outside(scop: Scop, array: Array) -> isl.UnionMap:
     """The reads of an array without those that see a write of the same instance."""
     result: list[isl.Map] = []
     for statement in scop.statements:
@@ -155,12 +232,12 @@ def _outside_reads(scop: Scop, array: Array) -> isl.UnionMap:
             if access.kind is AccessKind.WRITE:
                 written.append(access)
             else:
-                result.append(
-                    reduce(
-                        lambda left, write: left.subtract(write.relation), written, access.relation
-                    )
-                )
+                result.append(reduce(_without, written, access.relation))
     return union(scop, result)
+
+
+def _without(relation: isl.Map, access: Access) -> isl.Map:
+    return relation.subtract(access.relation)
 
 
 def union(scop: Scop, maps: Iterable[isl.Map]) -> isl.UnionMap:

@@ -1,0 +1,120 @@
+"""Statements that accumulate: `A[f] = A[f] op expression`, with an associative operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import islpy as isl
+from xdsl.dialects.arith import FastMathFlag, FastMathFlagsAttr
+from xdsl.ir import Operation, SSAValue
+
+from .scop import Access, Statement
+
+# Operation -> what it accumulates, and the operands through which the accumulated value may pass.
+_STEPS: dict[str, tuple[str, tuple[int, ...]]] = {
+    "arith.addf": ("addf", (0, 1)),
+    "arith.subf": ("addf", (0,)),
+    "math.fma": ("addf", (2,)),
+    "arith.mulf": ("mulf", (0, 1)),
+    "arith.addi": ("addi", (0, 1)),
+    "arith.subi": ("addi", (0,)),
+}
+for _name in [
+    "andi",
+    "maximumf",
+    "maxnumf",
+    "maxsi",
+    "maxui",
+    "minimumf",
+    "minnumf",
+    "minsi",
+    "minui",
+    "muli",
+    "ori",
+    "xori",
+]:
+    _STEPS[f"arith.{_name}"] = (_name, (0, 1))
+
+# Only these give other results when they are reassociated.
+_ROUNDED = ("addf", "mulf")
+
+
+@dataclass(frozen=True, eq=False)
+class Accumulation:
+    """A statement's one store, the load of the same element, and the operations between them.
+
+    `operation` names what is accumulated (`addf`, `maxsi`, ...). `steps` leads from the load to the
+    store. `reassociable` says whether the steps may be done in any order without changing the
+    result, or with the program's permission (`fastmath<reassoc>` on each).
+    """
+
+    operation: str
+    load: Access
+    store: Access
+    steps: tuple[Operation, ...]
+
+    @property
+    def reassociable(self) -> bool:
+        """Whether other orders of the steps are allowed without asking the user."""
+        return self.operation not in _ROUNDED or all(_may_reassociate(s) for s in self.steps)
+
+    @property
+    def pairs(self) -> isl.Map:
+        """Instances that accumulate in the same element: `{ S[t] -> S[u] }`."""
+        return self.store.relation.apply_range(self.store.relation.reverse())
+
+
+def _may_reassociate(step: Operation) -> bool:
+    flags = step.properties.get("fastmath")
+    return isinstance(flags, FastMathFlagsAttr) and FastMathFlag.REASSOC in flags.data
+
+
+def find_accumulation(statement: Statement) -> Accumulation | None:
+    """How a statement accumulates, None if it does not."""
+    if len(statement.writes) != 1:
+        return None
+    store = statement.writes[0]
+    candidates = [
+        access
+        for access in statement.reads
+        if access.array is store.array and access.map.results == store.map.results
+    ]
+    if len(candidates) != 1:
+        return None
+    load = candidates[0]
+    others = (a for a in statement.reads if a.array is store.array and a is not load)
+    if any(not other.relation.intersect(store.relation).is_empty() for other in others):
+        return None
+    for kind in dict.fromkeys(kind for kind, _ in _STEPS.values()):
+        steps = _steps(statement, kind, store.op.operands[0], load.op.results[0])
+        if steps:
+            return Accumulation(kind, load, store, tuple(reversed(steps)))
+    return None
+
+
+def _steps(
+    statement: Statement, kind: str, value: SSAValue, accumulated: SSAValue
+) -> list[Operation] | None:
+    """Operations of one kind from `value` back to `accumulated`, each used once; None if none."""
+    if value is accumulated:
+        return [] if _is_used_once(statement, value) else None
+    operation = value.owner
+    if not isinstance(operation, Operation) or operation not in statement.body:
+        return None
+    step_kind, passing = _STEPS.get(operation.name, ("", ()))
+    if step_kind != kind or not _is_used_once(statement, value):
+        return None
+    for position in passing:
+        steps = _steps(statement, kind, operation.operands[position], accumulated)
+        if steps is not None:
+            return [operation, *steps]
+    return None
+
+
+def _is_used_once(statement: Statement, value: SSAValue) -> bool:
+    return sum(1 for _ in _uses(statement, value)) == 1
+
+
+def _uses(statement: Statement, value: SSAValue) -> Iterator[Operation]:
+    return (op for op in statement.body for operand in op.operands if operand is value)
