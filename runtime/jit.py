@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from llvmlite import binding, ir
 
 from ..lowering.llvm.target import features, processor
+from ..lowering.llvm.translate import EXPLICIT_VECTORS
 from ..passes.stages import stage
 
 if TYPE_CHECKING:
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 class CompileOptions:
     """How LLVM optimises a module.
 
-    `vectorise`: the whole -O3 pipeline with LLVM's own loop and SLP vectorisers; otherwise a light
-    pipeline for code that has explicit vectors.
+    `vectorise`: run the whole -O3 pipeline with LLVM's own loop and SLP vectorisers, and not the
+    light one for code that has explicit vectors; by default, as the translation has marked it.
     """
 
-    vectorise: bool = True
+    vectorise: bool | None = None
 
 
 DEFAULT_OPTIONS = CompileOptions()
@@ -50,18 +51,56 @@ def optimise(
     module: ir.Module | str, machine: binding.TargetMachine, options: CompileOptions
 ) -> binding.ModuleRef:
     """Parses, verifies and optimises a module, or the text of one."""
-    parsed = binding.parse_assembly(str(module))
+    text = str(module)
+    parsed = binding.parse_assembly(text)
     parsed.triple = machine.triple
     parsed.data_layout = str(machine.target_data)
     parsed.verify()
-    tuning = binding.create_pipeline_tuning_options(speed_level=3)
-    tuning.loop_vectorization = options.vectorise
-    tuning.slp_vectorization = options.vectorise
-    tuning.loop_interleaving = options.vectorise
-    tuning.loop_unrolling = True
-    builder = binding.create_pass_builder(machine, tuning)
-    builder.getModulePassManager().run(parsed, builder)
+    vectorise = options.vectorise
+    if vectorise is None:
+        vectorise = EXPLICIT_VECTORS not in text
+    if vectorise:
+        _run_whole_pipeline(parsed, machine)
+    else:
+        _run_light_pipeline(parsed, machine, unrolls="llvm.loop.unroll.count" in text)
     return parsed
+
+
+def _run_whole_pipeline(module: binding.ModuleRef, machine: binding.TargetMachine) -> None:
+    """-O3."""
+    tuning = binding.create_pipeline_tuning_options(speed_level=3)
+    tuning.loop_vectorization = True
+    tuning.slp_vectorization = True
+    tuning.loop_interleaving = True
+    tuning.loop_unrolling = True
+    passes = binding.create_pass_builder(machine, tuning)
+    passes.getModulePassManager().run(module, passes)
+
+
+def _run_light_pipeline(
+    module: binding.ModuleRef, machine: binding.TargetMachine, *, unrolls: bool
+) -> None:
+    """The function simplification of -O2, in which LICM keeps tiles of arrays in registers.
+
+    Its second LICM comes after full unrolling. -O3 would besides unswitch loops, at more than twice
+    the time. The loops that ask to be unrolled by a factor still have to be.
+    """
+    tuning = binding.create_pipeline_tuning_options(speed_level=2)
+    tuning.loop_vectorization = False
+    tuning.slp_vectorization = False
+    tuning.loop_interleaving = False
+    tuning.loop_unrolling = True
+    passes = binding.create_pass_builder(machine, tuning)
+    simplification = passes.getFunctionPassManager()
+    for function in module.functions:
+        if not function.is_declaration:
+            simplification.run(function, passes)
+    if unrolls:
+        cleanup = binding.create_new_module_pass_manager()
+        cleanup.add_loop_unroll_pass()
+        cleanup.add_instruction_combine_pass()
+        cleanup.add_simplify_cfg_pass()
+        cleanup.run(module, passes)
 
 
 def compile_module(

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 from xdsl.dialects import affine, scf
-from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from . import integers
 from .affine_expressions import emit_bound
@@ -15,6 +14,7 @@ from .emitter import FunctionEmitter, constant
 from .metadata import attach_loop_metadata
 from .module import Emitters
 from .types import I1, I64
+from .unrolling import unroll_hint
 
 # Emits the body for an induction variable and carried values; returns what the next
 # iteration gets.
@@ -103,12 +103,6 @@ def _emit_for(
         emitter, lower, upper, step, emitter.all_values(inits), body, unroll_hint(op)
     )
     emitter.values.update(zip(op.results, results, strict=True))
-
-
-def unroll_hint(op: Operation) -> int | None:
-    """The value of an operation's `llvm.unroll` attribute."""
-    hint = op.attributes.get("llvm.unroll")
-    return hint.value.data if isinstance(hint, IntegerAttr) else None
 
 
 EMITTERS: Emitters = {

@@ -15,12 +15,13 @@ def attach_loop_metadata(
     if unroll is None:
         return
     module = emitter.module.module
-    match unroll:
-        case 0:
-            hint = module.add_metadata([ir.MetaDataString(module, "llvm.loop.unroll.full")])
-        case 1:
-            hint = module.add_metadata([ir.MetaDataString(module, "llvm.loop.unroll.disable")])
-        case _:
-            name = ir.MetaDataString(module, "llvm.loop.unroll.count")
-            hint = module.add_metadata([name, ir.Constant(I32, unroll)])
-    latch.set_metadata("llvm.loop", hint)
+    hints: dict[int, tuple[str | ir.Value, ...]] = {
+        0: ("llvm.loop.unroll.full",),
+        1: ("llvm.loop.unroll.disable",),
+    }
+    by_factor = ("llvm.loop.unroll.count", ir.Constant(I32, unroll))
+    hint = module.add_metadata(hints.get(unroll, by_factor))
+    loop = ir.MDValue(module, [hint], name=str(len(module.metadata)))
+    # A node that begins with itself is different from all others, as LLVM wants it of loops.
+    loop.operands = (loop, hint)
+    latch.set_metadata("llvm.loop", loop)

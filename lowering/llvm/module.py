@@ -25,16 +25,23 @@ class ModuleEmitter:
     """An LLVM module being built, and what the functions in it share.
 
     `functions` are the translated functions, and `parameters` the types of their arguments, by the
-    name of their `func.func`.
+    name of their `func.func`. All of them have `attributes`.
     """
 
-    def __init__(self, name: str, target: Target, options: Options, emitters: Emitters) -> None:
+    def __init__(
+        self,
+        name: str,
+        target: Target,
+        options: Options,
+        emitters: Emitters,
+        attributes: Iterable[str] = (),
+    ) -> None:
         self.module = ir.Module(name=name)
         self.options = options
         self.emitters = emitters
         self.functions: dict[str, ir.Function] = {}
         self.parameters: dict[str, Sequence[Attribute]] = {}
-        self._attributes = function_attributes(target)
+        self._attributes = (*function_attributes(target), *attributes)
 
     def declare(
         self, name: str, function_type: ir.FunctionType, attributes: Iterable[str] = ()

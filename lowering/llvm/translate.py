@@ -28,11 +28,15 @@ from .calls import callee_of, calls_in, check_calls, functions_with_overlap
 from .functions import declare_function, emit_function
 from .module import Emitters, ModuleEmitter
 from .options import Options
+from .unrolling import all_loops_have_vectors
 
 if TYPE_CHECKING:
     from ...passes.target import Target
 
 DEFAULT_OPTIONS = Options()
+
+# The attribute of functions in whose module LLVM has nothing left to vectorise.
+EXPLICIT_VECTORS = '"loopwright-explicit-vectors"'
 
 EMITTERS: Emitters = {
     **affine_expressions.EMITTERS,
@@ -63,7 +67,9 @@ def translate(
     functions = _reachable(op)
     check_calls(functions)
     overlapping = functions_with_overlap(functions)
-    module = ModuleEmitter("loopwright", target, options, EMITTERS)
+    explicit = all(all_loops_have_vectors(function) for function in functions.values())
+    attributes = (EXPLICIT_VECTORS,) if explicit else ()
+    module = ModuleEmitter("loopwright", target, options, EMITTERS, attributes)
     for name, function in functions.items():
         declare_function(module, function, noalias=name not in overlapping)
     for name, function in functions.items():

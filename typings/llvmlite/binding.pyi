@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from typing import Literal
 
 class FeatureMap(dict[str, bool]):
@@ -6,6 +7,8 @@ class FeatureMap(dict[str, bool]):
 class ModuleRef:
     triple: str
     data_layout: str
+    @property
+    def functions(self) -> Iterator[ValueRef]: ...
     def verify(self) -> None: ...
     def close(self) -> None: ...
 

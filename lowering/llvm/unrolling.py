@@ -1,0 +1,122 @@
+"""Which loops LLVM is told to unroll.
+
+LLVM's pipeline for explicit vectors unrolls little by itself, yet registers hold a tile of an array
+across a loop only when the loops over the tile are gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import affine
+from xdsl.dialects.builtin import IntegerAttr, VectorType
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+    AffineSymExpr,
+)
+
+# Operations of loop IR, all iterations together, up to which a vector loop is unrolled fully.
+MAX_UNROLLED_OPERATIONS = 256
+
+_LOOPS = frozenset({"affine.for", "affine.parallel", "scf.for", "scf.parallel", "scf.while"})
+
+# A linear combination: coefficients by value (None: the constant term) or by a term left as it is.
+_Linear = dict[object, int]
+
+
+def unroll_hint(op: Operation) -> int | None:
+    """How often to unroll a loop (0: fully), by its `llvm.unroll` or as its size suggests."""
+    stated = op.attributes.get("llvm.unroll")
+    if isinstance(stated, IntegerAttr):
+        return stated.value.data
+    if not isinstance(op, affine.ForOp) or not has_vectors(op):
+        return None
+    size = _unrolled_operations(op)
+    return 0 if size is not None and size <= MAX_UNROLLED_OPERATIONS else None
+
+
+def has_vectors(op: Operation) -> bool:
+    """Whether an operation inside makes a vector."""
+    return any(isinstance(kind, VectorType) for inner in op.walk() for kind in inner.result_types)
+
+
+def all_loops_have_vectors(op: Operation) -> bool:
+    """Whether there are loops, and vectors in every one that has no loop inside."""
+    innermost = [
+        loop
+        for loop in op.walk()
+        if loop.name in _LOOPS
+        and not any(inner.name in _LOOPS for inner in loop.walk() if inner is not loop)
+    ]
+    return bool(innermost) and all(has_vectors(loop) for loop in innermost)
+
+
+def _unrolled_operations(op: affine.ForOp) -> int | None:
+    """The operations left when a loop and those inside are unrolled; None when not all can be."""
+    trips = trip_count(op)
+    if trips is None:
+        return None
+    size = 0
+    for inner in op.body.block.ops:
+        inner_size = _unrolled_operations(inner) if isinstance(inner, affine.ForOp) else 1
+        if inner_size is None or any(nested.name in _LOOPS for nested in _nested(inner)):
+            return None
+        size += inner_size
+    return trips * size
+
+
+def _nested(op: Operation) -> list[Operation]:
+    """What is inside of an operation other than a loop."""
+    return [] if isinstance(op, affine.ForOp) else list(op.walk())
+
+
+def trip_count(op: affine.ForOp) -> int | None:
+    """How often a loop runs, when the difference of its bounds is a constant."""
+    lower = _linear(op.lowerBoundMap.data, op.lowerBoundOperands)
+    upper = _linear(op.upperBoundMap.data, op.upperBoundOperands)
+    if lower is None or upper is None:
+        return None
+    difference = _combine(upper, lower, -1)
+    distance = difference.pop(None, 0)
+    if any(difference.values()):
+        return None
+    return max(0, -(-distance // op.step.value.data))
+
+
+def _linear(map: AffineMap, operands: Sequence[SSAValue]) -> _Linear | None:
+    """The only result of a map as a linear combination; None when there are several."""
+    if len(map.results) != 1:
+        return None
+
+    def visit(expression: AffineExpr) -> _Linear:
+        match expression:
+            case AffineConstantExpr(value=value):
+                return {None: value}
+            case AffineDimExpr(position=position):
+                return {operands[position]: 1}
+            case AffineSymExpr(position=position):
+                return {operands[map.num_dims + position]: 1}
+            case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add, lhs=left, rhs=right):
+                return _combine(visit(left), visit(right), 1)
+            case AffineBinaryOpExpr(
+                kind=AffineBinaryOpKind.Mul, lhs=left, rhs=AffineConstantExpr(value=factor)
+            ):
+                return _combine({}, visit(left), factor)
+            case _:
+                # Equal terms over equal operands cancel.
+                return {(expression, tuple(operands)): 1}
+
+    return visit(map.results[0])
+
+
+def _combine(left: _Linear, right: _Linear, factor: int) -> _Linear:
+    result = dict(left)
+    for term, coefficient in right.items():
+        result[term] = result.get(term, 0) + factor * coefficient
+    return result
