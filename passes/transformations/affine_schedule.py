@@ -28,8 +28,8 @@ class AffineSchedule(Transformation):
     """Replaces the order of the whole program by an optimal affine one, in tilable bands.
 
     Minimises the distances of dependences band by band (Bondhugula et al., "A practical automatic
-    polyhedral parallelizer and locality optimizer", PLDI 2008; Verdoolaege's isl). Loops keep the
-    name of the iterator that they follow. `affine-schedule{fusion=maximal}`:
+    polyhedral parallelizer and locality optimizer", PLDI 2008; Verdoolaege's isl). A loop has the
+    name of the iterator that it adds to those further out. `affine-schedule{fusion=maximal}`:
 
         for i:                  for i:
           S0[i]                   S0[i]
@@ -129,8 +129,9 @@ class _Converter:
             used = [
                 iterator
                 for position, iterator in enumerate(iterators)
-                if not aff.get_coefficient_val(isl.dim_type.in_, position).is_zero()
+                if iterator not in outer
+                and not aff.get_coefficient_val(isl.dim_type.in_, position).is_zero()
             ]
-            if len(used) == 1 and used[0] not in outer:
+            if len(used) == 1:
                 return used[0]
         return next(f"c{k}" for k in range(len(outer), 99) if f"c{k}" not in outer)
