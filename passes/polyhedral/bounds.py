@@ -1,88 +1,137 @@
-"""Whether a program stays inside of its arrays, for known sizes."""
+"""Whether every access stays inside of its array."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import islpy as isl
 from xdsl.ir.affine import AffineExpr
 
-from ...dialects.errors import SourceError
-from ...dialects.locations import locate
 from .affine_text import to_text
-from .context import ISL_LOCK
-from .counting import fix_parameters
-from .scop import Access, AccessKind, Scop, Statement
+from .scop import Access, AccessKind, Array, Scop, Statement
 
 
-class BoundsError(SourceError):
-    """A program that would access an element outside of an array, with the sizes at hand."""
+class BoundsError(Exception):
+    """An access outside of its array; `str()` is one line with a concrete instance.
+
+    load of A[0, 12] in S1[i=0, k=12] is outside of 'A', whose dimension 1 has size 12
+    """
+
+
+@dataclass(frozen=True, eq=False)
+class _Check:
+    """One subscript of an access: `instances` (over parameters and sizes) that are outside."""
+
+    statement: Statement
+    access: Access
+    position: int
+    instances: isl.Set
+
+
+@dataclass(frozen=True, eq=False)
+class _Checks:
+    """All checks of a Scop, and `sizes`: where any of them fails, as a set of parameter values."""
+
+    names: tuple[str, ...]
+    sizes: isl.Set
+    checks: tuple[_Check, ...]
+
+
+_CHECKS: WeakKeyDictionary[Scop, _Checks] = WeakKeyDictionary()
 
 
 def check_bounds(scop: Scop, sizes: Mapping[str, int]) -> None:
-    """Raises BoundsError, at the access, where the program would leave an array.
+    """Raises BoundsError when an access leaves its array for these values of `scop.sizes`.
 
-    `sizes` gives a value for every parameter, and for every other name in the shape of an array.
+    What does not depend on the values is computed once per Scop. Expanded dimensions of local
+    arrays have no bounds.
     """
-    with ISL_LOCK:
-        for statement in scop.statements:
-            for access in statement.accesses:
-                extents = _extents(scop, access, sizes)
-                elements = fix_parameters(access.relation.range(), sizes)
-                if not elements.is_subset(_inside(elements, extents)):
-                    raise _error(scop, statement, access, sizes, extents)
+    checks = _CHECKS.get(scop)
+    if checks is None:
+        checks = _CHECKS[scop] = _prepare(scop)
+    if _bind(checks.sizes, checks.names, sizes).is_empty():
+        return
+    for check in checks.checks:
+        bad = _bind(check.instances, checks.names, sizes)
+        if not bad.is_empty():
+            raise BoundsError(_message(scop, check, bad.sample_point(), sizes))
 
 
-def _extents(scop: Scop, access: Access, sizes: Mapping[str, int]) -> tuple[int | None, ...]:
-    values = [sizes[parameter.name] for parameter in scop.parameters]
-    extents: list[int | None] = []
-    for extent in access.array.shape:
-        match extent:
-            case AffineExpr():
-                extents.append(extent.eval((), values))
-            case str():
-                extents.append(sizes[extent])
-            case _:
-                extents.append(extent)
-    return tuple(extents)
+def _prepare(scop: Scop) -> _Checks:
+    names = tuple(size.name for size in scop.sizes)
+    checks = tuple(_checks(scop, names))
+    bad = isl.Set.empty(isl.Space.params_alloc(isl.DEFAULT_CONTEXT, 0))
+    for check in checks:
+        bad = bad.union(check.instances.params())
+    return _Checks(names, bad.coalesce(), checks)
 
 
-def _inside(elements: isl.Set, extents: tuple[int | None, ...]) -> isl.Set:
-    inside = isl.Set.universe(elements.get_space())
-    for dimension, extent in enumerate(extents):
-        if extent is not None:
-            inside = inside.lower_bound_val(isl.dim_type.set, dimension, isl.Val(0))
-            inside = inside.upper_bound_val(isl.dim_type.set, dimension, isl.Val(extent - 1))
-    return inside
-
-
-def _error(
-    scop: Scop,
-    statement: Statement,
-    access: Access,
-    sizes: Mapping[str, int],
-    extents: tuple[int | None, ...],
-) -> BoundsError:
-    elements = access.relation.range()
-    outside = elements.subtract(_inside(elements, extents))
-    pairs = fix_parameters(access.relation.intersect_range(outside).wrap(), sizes)
-    point = pairs.lexmin().sample_point()
-    depth = len(statement.loops)
-    coordinates = [
-        point.get_coordinate_val(isl.dim_type.set, position).to_python()
-        for position in range(depth + len(extents))
-    ]
-    names = [parameter.name for parameter in scop.parameters]
-    hidden = access.array.scope_depth
-    subscripts = [to_text(e, statement.loops, names) for e in access.map.results[hidden:]]
-    element = ", ".join(map(str, coordinates[depth + hidden :]))
-    shape = "x".join(map(str, extents[hidden:]))
-    where = [f"{n}={v}" for n, v in zip(statement.loops, coordinates, strict=False)]
-    where += [f"{name}={sizes[name]}" for name in names]
-    verb = "reads" if access.kind is AccessKind.READ else "writes"
-    return BoundsError(
-        f"{verb} {access.array.name}[{', '.join(subscripts)}] outside of the array: element "
-        f"[{element}] of {shape}" + (f", with {', '.join(where)}" if where else ""),
-        locate(access.op),
-        "pass a larger array, or smaller sizes" if access.array.argument is not None else None,
+def _checks(scop: Scop, names: tuple[str, ...]) -> Iterator[_Check]:
+    """The subscripts that can be outside for some sizes that are not negative."""
+    symbols = [parameter.name for parameter in scop.parameters]
+    space = f"[{', '.join(names)}]"
+    dimensions = [size.name for size in scop.sizes if size.dimension is not None]
+    known = isl.Set(
+        f"{space} -> {{ : {' and '.join(f'{n} >= 0' for n in dimensions) or '1 = 1'} }}"
     )
+    for statement in scop.statements:
+        instance = f"{statement.name}[{', '.join(statement.loops)}]"
+        for access in statement.accesses:
+            for position, (extent, subscript) in enumerate(
+                zip(access.array.shape, access.map.results, strict=True)
+            ):
+                if extent is None:
+                    continue
+                index = to_text(subscript, statement.loops, symbols)
+                size = _extent_text(extent, symbols)
+                outside = isl.Set(f"{space} -> {{ {instance} : {index} < 0 or {index} >= {size} }}")
+                instances = statement.domain.intersect(outside).intersect_params(known)
+                if not instances.is_empty():
+                    yield _Check(statement, access, position, instances.coalesce())
+
+
+def _extent_text(extent: int | str | AffineExpr, symbols: list[str]) -> str:
+    return to_text(extent, (), symbols) if isinstance(extent, AffineExpr) else str(extent)
+
+
+def _bind(instances: isl.Set, names: tuple[str, ...], sizes: Mapping[str, int]) -> isl.Set:
+    for name in names:
+        position = instances.find_dim_by_name(isl.dim_type.param, name)
+        if position >= 0:
+            value = isl.Val(sizes[name])
+            instances = instances.fix_val(isl.dim_type.param, position, value)
+    return instances
+
+
+def _message(scop: Scop, check: _Check, point: isl.Point, sizes: Mapping[str, int]) -> str:
+    statement, access = check.statement, check.access
+    iteration = [
+        point.get_coordinate_val(isl.dim_type.set, n).to_python()
+        for n in range(len(statement.loops))
+    ]
+    symbols = [sizes[parameter.name] for parameter in scop.parameters]
+    array, depth = access.array, access.array.scope_depth
+    subscripts = access.map.eval(iteration, symbols)[depth:]
+    verb = "load" if access.kind is AccessKind.READ else "store"
+    values = ", ".join(f"{n}={v}" for n, v in zip(statement.loops, iteration, strict=True))
+    where = ", ".join(map(str, subscripts))
+    dimension, extent = check.position - depth, _extent(array, check, symbols, sizes)
+    return (
+        f"{verb} of {array.name}[{where}] in {statement.name}[{values}] is outside of "
+        f"'{array.name}', whose dimension {dimension} has size {extent}"
+    )
+
+
+def _extent(array: Array, check: _Check, symbols: list[int], sizes: Mapping[str, int]) -> int:
+    extent = array.shape[check.position]
+    match extent:
+        case int():
+            return extent
+        case str():
+            return sizes[extent]
+        case AffineExpr():
+            return extent.eval((), symbols)
+        case None:
+            raise AssertionError("expanded dimensions have no size")

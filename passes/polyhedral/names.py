@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import MemRefType
 
 # Words that have a meaning in isl's text format, in any case.
 _RESERVED = frozenset(
-    [
+    (
         "and",
         "ceil",
         "ceild",
@@ -30,7 +30,7 @@ _RESERVED = frozenset(
         "or",
         "rat",
         "true",
-    ]
+    )
 )
 
 

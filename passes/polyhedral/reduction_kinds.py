@@ -52,7 +52,7 @@ _INTEGERS: dict[str, tuple[Callable[[SSAValue, SSAValue], Operation], Callable[[
 }
 
 # Numbers of the kinds where MLIR prints them as integers.
-_NUMBERS = [
+_NUMBERS = (
     "addf",
     "addi",
     "assign",
@@ -69,7 +69,7 @@ _NUMBERS = [
     "maxnumf",
     "minnumf",
     "xori",
-]
+)
 
 _INDEX_WIDTH = 64
 

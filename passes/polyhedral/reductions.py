@@ -20,7 +20,7 @@ _STEPS: dict[str, tuple[str, tuple[int, ...]]] = {
     "arith.addi": ("addi", (0, 1)),
     "arith.subi": ("addi", (0,)),
 }
-for _name in [
+for _name in (
     "andi",
     "maximumf",
     "maxnumf",
@@ -33,7 +33,7 @@ for _name in [
     "muli",
     "ori",
     "xori",
-]:
+):
     _STEPS[f"arith.{_name}"] = (_name, (0, 1))
 
 # Only these give other results when they are reassociated.
