@@ -90,7 +90,7 @@ def restrict_to_tile(
     context = lifted.params()
     domains: dict[str, isl.Set] = {}
     for name, domain in box.domains.items():
-        values = _schedule(box.outer, name, domain) if depth else None
+        values = outer_schedule(box.outer, name, domain) if depth else None
         inside = domain.intersect(values.intersect_range(lifted).domain()) if values else domain
         domains[name] = inside.intersect_params(context)
     return domains, context
@@ -98,7 +98,7 @@ def restrict_to_tile(
 
 def _points(box: TileBox, name: str, domain: isl.Set) -> isl.Set:
     """Values of the outer loops and the point loops at the instances of one statement."""
-    return domain.apply(_schedule((*box.outer, *box.points), name, domain))
+    return domain.apply(outer_schedule((*box.outer, *box.points), name, domain))
 
 
 def _box(box: TileBox, space: isl.Space, context: isl.Set) -> isl.Set:
@@ -116,8 +116,8 @@ def _box(box: TileBox, space: isl.Space, context: isl.Set) -> isl.Set:
     return result
 
 
-def _schedule(loops: tuple[Loop, ...], name: str, domain: isl.Set) -> isl.Map:
-    """Values of `loops` at the instances of a statement: `{ S0[i, j] -> [l0, l1, ...] }`."""
+def outer_schedule(loops: tuple[Loop, ...], name: str, domain: isl.Set) -> isl.Map:
+    """The values of `loops` at the instances of a statement: `{ S0[i, j] -> [l0, l1, ...] }`."""
     result = isl.Map.from_domain(domain)
     for loop in loops:
         aff = loop.schedule[name].align_params(domain.get_space().params())

@@ -14,7 +14,14 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from ..passes.schedule_tree import Leaf, Loop, Sequence, Tree, sum_of_affs
-from .full_tiles import TileBox, full_tiles, is_tile_entry, restrict_to_tile, tile_box
+from .full_tiles import (
+    TileBox,
+    full_tiles,
+    is_tile_entry,
+    outer_schedule,
+    restrict_to_tile,
+    tile_box,
+)
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,7 @@ class _AstBuilder:
         self.result = MarkedAst(isl.AstNode.alloc_user(isl.AstExpr.from_val(isl.Val(0))))
         self.entries: dict[str, TileBox] = {}
         self.pending: list[FullTile | None] = []
+        self.failure: Exception | None = None
 
     def build(self, tree: Tree) -> MarkedAst:
         schedule = self._to_isl(tree, (), self.domains)
@@ -68,6 +76,8 @@ class _AstBuilder:
         build, _before = build.set_before_each_mark(self._before_mark)
         build, _after = build.set_after_each_mark(self._after_mark)
         self.result.root = build.node_from_schedule(schedule)
+        if self.failure is not None:
+            raise self.failure
         return self.result
 
     def _to_isl(
@@ -104,7 +114,13 @@ class _AstBuilder:
 
     def _before_mark(self, mark: isl.Id, build: isl.AstBuild) -> None:
         box = self.entries.get(mark.get_name())
-        self.pending.append(self._full_tile(box, build) if box is not None else None)
+        full_tile: FullTile | None = None
+        if box is not None and self.failure is None:
+            try:
+                full_tile = self._full_tile(box, build)
+            except Exception as error:  # one that leaves through isl corrupts its memory
+                self.failure = error
+        self.pending.append(full_tile)
 
     def _after_mark(self, node: isl.AstNode, _build: isl.AstBuild) -> isl.AstNode:
         full_tile = self.pending.pop()
@@ -118,37 +134,36 @@ class _AstBuilder:
         return node.set_annotation(isl.Id(name))
 
     def _full_tile(self, box: TileBox, build: isl.AstBuild) -> FullTile | None:
-        space = build.get_schedule_space()
-        flatten = isl.Set.universe(space).identity().flatten_range()
-        reached = _reached(build, len(box.outer)).intersect_params(self.context)
-        full = full_tiles(box, reached, self.context)
+        outer = _outer_values(box, build).intersect_params(self.context).coalesce()
+        full = full_tiles(box, outer.range().coalesce(), self.context)
         if full.is_empty():
             return None
-        local = isl.LocalSpace.from_space(space)
-        origin = tuple(
-            build.expr_from_pw_aff(
-                isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, position))
-            )
-            for position in range(len(box.outer))
-        )
-        condition = full.gist(reached).coalesce()
-        is_always = condition.plain_is_universe()
-        parameters = tuple(f"tile{position}" for position in range(len(box.outer)))
+        condition = outer.intersect_range(full).domain().gist(outer.domain()).coalesce()
+        values = isl.PwMultiAff.from_map(isl.Map.from_basic_map(outer.affine_hull()))
+        depth = len(box.outer)
+        origin = tuple(build.expr_from_pw_aff(values.get_pw_aff(k)) for k in range(depth))
+        parameters = tuple(f"tile{position}" for position in range(depth))
         domains, context = restrict_to_tile(box, full, parameters)
         schedule = self._to_isl(box.entry, box.outer, domains, entries=False)
         inside = isl.AstBuild.from_context(context).node_from_schedule(schedule)
-        nested = condition.apply(flatten.reverse())
+        is_always = condition.plain_is_universe()
         return FullTile(
-            None if is_always else build.expr_from_set(nested), inside, parameters, origin
+            None if is_always else build.expr_from_set(condition), inside, parameters, origin
         )
 
 
-def _reached(build: isl.AstBuild, depth: int) -> isl.Set:
-    """Values of the outer loops that AST generation can still be at, as a flat set."""
-    result: isl.Set | None = None
+def _outer_values(box: TileBox, build: isl.AstBuild) -> isl.Map:
+    """The values of the outer loops as a function of the iterators that isl has made so far.
+
+    These are fewer where a loop's value follows from those around it, as when it runs once.
+    """
+    result: isl.Map | None = None
     maps = build.get_schedule().get_map_list()
     for position in range(maps.n_map()):
-        values = maps.get_at(position).range().flatten()
-        result = values if result is None else result.union(values)
-    assert result is not None and result.dim(isl.dim_type.set) == depth
-    return result.coalesce()
+        iterators = maps.get_at(position)
+        name = iterators.get_tuple_name(isl.dim_type.in_)
+        values = outer_schedule(box.outer, name, iterators.domain())
+        part = iterators.reverse().apply_range(values)
+        result = part if result is None else result.union(part)
+    assert result is not None, "a tile has statements"
+    return result
