@@ -13,12 +13,13 @@ from ctypes import addressof, c_char
 from dataclasses import dataclass
 from numbers import Real
 from operator import index
+from typing import NoReturn
 
 import numpy as np
 
 from .elements import Element
 from .errors import ArgumentTypeError, ArgumentValueError
-from .memory import Memory, memory_of
+from .memory import READ_ONLY, Memory, memory_of
 
 _from_buffer = c_char.from_buffer
 _ndarray = np.ndarray
@@ -68,14 +69,16 @@ class ArrayArgument:
         Raises ArgumentTypeError, ArgumentValueError.
         """
         if type(value) is _ndarray and value.dtype is self._dtype:
-            try:
-                # Fails for arrays that are read-only, not contiguous, or empty.
-                address = addressof(_from_buffer(value))
-            except (TypeError, ValueError):
-                return self._bind_carefully(value, key)
-            if not address & self._misalignment:
-                key.append(value.shape)
-                return address
+            flags = value.flags
+            if flags.c_contiguous:
+                if flags.writeable and value.size:
+                    # The quickest way to an address; it needs memory that can be written.
+                    address = addressof(_from_buffer(value))
+                else:
+                    address = value.__array_interface__["data"][0]
+                if (flags.writeable or not self.writes) and not address & self._misalignment:
+                    key.append(value.shape)
+                    return address
         return self._bind_carefully(value, key)
 
     def _bind_carefully(self, value: object, key: Key) -> int:
@@ -85,27 +88,30 @@ class ArrayArgument:
                 f"{self.place}: expected an array of {self.element.dtype}, got {_type_name(value)}"
                 f"; pass a NumPy array or a torch tensor{self._zero_dimensional_hint()}"
             )
-        self._check_type(memory)
-        self._check_layout(memory)
-        key.append(memory.shape)
-        return memory.address
+        address, shape, dtype, contiguous, obstacle, locked = memory
+        if (
+            dtype not in self.element.dtypes
+            or len(shape) != len(self.shape)
+            or obstacle is not None
+            or not contiguous
+            or (locked is not None and self.writes)
+            or address & self._misalignment
+        ):
+            self._refuse(memory)
+        key.append(shape)
+        return address
 
     def _zero_dimensional_hint(self) -> str:
         return "" if self.shape else " with zero dimensions, such as numpy.zeros(())"
 
-    def _check_type(self, memory: Memory) -> None:
+    def _refuse(self, memory: Memory) -> NoReturn:
+        """Raises the error that says what is wrong with the memory."""
         if memory.dtype not in self.element.dtypes:
             raise ArgumentTypeError(
                 f"{self.place}: expected elements of type {self.element.dtype}, "
                 f"got {memory.dtype}; convert the array"
             )
-        if len(memory.shape) != len(self.shape):
-            raise ArgumentTypeError(
-                f"{self.place}: expected {len(self.shape)} dimensions, got {len(memory.shape)} "
-                f"(shape {memory.shape}); reshape the array"
-            )
-
-    def _check_layout(self, memory: Memory) -> None:
+        self.check_shape(memory.shape)
         if memory.obstacle is not None:
             raise ArgumentValueError(f"{self.place}: the array {memory.obstacle}")
         if not memory.contiguous:
@@ -114,16 +120,15 @@ class ArrayArgument:
                 "copy (numpy.ascontiguousarray)"
                 + (", which receives the results" if self.writes else "")
             )
-        if self.writes and memory.locked is not None:
+        if memory.locked is not None and self.writes:
             raise ArgumentValueError(
                 f"{self.place}: the kernel writes to this array, which {memory.locked}"
-                + ("; pass a copy" if memory.locked == "is read-only" else "")
+                + ("; pass a copy" if memory.locked is READ_ONLY else "")
             )
-        if memory.address & self._misalignment:
-            raise ArgumentValueError(
-                f"{self.place}: the elements are not aligned to {self._misalignment + 1} bytes; "
-                "pass a copy"
-            )
+        raise ArgumentValueError(
+            f"{self.place}: the elements are not aligned to {self._misalignment + 1} bytes; "
+            "pass a copy"
+        )
 
     def check_shape(self, shape: tuple[int, ...]) -> None:
         """Compares the rank and the static extents; raises ArgumentTypeError, -ValueError."""

@@ -6,8 +6,9 @@ text -> module -> Scop -> (Schedule) -> loop IR -> LLVM IR -> object code -> add
 from __future__ import annotations
 
 import importlib.metadata
+import inspect
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from xdsl.dialects import func
@@ -16,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ..dialects.parse import parse_file, parse_module
 from ..lowering.generate import generate
 from ..lowering.llvm import Options, symbol, translate
+from ..lowering.llvm.heap import FAILED_ALLOCATIONS
 from ..lowering.specialise import specialise
 from ..passes.pipeline import parse_pipeline
 from ..passes.polyhedral.bounds import check_bounds
@@ -46,13 +48,16 @@ class Source:
 class Code:
     """Machine code of a function for fixed sizes, and what it was made from.
 
-    `loop_ir` is MLIR text, `llvm_ir` the LLVM IR before LLVM's own optimisations; `threads` run it
-    (1 without parallel loops). The code stays in memory as long as this object does.
+    `loop_ir` is MLIR text, `llvm_ir` the LLVM IR before LLVM's own optimisations. `address` is
+    where the function starts, `failures` where a 64-bit counter of its failed allocations is (None
+    when it allocates nothing). `threads` run it (1 without parallel loops). The code stays in
+    memory as long as this object does.
     """
 
     loop_ir: str
     llvm_ir: str
     address: int
+    failures: int | None
     threads: int
     loaded: jit.LoadedObject = field(repr=False)
     target: Target = field(repr=False)
@@ -109,12 +114,20 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
         with stage("LLVM IR"):
             llvm_ir = str(translate(loops, target=target, options=options))
     code = object_code(llvm_ir, target)
+    parallel = "@GOMP_parallel" in llvm_ir
+    name = symbol(source.scop.name)
+    exports = [name, FAILED_ALLOCATIONS] if FAILED_ALLOCATIONS in llvm_ir else [name]
     with stage("load"):
-        name = symbol(source.scop.name)
-        parallel = "@GOMP_parallel" in llvm_ir
-        loaded = jit.load_object(code, [name], imports() if parallel else {})
-    threads = (options.num_threads or target.cores) if parallel else 1
-    return Code(loop_ir, llvm_ir, loaded[name], threads, loaded, target)
+        loaded = jit.load_object(code, exports, imports() if parallel else {})
+    return Code(
+        loop_ir,
+        llvm_ir,
+        loaded[name],
+        loaded.addresses.get(FAILED_ALLOCATIONS),
+        (options.num_threads or target.cores) if parallel else 1,
+        loaded,
+        target,
+    )
 
 
 def _add_callees(function: func.FuncOp, source: Source) -> None:
@@ -124,17 +137,19 @@ def _add_callees(function: func.FuncOp, source: Source) -> None:
         ModuleOp([function, *others])
 
 
+@cache
+def _code_generator() -> str:
+    """What turns LLVM IR into object code: versions, and the text of our own part."""
+    llvmlite = importlib.metadata.version("llvmlite")
+    return f"{__version__} {llvmlite} {inspect.getsource(jit)}"
+
+
 def object_code(llvm_ir: str, target: Target) -> bytes:
     """The object file for LLVM IR, from the cache on disk when it is there."""
     cache = default_cache()
     if cache is None:
         return jit.compile_module(llvm_ir, target=target)
-    key = cache_key(
-        llvm_ir,
-        jit.fingerprint(target),
-        __version__,
-        importlib.metadata.version("llvmlite"),
-    )
+    key = cache_key(llvm_ir, jit.fingerprint(target), _code_generator())
     with stage("cache"):
         code = cache.get(key)
     if code is None:

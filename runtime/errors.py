@@ -38,5 +38,9 @@ class OverlappingArguments(ArgumentValueError):
     """Two arrays share memory and the kernel writes at least one of them."""
 
 
+class OutOfMemory(KernelError, MemoryError):
+    """Memory for a kernel's own arrays could not be allocated; its results are worthless."""
+
+
 class NotSpecialised(KernelError, RuntimeError):
     """The code of a kernel was asked for before the sizes are known."""

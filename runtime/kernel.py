@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from ctypes import c_int64
 from dataclasses import dataclass
 
 from ..lowering.llvm import Options
@@ -10,7 +11,7 @@ from ..passes.schedule import Schedule
 from ..passes.target import Target
 from .arguments import ArrayArgument, Key
 from .compile import Code, Source, compile_source
-from .errors import ArgumentCountError, NotSpecialised, OverlappingArguments
+from .errors import ArgumentCountError, NotSpecialised, OutOfMemory, OverlappingArguments
 from .measure import time_call
 from .signature import CValue, ForeignFunction, Signature, Sizes, Value
 from .timing import Timing
@@ -23,12 +24,14 @@ SPECIALISATIONS = 256
 class Specialisation:
     """The code of a kernel for given shapes and integers.
 
-    `conflicts` has the pairs of array arguments that must not overlap, as positions and bytes.
+    `failures` counts failed allocations (None when the code allocates nothing). `conflicts` has the
+    pairs of array arguments that must not overlap, as positions and bytes.
     """
 
     sizes: Sizes
     code: Code
     function: ForeignFunction
+    failures: c_int64 | None
     conflicts: tuple[tuple[int, int, int, int], ...]
 
     @property
@@ -61,7 +64,7 @@ class Kernel:
 
     A call raises ArgumentCountError, ArgumentTypeError, ArgumentValueError; OverlappingArguments
     when two arrays share memory and one of them is written; BoundsError when the program would
-    leave an array.
+    leave an array; OutOfMemory when the kernel's own arrays do not fit.
     """
 
     def __init__(
@@ -94,7 +97,16 @@ class Kernel:
     def __call__(self, *args: object) -> Value | tuple[Value, ...] | None:
         """Runs the kernel."""
         specialisation, values = self._bind(args)
-        return self._call(specialisation.function, values)
+        failures = specialisation.failures
+        if failures is None:
+            return self._call(specialisation.function, values)
+        before = failures.value
+        result = self._call(specialisation.function, values)
+        if failures.value != before:
+            raise OutOfMemory(
+                f"{self.name}: not enough memory for the arrays that the kernel allocates itself"
+            )
+        return result
 
     def specialise(self, *args: object) -> Specialisation:
         """The code for these arguments, compiled if need be, without a call; raises as a call."""
@@ -182,6 +194,7 @@ class Kernel:
                 sizes,
                 code,
                 self.signature.foreign_function(code.address),
+                None if code.failures is None else c_int64.from_address(code.failures),
                 self.signature.conflicts(sizes),
             )
             while len(self._specialisations) >= SPECIALISATIONS:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     import torch
 
 
-@dataclass(frozen=True)
-class Memory:
+class Memory(NamedTuple):
     """A block of memory that holds an array.
 
     `dtype` is NumPy's name of the element type, or the library's own when NumPy has none.
@@ -33,19 +31,22 @@ class Memory:
     locked: str | None = None
 
 
+READ_ONLY = "is read-only"
+
+
 def memory_of(value: object) -> Memory | None:
     """The memory behind `value`, without a copy; None when it is not an array."""
+    if isinstance(value, np.generic):
+        return None  # a NumPy scalar hands out the address of a copy
     torch_module = sys.modules.get("torch")  # a tensor cannot exist before torch is imported
     if torch_module is not None and isinstance(value, torch_module.Tensor):
         return _memory_of_tensor(cast("torch.Tensor", value))
-    if isinstance(value, np.generic):
-        return None  # a NumPy scalar hands out the address of a copy
     interface: object = getattr(value, "__array_interface__", None)
     if not isinstance(interface, dict):
         return None
     memory = _memory_of_interface(cast(Mapping[str, object], interface))
     if memory is not None and isinstance(value, np.ma.MaskedArray):
-        return Memory(memory.address, memory.shape, memory.dtype, False, "is a masked array")
+        return memory._replace(obstacle="is a masked array")
     return memory
 
 
@@ -67,35 +68,8 @@ def _memory_of_interface(interface: Mapping[str, object]) -> Memory | None:
         dtype,
         strides is None or _is_row_major(shape, strides, dtype.itemsize),
         "has a mask" if interface.get("mask") is not None else None,
-        "is read-only" if read_only else None,
+        READ_ONLY if read_only else None,
     )
-
-
-def _memory_of_tensor(tensor: torch.Tensor) -> Memory:
-    shape = tuple(tensor.shape)
-    name = str(tensor.dtype).removeprefix("torch.")
-    dtype = np.dtype(name) if name in _TORCH_DTYPES else f"torch.{name}"
-    obstacle = _tensor_obstacle(tensor)
-    if obstacle is not None:
-        return Memory(0, shape, dtype, True, obstacle)
-    address = tensor.data_ptr()
-    if address == 0 and math.prod(shape) > 0:
-        return Memory(0, shape, dtype, True, "has no memory of its own")
-    locked = "requires grad (pass a detached tensor)" if tensor.requires_grad else None
-    return Memory(address, shape, dtype, tensor.is_contiguous(), None, locked)
-
-
-_TORCH_DTYPES = frozenset(str(dtype) for element in ELEMENTS.values() for dtype in element.dtypes)
-
-
-def _tensor_obstacle(tensor: torch.Tensor) -> str | None:
-    if tensor.device.type != "cpu":
-        return f"lies on the device '{tensor.device}' (pass a CPU tensor)"
-    if str(tensor.layout) != "torch.strided":
-        return f"has the layout {tensor.layout} (pass a dense tensor)"
-    if tensor.is_neg():
-        return "is a lazily negated view (pass tensor.resolve_neg())"
-    return None
 
 
 def _is_row_major(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> bool:
@@ -106,3 +80,40 @@ def _is_row_major(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: in
             return 0 in shape
         step *= extent
     return True
+
+
+def _memory_of_tensor(tensor: torch.Tensor) -> Memory:
+    shape = tuple(tensor.shape)
+    dtype = _torch_dtype(tensor.dtype)
+    if not tensor.is_cpu:
+        obstacle = f"lies on the device '{tensor.device}' (pass a CPU tensor)"
+    elif not _is_dense(tensor.layout):
+        obstacle = f"has the layout {tensor.layout} (pass a dense tensor)"
+    elif tensor.is_neg():
+        obstacle = "is a lazily negated view (pass tensor.resolve_neg())"
+    else:
+        address = tensor.data_ptr()
+        lost = address == 0 and 0 not in shape
+        return Memory(
+            address,
+            shape,
+            dtype,
+            tensor.is_contiguous(),
+            "has no memory of its own" if lost else None,
+            "requires grad (pass a detached tensor)" if tensor.requires_grad else None,
+        )
+    return Memory(0, shape, dtype, True, obstacle)
+
+
+_NUMPY_NAMES = frozenset(str(dtype) for element in ELEMENTS.values() for dtype in element.dtypes)
+
+
+@cache
+def _torch_dtype(dtype: torch.dtype) -> np.dtype[np.generic] | str:
+    name = str(dtype).removeprefix("torch.")
+    return np.dtype(name) if name in _NUMPY_NAMES else f"torch.{name}"
+
+
+@cache
+def _is_dense(layout: torch.layout) -> bool:
+    return str(layout) == "torch.strided"

@@ -130,7 +130,7 @@ class Signature:
 
     def foreign_function(self, address: int) -> ForeignFunction:
         """The machine code at `address` as a Python callable that releases the GIL."""
-        parameters = [
+        parameters: list[Any] = [
             ctypes.c_void_p if isinstance(argument, ArrayArgument) else argument.element.ctype
             for argument in self.arguments
         ]

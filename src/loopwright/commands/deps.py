@@ -13,9 +13,9 @@ import argparse
 
 import islpy as isl
 
-from ..passes.polyhedral.affine_text import to_text
+from ..passes.polyhedral.affine_text import to_readable_text
 from ..passes.polyhedral.dependences import Dependence
-from ..passes.polyhedral.directions import directions
+from ..passes.polyhedral.distance import distances
 from ..passes.polyhedral.scop import Access, Scop, Statement
 from ..runtime.program import Function
 from .common import add_program_arguments, format_table, functions
@@ -71,7 +71,7 @@ def _statement(scop: Scop, statement: Statement) -> list[str]:
 def _access(scop: Scop, statement: Statement, access: Access) -> str:
     loops = statement.loops
     symbols = [parameter.name for parameter in scop.parameters]
-    subscripts = [to_text(result, loops, symbols) for result in access.map.results]
+    subscripts = [to_readable_text(result, loops, symbols) for result in access.map.results]
     return f"{access.array.name}[{', '.join(subscripts)}]"
 
 
@@ -79,7 +79,8 @@ def _dependence(scop: Scop, dependence: Dependence) -> list[str]:
     source, target = scop.statement(dependence.source), scop.statement(dependence.target)
     pairs = isl.Map.from_domain_and_range(source.domain, target.domain)
     relation = dependence.relation.gist(pairs.intersect_params(scop.context))
-    distance = ", ".join(f"{d.loop}: {d}" for d in directions(scop, dependence))
+    steps = distances(scop, source.name, target.name, dependence.relation)
+    distance = ", ".join(f"{n}: {step}" for n, step in zip(source.loops, steps, strict=False))
     return [
         dependence.kind.value + (" (reduction)" if dependence.reduction else ""),
         f"{dependence.source} -> {dependence.target}",
