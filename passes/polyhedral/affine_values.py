@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     IntegerType,
-    MemRefType,
 )
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import (
@@ -25,6 +24,7 @@ from xdsl.ir.affine import (
 )
 
 from .affine_text import to_text
+from .memrefs import as_memref, integer_width, memref_shape
 from .names import ArgumentNames
 from .scop import Parameter
 
@@ -110,8 +110,7 @@ class AffineValues:
 
     def extent(self, array: SSAValue, position: int) -> AffineExpr:
         """One entry of the shape of a memref; raises NotAffineError."""
-        assert isinstance(array.type, MemRefType)
-        shape = array.type.get_shape()
+        shape = memref_shape(array)
         if shape[position] >= 0:
             return AffineExpr.constant(shape[position])
         if isinstance(array, BlockArgument) and array.block is self._block:
@@ -178,9 +177,9 @@ class AffineValues:
     def _dimension(self, operation: memref.DimOp) -> AffineExpr:
         position = self.expression(operation.index)
         source, result = operation.source, operation.result
-        if not isinstance(position, AffineConstantExpr) or not isinstance(source.type, MemRefType):
+        if not isinstance(position, AffineConstantExpr) or as_memref(source) is None:
             raise NotAffineError(result, "it asks for a dimension that is not known")
-        if not 0 <= position.value < len(source.type.get_shape()):
+        if not 0 <= position.value < len(memref_shape(source)):
             raise NotAffineError(result, f"the memref has no dimension {position.value}")
         return self.extent(source, position.value)
 
@@ -191,8 +190,8 @@ def _name(value: SSAValue) -> str:
 
 def _signed(attribute: IntegerAttr) -> int:
     value = attribute.value.data
-    if isinstance(attribute.type, IntegerType):
-        half = 1 << (attribute.type.width.data - 1)
+    if (width := integer_width(attribute.type)) is not None:
+        half = 1 << (width - 1)
         value = (value + half) % (2 * half) - half
     return value
 

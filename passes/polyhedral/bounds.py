@@ -9,14 +9,15 @@ from weakref import WeakKeyDictionary
 import islpy as isl
 from xdsl.ir.affine import AffineExpr
 
-from .affine_text import to_text
-from .scop import Access, AccessKind, Array, Scop, Statement
+from ...dialects.errors import SourceError
+from .affine_text import to_readable_text, to_text
+from .scop import Access, AccessKind, Scop, Statement
 
 
-class BoundsError(Exception):
-    """An access outside of its array; `str()` is one line with a concrete instance.
+class BoundsError(SourceError):
+    """An access outside of its array, with the first instance where it happens.
 
-    load of A[0, 12] in S1[i=0, k=12] is outside of 'A', whose dimension 1 has size 12
+    error: reads B[k, j + 1] outside of the array: element [0, 5] of 5x5, with i=0, k=0, j=4, N=4
     """
 
 
@@ -56,7 +57,8 @@ def check_bounds(scop: Scop, sizes: Mapping[str, int]) -> None:
     for check in checks.checks:
         bad = _bind(check.instances, checks.names, sizes)
         if not bad.is_empty():
-            raise BoundsError(_message(scop, check, bad.sample_point(), sizes))
+            point = bad.lexmin().sample_point()
+            raise BoundsError.at(check.access.op, _message(scop, check, point, sizes))
 
 
 def _prepare(scop: Scop) -> _Checks:
@@ -107,25 +109,27 @@ def _bind(instances: isl.Set, names: tuple[str, ...], sizes: Mapping[str, int]) 
 
 def _message(scop: Scop, check: _Check, point: isl.Point, sizes: Mapping[str, int]) -> str:
     statement, access = check.statement, check.access
-    iteration = [
-        point.get_coordinate_val(isl.dim_type.set, n).to_python()
-        for n in range(len(statement.loops))
-    ]
-    symbols = [sizes[parameter.name] for parameter in scop.parameters]
+    loops = {
+        name: point.get_coordinate_val(isl.dim_type.set, n).to_python()
+        for n, name in enumerate(statement.loops)
+    }
+    parameters = {parameter.name: sizes[parameter.name] for parameter in scop.parameters}
+    iteration, symbols = tuple(loops.values()), tuple(parameters.values())
     array, depth = access.array, access.array.scope_depth
-    subscripts = access.map.eval(iteration, symbols)[depth:]
-    verb = "load" if access.kind is AccessKind.READ else "store"
-    values = ", ".join(f"{n}={v}" for n, v in zip(statement.loops, iteration, strict=True))
-    where = ", ".join(map(str, subscripts))
-    dimension, extent = check.position - depth, _extent(array, check, symbols, sizes)
-    return (
-        f"{verb} of {array.name}[{where}] in {statement.name}[{values}] is outside of "
-        f"'{array.name}', whose dimension {dimension} has size {extent}"
+    subscripts = ", ".join(
+        to_readable_text(e, tuple(loops), tuple(parameters)) for e in access.map.results[depth:]
     )
+    element = list(access.map.eval(iteration, symbols)[depth:])
+    shape = "x".join(str(_extent(extent, symbols, sizes)) for extent in array.shape[depth:])
+    values = ", ".join(f"{name}={value}" for name, value in (loops | parameters).items())
+    verb = "reads" if access.kind is AccessKind.READ else "writes"
+    access_text, suffix = f"{verb} {array.name}[{subscripts}]", f", with {values}" if values else ""
+    return f"{access_text} outside of the array: element {element} of {shape}{suffix}"
 
 
-def _extent(array: Array, check: _Check, symbols: list[int], sizes: Mapping[str, int]) -> int:
-    extent = array.shape[check.position]
+def _extent(
+    extent: int | str | AffineExpr | None, symbols: tuple[int, ...], sizes: Mapping[str, int]
+) -> int:
     match extent:
         case int():
             return extent

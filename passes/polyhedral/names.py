@@ -7,7 +7,8 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import MemRefType
+
+from .memrefs import as_memref, memref_shape
 
 # Words that have a meaning in isl's text format, in any case.
 _RESERVED = frozenset(
@@ -71,8 +72,8 @@ class ArgumentNames:
         dimensions = {
             (number, position): take(f"{names[number]}_dim{position}", "dim")
             for number, argument in enumerate(arguments)
-            if isinstance(argument.type, MemRefType)
-            for position, size in enumerate(argument.type.get_shape())
+            if as_memref(argument) is not None
+            for position, size in enumerate(memref_shape(argument))
             if size < 0
         }
         return ArgumentNames(names, dimensions)

@@ -11,13 +11,14 @@ from xdsl.dialects.builtin import (
     Float64Type,
     IndexType,
     IntegerType,
-    MemRefType,
     NoneAttr,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineMap
 
 from ...dialects.errors import SourceError
 from .inlining import drop_casts, inline_calls, module_of
+from .memrefs import as_memref
 from .scalars import demote_carried_values, demote_results
 from .structured import make_affine
 
@@ -98,25 +99,25 @@ def _check(operation: Operation) -> None:
         )
     for result in operation.results:
         _check_memref(operation, result)
-        if not isinstance(result.type, MemRefType) and not _is_scalar(result.type):
+        if as_memref(result) is None and not _is_scalar(result.type):
             raise SourceError.at(
                 operation, f"a value of type {result.type}", hint="write the scalar program"
             )
 
 
 def _check_memref(place: Operation | SSAValue, value: SSAValue) -> None:
-    if not isinstance(value.type, MemRefType):
+    if (type_ := as_memref(value)) is None:
         return
-    layout = value.type.layout
-    identity = isinstance(layout, AffineMapAttr) and layout.data.is_identity()
-    if not isinstance(layout, NoneAttr) and not identity:
+    layout = type_.layout
+    identity = AffineMapAttr(AffineMap.identity(len(type_.get_shape())))
+    if not isinstance(layout, NoneAttr) and layout != identity:
         raise SourceError.at(
             place, f"a memref with the layout {layout}", hint="use contiguous memrefs"
         )
-    if not _is_scalar(value.type.get_element_type()):
+    if not _is_scalar(type_.get_element_type()):
         raise SourceError.at(
             place,
-            f"a memref with elements of type {value.type.get_element_type()}",
+            f"a memref with elements of type {type_.get_element_type()}",
             hint="use f32, f64, index or integers",
         )
 

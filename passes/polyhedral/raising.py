@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import islpy as isl
 from xdsl.dialects import func
 from xdsl.dialects.affine import StoreOp
-from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap, AffineSymExpr
 
@@ -16,6 +16,7 @@ from .. import schedule_tree
 from ..schedule_tree import Leaf, Loop, Tree
 from .affine_text import to_text
 from .affine_values import NotAffineError
+from .memrefs import as_memref, memref_shape
 from .names import identifier
 from .nests import LoopNest, Nests, Place
 from .normalise import normalise
@@ -109,24 +110,24 @@ class _Builder:
         return names
 
     def _memrefs(self) -> list[SSAValue]:
-        arguments = [a for a in self.func.body.block.args if isinstance(a.type, MemRefType)]
+        arguments = [a for a in self.func.body.block.args if as_memref(a) is not None]
         accessed = [place.memref for place in self.nests.places.values()]
         return list(dict.fromkeys([*arguments, *accessed, *self.returns]))
 
     def _extents(self, value: SSAValue) -> list[AffineExpr | str]:
         """Shape of an array; the extent of an argument is a name, and no parameter yet."""
-        assert isinstance(value.type, MemRefType)
+        shape = memref_shape(value)
         if isinstance(value, BlockArgument):
             return [
                 AffineExpr.constant(size)
                 if size >= 0
                 else self.values.names.dimensions[value.index, position]
-                for position, size in enumerate(value.type.get_shape())
+                for position, size in enumerate(shape)
             ]
         assert isinstance(value.owner, Operation)
         hint = "allocate it with a size that does not change in the function"
         try:
-            extents = [self.values.extent(value, n) for n in range(len(value.type.get_shape()))]
+            extents = [self.values.extent(value, n) for n in range(len(shape))]
         except NotAffineError as error:
             message = f"the size of the memref is not affine: {error}"
             raise SourceError.at(value.owner, message, hint=hint) from None
@@ -165,14 +166,14 @@ class _Builder:
             else:
                 name, argument = identifier(value.name_hint, "tmp", taken), None
                 taken.add(name)
+                assert isinstance(value.owner, Operation)
                 block = value.owner.parent
                 assert block is not None
                 depth = len(self.nests.around[block].loops)
-            assert isinstance(value.type, MemRefType)
+            type_ = as_memref(value)
+            assert type_ is not None
             shape = (None,) * depth + tuple(self._extent(e) for e in extent)
-            arrays[value] = Array(
-                name, value.type.get_element_type(), shape, value, argument, depth
-            )
+            arrays[value] = Array(name, type_.get_element_type(), shape, value, argument, depth)
         return arrays
 
     def _extent(self, extent: AffineExpr | str) -> int | str | AffineExpr:

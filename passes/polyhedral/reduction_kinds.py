@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -19,6 +20,15 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.errors import SourceError
+from .memrefs import integer_width
+
+
+def _width(type_: Attribute) -> int | None:
+    return _INDEX_WIDTH if isinstance(type_, IndexType) else integer_width(type_)
+
+
+def _integer(value: int, type_: Attribute) -> IntegerAttr:
+    return IntegerAttr(value, cast("IntegerType | IndexType", type_))
 
 
 @dataclass(frozen=True)
@@ -84,10 +94,9 @@ def reduction_kind(operation: Operation, name: Attribute, type_: Attribute) -> R
     if kind in _FLOATS and isinstance(type_, Float32Type | Float64Type):
         combine, neutral = _FLOATS[kind]
         return ReductionKind(combine, FloatAttr(neutral, type_))
-    if kind in _INTEGERS and isinstance(type_, IntegerType | IndexType):
+    if kind in _INTEGERS and (width := _width(type_)) is not None:
         combine, of_width = _INTEGERS[kind]
-        width = type_.width.data if isinstance(type_, IntegerType) else _INDEX_WIDTH
-        return ReductionKind(combine, IntegerAttr(of_width(width), type_))
+        return ReductionKind(combine, _integer(of_width(width), type_))
     raise SourceError.at(
         operation,
         f"there is no reduction {name} of {type_}",

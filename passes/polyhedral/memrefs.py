@@ -1,0 +1,28 @@
+"""Types of memrefs and integers, as far as the polyhedral model looks at them."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.builtin import IntegerType, MemRefType
+from xdsl.ir import Attribute, SSAValue
+
+
+def as_memref(value: SSAValue) -> MemRefType[Attribute] | None:
+    """The type of a value that is a memref, None for others."""
+    type_: Attribute = value.type
+    return cast("MemRefType[Attribute]", type_) if isinstance(type_, MemRefType) else None
+
+
+def memref_shape(value: SSAValue) -> tuple[int, ...]:
+    """The shape of a value that is a memref; -1 stands for a dynamic dimension."""
+    type_ = as_memref(value)
+    assert type_ is not None, f"{value} is no memref"
+    return type_.get_shape()
+
+
+def integer_width(type_: Attribute) -> int | None:
+    """The number of bits of an integer type, None for index and others."""
+    if isinstance(type_, IntegerType):
+        return cast("IntegerType", type_).width.data
+    return None
