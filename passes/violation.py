@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -24,6 +25,15 @@ class Reason(Enum):
 
 
 @dataclass(frozen=True)
+class Witness:
+    """A pair of iterations that shows a violation: names and values of their loops, and sizes."""
+
+    source: tuple[tuple[str, int], ...]
+    target: tuple[tuple[str, int], ...]
+    sizes: Mapping[str, int]
+
+
+@dataclass(frozen=True)
 class Violation:
     """Instances that a dependence orders, and that a schedule runs in the wrong order or in none.
 
@@ -38,30 +48,40 @@ class Violation:
 
     def describe(self) -> str:
         """One line with the dependence and a concrete pair of iterations."""
-        source, target, sizes = self.example()
-        dependence = self.dependence
-        given = f" (with {sizes})" if sizes else ""
+        dependence, witness = self.dependence, self.witness()
+        sizes = ", ".join(f"{name}={value}" for name, value in witness.sizes.items())
         return (
             f"the {dependence.kind.value} dependence from {dependence.source} to "
-            f"{dependence.target} on {dependence.array} is violated: {source} must run before "
-            f"{target}, {self.reason.value.format(loop=self.loop)}{given}"
+            f"{dependence.target} on {dependence.array} is violated: "
+            f"{dependence.source}[{_iteration(witness.source)}] must run before "
+            f"{dependence.target}[{_iteration(witness.target)}], "
+            f"{self.reason.value.format(loop=self.loop)}{f' (with {sizes})' if sizes else ''}"
         )
 
-    def example(self) -> tuple[str, str, str]:
-        """A small violating pair and its sizes: `S0[i=1]`, `S1[i=0]`, `N=2`."""
+    def witness(self) -> Witness:
+        """A pair of iterations with small sizes."""
         with ISL_LOCK:
-            chosen = _smallest(self.pairs.params())
-            pairs = self.pairs.intersect_params(isl.Set.from_point(chosen))
-            point = pairs.wrap().lexmin().sample_point()
-            sizes = _coordinates(self.pairs.get_space(), isl.dim_type.param, chosen, 0)
-            inputs = self.pairs.dim(isl.dim_type.in_)
-            source = _coordinates(self.pairs.get_space(), isl.dim_type.in_, point, 0)
-            target = _coordinates(self.pairs.get_space(), isl.dim_type.out, point, inputs)
-        return (
-            f"{self.dependence.source}[{source}]",
-            f"{self.dependence.target}[{target}]",
-            sizes,
-        )
+            sizes = _smallest(self.pairs.params())
+            pairs = self.pairs.intersect_params(isl.Set.from_point(sizes))
+            point = _first_point(pairs.wrap())
+            space = self.pairs.get_space()
+            values = tuple(
+                point.get_coordinate_val(isl.dim_type.set, position).to_python()
+                for position in range(point.get_space().dim(isl.dim_type.set))
+            )
+            inputs = space.dim(isl.dim_type.in_)
+            return Witness(
+                tuple(zip(_names(space, isl.dim_type.in_), values[:inputs], strict=True)),
+                tuple(zip(_names(space, isl.dim_type.out), values[inputs:], strict=True)),
+                {
+                    name: sizes.get_coordinate_val(isl.dim_type.param, position).to_python()
+                    for position, name in enumerate(_names(space, isl.dim_type.param))
+                },
+            )
+
+
+def _iteration(values: tuple[tuple[str, int], ...]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in values)
 
 
 def _smallest(sizes: isl.Set) -> isl.Point:
@@ -70,14 +90,21 @@ def _smallest(sizes: isl.Set) -> isl.Point:
         for position in range(sizes.dim(isl.dim_type.param)):
             small = small.upper_bound_val(isl.dim_type.param, position, isl.Val(bound))
         if not small.is_empty():
-            return small.lexmin().sample_point()
+            return _first_point(small)
     return sizes.sample_point()
 
 
-def _coordinates(space: isl.Space, kind: isl.dim_type, point: isl.Point, first: int) -> str:
-    source = isl.dim_type.param if kind is isl.dim_type.param else isl.dim_type.set
-    return ", ".join(
-        f"{(space.get_dim_name(kind, position) or f'i{position}').rstrip(chr(39))}="
-        f"{point.get_coordinate_val(source, first + position)}"
+def _first_point(points: isl.Set) -> isl.Point:
+    """The first point in lexicographic order, or any one where isl cannot tell."""
+    try:
+        return points.lexmin().sample_point()
+    except isl.Error:
+        return points.sample_point()
+
+
+def _names(space: isl.Space, kind: isl.dim_type) -> list[str]:
+    """Names of dimensions, without the marks that isl adds to tell source and target apart."""
+    return [
+        (space.get_dim_name(kind, position) or f"i{position}").rstrip("'")
         for position in range(space.dim(kind))
-    )
+    ]

@@ -1,0 +1,72 @@
+"""Verdicts on random transformations of random programs agree with enumeration, both ways."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from support import oracle
+from support.choice import SeededChooser
+from support.random_programs import seeded_program
+from support.random_schedules import Attempt, attempts
+from support.scop_execution import parameter_values
+
+from loopwright.dialects.parse import parse_module
+from loopwright.passes.polyhedral.raising import raise_module
+from loopwright.passes.polyhedral.scop import Scop
+from loopwright.passes.schedule import Schedule
+from loopwright.passes.transformation import IllegalTransformation
+
+# Above this, comparing all pairs takes too long.
+MOST_INSTANCES = 150
+
+
+def check(seed: int) -> None:
+    """Five transformations of one program."""
+    program = seeded_program(seed)
+    scop = raise_module(parse_module(program.text))["f"]
+    size = random.Random(seed).choice((2, 3, 4, 5))
+    arguments = program.make_arguments({name: size for name in program.sizes})
+    sizes = parameter_values(scop, arguments)
+    chooser = SeededChooser(random.Random(seed))
+    small = len(oracle.instances(scop, sizes)) <= MOST_INSTANCES
+    conflicts = oracle.conflicts(scop, sizes) if small else []
+    for attempt in attempts(chooser, Schedule.original(scop), 5):
+        if isinstance(attempt.error, IllegalTransformation):
+            check_witness(scop, attempt)
+        elif attempt.after is not None:
+            for conflict in conflicts:
+                assert oracle.respects(scop, attempt.after.tree, conflict, sizes), (
+                    f"{attempt.after} runs {conflict.second} before {conflict.first} at {sizes} "
+                    f"in\n{program.text}"
+                )
+
+
+def check_witness(scop: Scop, attempt: Attempt) -> None:
+    """The pair that an error names conflicts, and would run in the wrong order."""
+    assert isinstance(attempt.error, IllegalTransformation)
+    violation = attempt.error.violation
+    witness = violation.witness()
+    sizes = dict(witness.sizes)
+    first = violation.dependence.source, tuple(value for _, value in witness.source)
+    second = violation.dependence.target, tuple(value for _, value in witness.target)
+    assert oracle.order(scop.tree, first, second, sizes) is oracle.Order.BEFORE, attempt.error
+    tree = attempt.transformation.resolve(attempt.before).rewrite(attempt.before)
+    found = [
+        conflict
+        for conflict in oracle.conflicts_of(scop, first, second, sizes)
+        if not oracle.respects(scop, tree, conflict, sizes)
+    ]
+    assert found, f"{attempt.error}\nof {attempt.before}"
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_verdicts_agree_with_enumeration(seed: int) -> None:
+    check(seed)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("start", range(0, 4000, 100))
+def test_verdicts_agree_with_enumeration_campaign(start: int) -> None:
+    for seed in range(1000 + start, 1000 + start + 100):
+        check(seed)
