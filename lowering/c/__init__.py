@@ -1,0 +1,5 @@
+"""Loop IR to C99: see `emit_c`."""
+
+from .translate import emit_c
+
+__all__ = ["emit_c"]

@@ -1,0 +1,152 @@
+"""Functions: signatures, bodies, calls.
+
+Arguments come in order. A memref is a `restrict` pointer to rows of its extents, after one int64_t
+for each dynamic one; an index is an int64_t; scalars are themselves. One result is returned,
+several are written through trailing pointers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.ir import SSAValue
+
+from ...dialects.errors import SourceError
+from .expressions import ATOM, Expression, integer
+from .names import Names, function_name
+from .printer import Array, Emitters, Printer, Unit
+from .types import HEADERS, c_type
+
+
+def print_function(unit: Unit, op: func.FuncOp, functions: frozenset[str]) -> tuple[str, str]:
+    """The prototype and the definition of a function; `functions` are the C names in the file."""
+    printer = Printer(unit, Names(functions))
+    parameters = [_parameter(printer, argument) for argument in op.args]
+    declared = [text for texts in parameters for text in texts]
+    kinds = [_result_type(unit, op, position) for position in range(len(op.function_type.outputs))]
+    pointers = [printer.names.take(f"result_{n}", "result") for n in range(len(kinds))]
+    if len(kinds) > 1:
+        declared += [f"{kind} *restrict {name}" for kind, name in zip(kinds, pointers, strict=True)]
+    returned = kinds[0] if len(kinds) == 1 else "void"
+    name = function_name(op.sym_name.data)
+    head = _wrapped(f"{returned} {name}(", declared)
+    unused = [
+        f"(void){_name(printer, argument)};" for argument in op.args if not tuple(argument.uses)
+    ]
+    if unused:
+        printer.line(" ".join(unused))
+
+    def end(values: list[Expression]) -> None:
+        _return(printer, op, kinds, pointers, values)
+
+    printer.block(op.body.block, end)
+    return f"{head};", "\n".join([f"{head} {{", *printer.lines, "}"])
+
+
+def _result_type(unit: Unit, op: func.FuncOp, position: int) -> str:
+    kind = op.function_type.outputs.data[position]
+    if isinstance(kind, MemRefType):
+        raise SourceError.at(op, f"a result of type '{kind}' cannot be printed as C")
+    terminator = op.body.block.last_op
+    assert terminator is not None
+    name = c_type(kind, terminator.operands[position])
+    if name in HEADERS:
+        unit.headers.add(HEADERS[name])
+    return name
+
+
+def _parameter(printer: Printer, argument: SSAValue) -> list[str]:
+    kind = printer.type(argument)
+    if not isinstance(argument.type, MemRefType):
+        name = printer.names.take(argument.name_hint, "arg")
+        printer.bind(argument, Expression(name))
+        return [f"{kind} {name}"]
+    name = printer.names.take(argument.name_hint, "arg")
+    parameters: list[str] = []
+    extents: list[Expression] = []
+    for position, extent in enumerate(argument.type.get_shape()):
+        if extent == DYNAMIC_INDEX:
+            size = printer.names.take(f"{name}_dim{position}", "dim")
+            parameters.append(f"int64_t {size}")
+            extents.append(Expression(size))
+        else:
+            extents.append(integer(extent))
+    printer.arrays[argument] = Array(name, tuple(extents))
+    if not extents or extents[0].text == "0":
+        rows = "".join(f"[{extent}]" for extent in extents[1:])
+        declared = f"{kind} (*restrict {name}){rows}" if rows else f"{kind} *restrict {name}"
+    else:
+        rows = "".join(f"[{extent}]" for extent in extents[1:])
+        declared = f"{kind} {name}[restrict {extents[0]}]{rows}"
+    return [*parameters, declared]
+
+
+def _name(printer: Printer, argument: SSAValue) -> str:
+    if isinstance(argument.type, MemRefType):
+        return printer.array(argument).name
+    return printer.value(argument).text
+
+
+def _wrapped(start: str, parameters: Sequence[str]) -> str:
+    lines = [start]
+    for number, parameter in enumerate(parameters or ["void"]):
+        piece = parameter + ("," if number < len(parameters) - 1 else ")")
+        separator = "" if number == 0 else " "
+        if number and len(lines[-1]) + len(piece) + 1 > 98:
+            lines.append(" " * len(start))
+            separator = ""
+        lines[-1] += separator + piece
+    return "\n".join(lines)
+
+
+def _return(
+    printer: Printer,
+    op: func.FuncOp,
+    kinds: Sequence[str],
+    pointers: Sequence[str],
+    values: Sequence[Expression],
+) -> None:
+    if len(kinds) > 1:
+        for pointer, value in zip(pointers, values, strict=True):
+            printer.line(f"*{pointer} = {value};")
+    elif kinds:
+        (value,) = values
+        if value.precedence != ATOM or value.reads:
+            printer.line(f"const {kinds[0]} {pointers[0]} = {value};")
+            value = Expression(pointers[0])
+        printer.at_very_end_of_block(f"return {value};")
+
+
+def emit_call(printer: Printer, op: func.CallOp) -> None:
+    arguments: list[str] = []
+    for operand in op.arguments:
+        if isinstance(operand.type, MemRefType):
+            array = printer.array(operand)
+            shape = operand.type.get_shape()
+            arguments += [
+                extent.text
+                for extent, size in zip(array.extents, shape, strict=True)
+                if size == DYNAMIC_INDEX
+            ]
+            arguments.append(f"&{array.name}" if array.is_scalar else array.name)
+        else:
+            arguments.append(printer.value(operand).text)
+    printer.before_write()
+    function = function_name(op.callee.root_reference.data)
+    if len(op.res) == 1:
+        name = printer.names.take(op.res[0].name_hint, "t")
+        kind = printer.type(op.res[0])
+        printer.line(f"const {kind} {name} = {function}({', '.join(arguments)});")
+        printer.bind(op.res[0], Expression(name))
+        return
+    for result in op.res:
+        name = printer.names.take(result.name_hint, "t")
+        printer.line(f"{printer.type(result)} {name};")
+        printer.bind(result, Expression(name))
+        arguments.append(f"&{name}")
+    printer.line(f"{function}({', '.join(arguments)});")
+
+
+EMITTERS: Emitters = {"func.call": emit_call}

@@ -1,0 +1,136 @@
+"""Loads, stores and allocation of arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from xdsl.dialects import affine, memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.ir import SSAValue
+from xdsl.utils.hints import isa
+
+from ...dialects.errors import SourceError
+from .affine_expressions import apply_map
+from .expressions import ATOM, Expression, assignment, integer
+from .helpers import ALLOCATE
+from .printer import Array, Emitters, Printer, root
+from .types import size_in_bytes
+
+STACK_BYTES = 16 << 10
+"""Larger arrays go to the heap."""
+
+
+def element(array: Array, subscripts: Sequence[Expression]) -> str:
+    """`A[i][j + 1]`, or the variable itself."""
+    if not subscripts:
+        return array.name if array.is_scalar else f"{array.name}[0]"
+    return array.name + "".join(f"[{subscript}]" for subscript in subscripts)
+
+
+def _load(
+    printer: Printer, result: SSAValue, array: SSAValue, subscripts: Sequence[Expression]
+) -> None:
+    reads = frozenset((root(array),)).union(*(subscript.reads for subscript in subscripts))
+    printer.define(result, Expression(element(printer.array(array), subscripts), ATOM, reads))
+
+
+def _store(
+    printer: Printer, value: SSAValue, array: SSAValue, subscripts: Sequence[Expression]
+) -> None:
+    stored = printer.value(value)
+    printer.before_write(array)
+    printer.line(assignment(element(printer.array(array), subscripts), stored))
+
+
+def emit_affine_load(printer: Printer, op: affine.LoadOp) -> None:
+    _load(printer, op.result, op.memref, apply_map(printer, op, op.map.data, op.indices))
+
+
+def emit_affine_store(printer: Printer, op: affine.StoreOp) -> None:
+    _store(printer, op.value, op.memref, apply_map(printer, op, op.map.data, op.indices))
+
+
+def emit_load(printer: Printer, op: memref.LoadOp) -> None:
+    _load(printer, op.res, op.memref, printer.all_values(op.indices))
+
+
+def emit_store(printer: Printer, op: memref.StoreOp) -> None:
+    _store(printer, op.value, op.memref, printer.all_values(op.indices))
+
+
+def emit_dim(printer: Printer, op: memref.DimOp) -> None:
+    extents = printer.array(op.source).extents
+    position = printer.value(op.index).constant
+    if position is None or not 0 <= position < len(extents):
+        raise SourceError.at(op, "the dimension must be a constant below the memref's rank")
+    printer.define(op.result, extents[position], trivial=True)
+
+
+def emit_cast(printer: Printer, op: memref.CastOp) -> None:
+    printer.type(op.dest)
+    printer.arrays[op.dest] = printer.array(op.source)
+
+
+def emit_allocation(printer: Printer, op: memref.AllocOp | memref.AllocaOp) -> None:
+    kind = printer.type(op.memref)
+    name = printer.names.take(op.memref.name_hint, "buffer")
+    extents = _extents(printer, op, name)
+    constants = [extent.constant for extent in extents]
+    sizes = [constant for constant in constants if constant is not None]
+    dimensions = "".join(f"[{extent}]" for extent in extents)
+    small = math.prod(sizes) * size_in_bytes(kind) <= STACK_BYTES and 0 not in sizes
+    if len(sizes) == len(extents) and small:
+        printer.line(f"{kind} {name}{dimensions};")
+    else:
+        allocate = printer.unit.helper(ALLOCATE)
+        rows = "".join(f"[{extent}]" for extent in extents[1:])
+        pointer = f"(*{name}){rows}" if rows else f"*{name}"
+        printer.line(f"{kind} {pointer} = {allocate}(sizeof({kind}{dimensions}));")
+        printer.at_end_of_block(f"free({name});")
+    printer.arrays[op.memref] = Array(name, extents, is_scalar=not extents)
+    if not any(isinstance(use.operation, _READERS) for use in op.memref.uses):
+        printer.line(f"(void){name};")
+
+
+# Compilers warn of a variable that is only written.
+_READERS = (affine.LoadOp, memref.LoadOp, memref.CastOp)
+
+
+def _extents(
+    printer: Printer, op: memref.AllocOp | memref.AllocaOp, name: str
+) -> tuple[Expression, ...]:
+    assert isa(op.memref.type, MemRefType)
+    dynamic = iter(printer.all_values(op.dynamic_sizes))
+    return tuple(
+        _named(printer, next(dynamic), f"{name}_dim{position}")
+        if extent == DYNAMIC_INDEX
+        else integer(extent)
+        for position, extent in enumerate(op.memref.type.get_shape())
+    )
+
+
+def _named(printer: Printer, extent: Expression, hint: str) -> Expression:
+    """An extent that can be repeated: a constant or the name of a variable."""
+    if extent.precedence == ATOM and not extent.reads:
+        return extent
+    name = printer.names.take(hint, "extent")
+    printer.line(f"const int64_t {name} = {extent};")
+    return Expression(name)
+
+
+def emit_dealloc(printer: Printer, op: memref.DeallocOp) -> None:
+    """Nothing: the memory is freed at the end of its block."""
+
+
+EMITTERS: Emitters = {
+    "affine.load": emit_affine_load,
+    "affine.store": emit_affine_store,
+    "memref.load": emit_load,
+    "memref.store": emit_store,
+    "memref.dim": emit_dim,
+    "memref.cast": emit_cast,
+    "memref.alloc": emit_allocation,
+    "memref.alloca": emit_allocation,
+    "memref.dealloc": emit_dealloc,
+}

@@ -1,0 +1,106 @@
+"""Parallel loops: `affine.parallel`.
+
+One with results runs in order, as everywhere in loopwright, so that the result does not depend on
+the number of threads.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+from xdsl.dialects import affine
+from xdsl.dialects.builtin import DenseIntElementsAttr, StringAttr
+from xdsl.ir import SSAValue
+
+from ...dialects.errors import SourceError
+from .affine_expressions import apply_map, extremum
+from .expressions import Expression, binary, call
+from .helpers import float_helper, integer_helper
+from .loops import assign, declare, loop, parallel_region
+from .printer import Emitters, Printer
+from .types import bits
+
+# The neutral element, and the operator or helper that combines two values.
+_REDUCTIONS = {
+    "addf": ("0.0", "+"),
+    "mulf": ("1.0", "*"),
+    "maximumf": ("-INFINITY", "maximum"),
+    "minimumf": ("INFINITY", "minimum"),
+    "addi": ("0", "add"),
+    "muli": ("1", "mul"),
+    "andi": ("-1", "&"),
+    "ori": ("0", "|"),
+    "xori": ("0", "^"),
+    "maxs": ("INT{bits}_MIN", "max"),
+    "mins": ("INT{bits}_MAX", "min"),
+    "maxu": ("0", "umax"),
+    "minu": ("-1", "umin"),
+}
+
+
+def emit_parallel(printer: Printer, op: affine.ParallelOp) -> None:
+    lower = apply_map(printer, op, op.lowerBoundsMap.data, op.lower_operands)
+    upper = apply_map(printer, op, op.upperBoundsMap.data, op.upper_operands)
+    lowers = [extremum(printer, "max", b) for b in _groups(lower, op.lowerBoundsGroups)]
+    uppers = [extremum(printer, "min", b) for b in _groups(upper, op.upperBoundsGroups)]
+    steps = [Expression(str(step.value.data)) for step in op.steps]
+    reductions = [attribute.data for attribute in op.reductions]
+    for reduction, result in zip(reductions, op.results, strict=True):
+        if reduction not in _REDUCTIONS or bits(result.type) == 1:
+            raise SourceError.at(op, f"the reduction '{reduction}' cannot be printed as C")
+    printer.before_write()
+    initial = [
+        Expression(_REDUCTIONS[reduction][0].format(bits=bits(result.type)))
+        for reduction, result in zip(reductions, op.results, strict=True)
+    ]
+    names = declare(printer, op.results, initial, [None] * len(initial))
+
+    def end(values: list[Expression]) -> None:
+        combined = [
+            _combine(printer, reduction, result, Expression(name), value)
+            for reduction, result, name, value in zip(
+                reductions, op.results, names, values, strict=True
+            )
+        ]
+        assign(printer, op.results, names, combined)
+
+    block = op.body.block
+    with ExitStack() as nest:
+        nest.enter_context(parallel_region(printer, None if names else _pragma(op)))
+        for parts in zip(block.args, lowers, uppers, steps, strict=True):
+            nest.enter_context(loop(printer, *parts))
+        printer.block(block, end)
+
+
+def _pragma(op: affine.ParallelOp) -> str:
+    text = "#pragma omp parallel for"
+    if len(op.body.block.args) > 1:
+        text += f" collapse({len(op.body.block.args)})"
+    if op.attributes.get("schedule") == StringAttr("dynamic"):
+        text += " schedule(dynamic)"
+    return text
+
+
+def _groups(bounds: list[Expression], sizes: DenseIntElementsAttr) -> Iterator[list[Expression]]:
+    remaining = iter(bounds)
+    for size in sizes.get_values():
+        yield list(itertools.islice(remaining, int(size)))
+
+
+def _combine(
+    printer: Printer, reduction: str, result: SSAValue, before: Expression, value: Expression
+) -> Expression:
+    operation = _REDUCTIONS[reduction][1]
+    if not operation.isalpha():
+        return binary(before, operation, value)
+    width = bits(result.type)
+    if width is None:
+        helper = float_helper(operation, printer.type(result))
+    else:
+        helper = integer_helper(operation, width)
+    return call(printer.unit.helper(helper), before, value)
+
+
+EMITTERS: Emitters = {"affine.parallel": emit_parallel}

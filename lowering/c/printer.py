@@ -1,0 +1,192 @@
+"""The state of a printing: the lines so far, and what the values of the program are in C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import IsTerminator
+
+from ...dialects.errors import SourceError
+from .expressions import Expression
+from .helpers import Helper
+from .line_breaks import wrap
+from .names import Names
+from .types import HEADERS, type_of
+
+Emit: TypeAlias = "Callable[[Printer, Any], None]"
+# From the name of an operation to what prints it.
+Emitters: TypeAlias = Mapping[str, Emit]
+
+
+@dataclass
+class Unit:
+    """What the functions of one C file share. `parallel` are loops that get a pragma."""
+
+    emitters: Emitters
+    parallel: Collection[Operation] = ()
+    headers: set[str] = field(default_factory=lambda: {"stdint.h"})
+    helpers: dict[str, Helper] = field(default_factory=dict[str, Helper])
+
+    def helper(self, helper: Helper) -> str:
+        """The name of a helper, which the file then has."""
+        self.helpers[helper.name] = helper
+        if helper.header is not None:
+            self.headers.add(helper.header)
+        return helper.name
+
+
+@dataclass(frozen=True)
+class Array:
+    """A memref in C: its name and extents; `is_scalar` for a plain variable."""
+
+    name: str
+    extents: tuple[Expression, ...]
+    is_scalar: bool = False
+
+
+class Printer:
+    """One function being printed.
+
+    A value that is used once, in the block where it is computed, becomes part of the expression
+    that uses it (it is *pending* until then); any other value becomes a constant of its own.
+    """
+
+    def __init__(self, unit: Unit, names: Names) -> None:
+        self.unit = unit
+        self.names = names
+        self.lines: list[str] = []
+        self.arrays: dict[SSAValue, Array] = {}
+        self.in_parallel = False
+        self._indent = 1
+        self._values: dict[SSAValue, Expression] = {}
+        self._pending: dict[SSAValue, Expression] = {}
+        self._cleanups: list[list[str]] = []
+
+    def value(self, value: SSAValue) -> Expression:
+        """The expression for a scalar."""
+        if value in self._pending:
+            return self._pending.pop(value)
+        try:
+            return self._values[value]
+        except KeyError:
+            message = f"a value of type '{value.type}' cannot be used here"
+            raise SourceError.at(value, message) from None
+
+    def all_values(self, values: Iterable[SSAValue]) -> list[Expression]:
+        """The expressions for several scalars."""
+        return [self.value(value) for value in values]
+
+    def array(self, value: SSAValue) -> Array:
+        """The array of a memref."""
+        try:
+            return self.arrays[value]
+        except KeyError:
+            message = f"a value of type '{value.type}' cannot be used here"
+            raise SourceError.at(value, message) from None
+
+    def bind(self, value: SSAValue, expression: Expression) -> None:
+        """Says what a value is: an expression that can be repeated anywhere."""
+        self._values[value] = expression
+
+    def define(self, value: SSAValue, expression: Expression, *, trivial: bool = False) -> None:
+        """Says what an operation computes; a `trivial` expression is repeated where it is used."""
+        type_of(value)
+        uses = tuple(value.uses)
+        if not uses:
+            return
+        if trivial:
+            self.bind(value, expression)
+            return
+        self._pending[value] = expression
+        user = uses[0].operation
+        once = len(uses) == 1 and user.parent is value.owner.parent
+        if not once or user.name in _EVALUATED_AGAIN:
+            self.materialise(value)
+
+    def materialise(self, value: SSAValue) -> None:
+        """Makes a pending value a constant of its own."""
+        expression = self._pending.pop(value)
+        name = self.names.take(value.name_hint, "t")
+        self.line(f"const {self.type(value)} {name} = {expression};")
+        self.bind(value, Expression(name))
+
+    def before_write(self, array: SSAValue | None = None) -> None:
+        """Evaluates what is still to be loaded from an array (None: all) that now changes."""
+        for value, expression in tuple(self._pending.items()):
+            if expression.reads if array is None else root(array) in expression.reads:
+                self.materialise(value)
+
+    def type(self, value: SSAValue) -> str:
+        """The C type of a value or of the elements of a memref; raises SourceError."""
+        name = type_of(value)
+        if name in HEADERS:
+            self.unit.headers.add(HEADERS[name])
+        return name
+
+    def line(self, text: str) -> None:
+        """Adds a line, continued on the next ones where it is too long."""
+        indent = "    " * self._indent
+        self.lines += [text] if text.startswith("#") else wrap(text, indent)
+
+    @contextmanager
+    def braces(self, head: str) -> Iterator[None]:
+        """Puts what is printed inside between `head {` and `}`."""
+        self.line(f"{head} {{" if head else "{")
+        self._indent += 1
+        with self.names.scope():
+            yield
+        self._indent -= 1
+        self.line("}")
+
+    @contextmanager
+    def else_braces(self) -> Iterator[None]:
+        """Continues the `if` that was printed last."""
+        closing = self.lines.pop()
+        with self.braces(f"{closing.strip()} else"):
+            yield
+
+    def at_end_of_block(self, text: str) -> None:
+        """A line for the end of the block that is being printed; the first one comes last."""
+        self._cleanups[-1].append(text)
+
+    def at_very_end_of_block(self, text: str) -> None:
+        """A line after all others of the block that is being printed."""
+        self._cleanups[-1].insert(0, text)
+
+    def block(self, block: Block, end: Callable[[list[Expression]], None]) -> None:
+        """Prints the operations of a block; `end` prints what is done with what it yields."""
+        self._cleanups.append([])
+        for operation in block.ops:
+            if operation.has_trait(IsTerminator):
+                end(self.all_values(operation.operands))
+                break
+            emit = self.unit.emitters.get(operation.name)
+            if emit is None:
+                message = f"operation '{operation.name}' cannot be printed as C"
+                raise SourceError.at(operation, message)
+            emit(self, operation)
+        for text in reversed(self._cleanups.pop()):
+            self.line(text)
+
+
+# The bounds of these are evaluated in every iteration.
+_EVALUATED_AGAIN = ("scf.for", "affine.for", "affine.parallel")
+
+
+def root(value: SSAValue) -> SSAValue:
+    """The memref behind casts."""
+    while isinstance(value.owner, memref.CastOp):
+        value = value.owner.source
+    return value
+
+
+def rank(value: SSAValue) -> int:
+    """The number of dimensions of a memref."""
+    assert isinstance(value.type, MemRefType)
+    return len(value.type.get_shape())

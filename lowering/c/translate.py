@@ -1,0 +1,54 @@
+"""Loop IR to C99, to be read and to be compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from . import affine_expressions, arithmetic, functions, loops, mathematics, memory, parallel
+from .functions import print_function
+from .names import function_name
+from .printer import Emitters, Unit
+
+EMITTERS: Emitters = {
+    **affine_expressions.EMITTERS,
+    **arithmetic.EMITTERS,
+    **functions.EMITTERS,
+    **loops.EMITTERS,
+    **mathematics.EMITTERS,
+    **memory.EMITTERS,
+    **parallel.EMITTERS,
+}
+
+
+def emit_c(op: func.FuncOp | ModuleOp, *, parallel: Collection[Operation] = ()) -> str:
+    """A function, or all functions of a module, as the text of a C99 file.
+
+        affine.for %i = 0 to 200 {                for (int64_t i = 0; i < 200; i++) {
+          %0 = affine.load %A[%i, %i + 1]    ->       A[i][i + 1] *= alpha;
+          %1 = arith.mulf %0, %alpha              }
+          affine.store %1, %A[%i, %i + 1]
+
+    The loops in `parallel` and all `affine.parallel` get an OpenMP pragma, the outermost ones where
+    they are nested. See `functions.py` for the signatures. Raises SourceError at what C cannot
+    express: vectors, above all.
+    """
+    unit = Unit(EMITTERS, parallel)
+    found = (
+        [each for each in op.walk() if isinstance(each, func.FuncOp) and not each.is_declaration]
+        if isinstance(op, ModuleOp)
+        else [op]
+    )
+    names = frozenset(function_name(each.sym_name.data) for each in found)
+    printed = [print_function(unit, each, names) for each in found]
+    has_calls = any(isinstance(inner, func.CallOp) for each in found for inner in each.walk())
+    parts = [
+        "\n".join(f"#include <{header}>" for header in sorted(unit.headers)),
+        *(helper.text for helper in unit.helpers.values()),
+        *(["\n".join(prototype for prototype, _ in printed)] if has_calls else []),
+        *(definition for _, definition in printed),
+    ]
+    return "\n\n".join(parts) + "\n"
