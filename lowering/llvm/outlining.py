@@ -56,6 +56,7 @@ def emit_threads(emitter: FunctionEmitter, op: affine.ParallelOp, ranges: Sequen
     builder = emitter.builder
     closure = emitter.slots.alloca(closure_type)
     closure.align = ALIGNMENT
+    closure.type = POINTER  # llvmlite's own type is for stores of whole closures
     many, alone, end = (emitter.block(name) for name in ("fork", "alone", "join"))
     check = emitter.block("few")
     builder.cbranch(builder.icmp_signed(">", total, constant(1)), many, check)
@@ -82,7 +83,8 @@ def _field(
     builder: ir.IRBuilder, closure: ir.Value, kind: ir.LiteralStructType, position: int
 ) -> ir.Value:
     indices = [ir.Constant(I32, 0), ir.Constant(I32, position)]
-    return builder.gep(closure, indices, inbounds=True, source_etype=kind)
+    opaque = builder.bitcast(closure, POINTER)
+    return builder.gep(opaque, indices, inbounds=True, source_etype=kind)
 
 
 @dataclass
