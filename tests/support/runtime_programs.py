@@ -91,3 +91,25 @@ func.func @any(%n: index, %flags: memref<?xi1>) -> i1 {
   return %found : i1
 }
 """
+
+WORKSPACE = """
+func.func @workspace(%n: index, %x: memref<?xf64>) {
+  %work = memref.alloc(%n) : memref<?xf64>
+  affine.for %i = 0 to 4 {
+    %zero = arith.constant 0.0 : f64
+    affine.store %zero, %work[%i] : memref<?xf64>
+    affine.for %j = 0 to 4 {
+      %0 = affine.load %work[%i] : memref<?xf64>
+      %1 = affine.load %x[%j] : memref<?xf64>
+      %2 = arith.addf %0, %1 : f64
+      affine.store %2, %work[%i] : memref<?xf64>
+    }
+  }
+  affine.for %i = 0 to 4 {
+    %0 = affine.load %work[%i] : memref<?xf64>
+    affine.store %0, %x[%i] : memref<?xf64>
+  }
+  memref.dealloc %work : memref<?xf64>
+  return
+}
+"""
