@@ -173,24 +173,23 @@ def _placement(
     if cells.is_empty():
         zero = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(cells.get_space().domain()))
         return Placement(array, outer, (zero,) * rank, (1,) * rank)
-    box = cells.get_range_simple_fixed_box_hull()
-    if box.is_valid():
-        offset, size = box.get_offset(), box.get_size()
-        return Placement(
-            array,
-            outer,
-            tuple(offset.get_at(k) for k in range(rank)),
-            tuple(size.get_at(k).to_python() for k in range(rank)),
-        )
-    everything = cells.range()
+    extents = [_extent(cells, k) for k in range(rank)]
+    return Placement(array, outer, tuple(low for low, _ in extents), tuple(n for _, n in extents))
+
+
+def _extent(cells: isl.Map, position: int) -> tuple[isl.Aff, int]:
+    """The least subscript as a function of the outer loops' values, and how many there are from it.
+
+    Where the least subscript is no single affine function it is that of all iterations.
+    """
+    lowest, highest = cells.dim_min(position), cells.dim_max(position)
+    if lowest.n_piece() == 1:
+        affs: list[isl.Aff] = []
+        lowest.foreach_piece(lambda _, aff: affs.append(aff))
+        return affs[0], highest.sub(lowest).max_val().to_python() + 1
+    least, greatest = lowest.min_val(), highest.max_val()
     domain = isl.LocalSpace.from_space(cells.get_space().domain())
-    lowest = [everything.dim_min_val(k) for k in range(rank)]
-    return Placement(
-        array,
-        outer,
-        tuple(isl.Aff.val_on_domain(domain, low) for low in lowest),
-        tuple(everything.dim_max_val(k).sub(lowest[k]).to_python() + 1 for k in range(rank)),
-    )
+    return isl.Aff.val_on_domain(domain, least), greatest.sub(least).to_python() + 1
 
 
 def _union(maps: list[isl.Map]) -> isl.UnionMap:
