@@ -114,7 +114,7 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
         with stage("LLVM IR"):
             llvm_ir = str(translate(loops, target=target, options=options))
     code = object_code(llvm_ir, target)
-    parallel = "@GOMP_parallel" in llvm_ir
+    parallel = "GOMP_parallel" in llvm_ir
     name = symbol(source.scop.name)
     exports = [name, FAILED_ALLOCATIONS] if FAILED_ALLOCATIONS in llvm_ir else [name]
     with stage("load"):

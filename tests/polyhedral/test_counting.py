@@ -1,0 +1,134 @@
+"""Closed-form counts against enumeration, and extents inferred from accesses."""
+
+from __future__ import annotations
+
+import islpy as isl
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from support.runtime_programs import GEMM
+
+import loopwright
+from loopwright.passes.polyhedral.counting import (
+    UncountableError,
+    cardinality,
+    floating_point_operations,
+)
+from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.polyhedral.scop import Scop
+
+STENCIL = """
+func.func @stencil(%n: index, %A: memref<?x?xf32>, %B: memref<?x?xf32>) {
+  affine.for %i = 1 to affine_map<(d0) -> (d0 - 1)>(%n) {
+    affine.for %j = affine_map<(d0) -> (d0)>(%i) to affine_map<(d0) -> (d0 + 3)>(%i) {
+      %0 = affine.load %A[%i - 1, %j + 2] : memref<?x?xf32>
+      %1 = affine.load %A[%i + 1, 2 * %j] : memref<?x?xf32>
+      %2 = arith.addf %0, %1 : f32
+      affine.store %2, %B[%i, 7] : memref<?x?xf32>
+    }
+  }
+  return
+}
+"""
+
+BY_DIMENSION = """
+func.func @copy(%A: memref<?x?xf32>, %B: memref<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %A, %c0 : memref<?x?xf32>
+  %m = memref.dim %A, %c1 : memref<?x?xf32>
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %m {
+      %0 = affine.load %A[%i, %j] : memref<?x?xf32>
+      affine.store %0, %B[%j, %i] : memref<?x?xf32>
+    }
+  }
+  return
+}
+"""
+
+
+def scop_of(text: str) -> Scop:
+    (function,) = loopwright.load(text).values()
+    return function.scop
+
+
+@pytest.mark.parametrize(
+    ("points", "count"),
+    [
+        ("{ S[] }", 1),
+        ("{ S[i] : 1 = 0 }", 0),
+        ("{ S[i] : 3 <= i < 10 }", 7),
+        ("{ S[i, j] : 0 <= i < 1000000 and 0 <= j < 2000000 }", 2 * 10**12),
+        ("{ S[i, j] : 0 <= i < 1000 and 0 <= j <= i }", 500500),
+        ("{ S[i, j] : -5 <= i <= 5 and i <= j <= -i }", 36),
+        ("{ S[i, j] : 0 <= i < 10 and 0 <= j < 10 and (j < i or j > i) }", 90),
+    ],
+)
+def test_counts(points: str, count: int) -> None:
+    assert cardinality(isl.Set(points)) == count
+
+
+@pytest.mark.parametrize("points", ["{ [i] : i >= 0 }", "{ [i] : 0 <= i < 9 and i mod 2 = 0 }"])
+def test_says_what_it_cannot_count(points: str) -> None:
+    with pytest.raises(UncountableError):
+        cardinality(isl.Set(points))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(*[st.integers(-2, 2)] * 3, st.integers(-4, 6)), min_size=0, max_size=4))
+def test_counts_as_enumeration_does(constraints: list[tuple[int, int, int, int]]) -> None:
+    text = " and ".join(
+        ["-3 <= i <= 5 and -2 <= j <= 6 and 0 <= k <= 4"]
+        + [f"{a}i + {b}j + {c}k + {d} >= 0" for a, b, c, d in constraints]
+    )
+    points = isl.Set(f"{{ [i, j, k] : {text} }}")
+    try:
+        counted = cardinality(points)
+    except UncountableError:
+        assume(False)
+        return
+    assert counted == points.count_val().to_python()
+
+
+def test_operations() -> None:
+    assert floating_point_operations(scop_of(GEMM), {"ni": 3, "nj": 4, "nk": 5}) == 2 * 60
+    assert floating_point_operations(scop_of(GEMM), {"ni": 3, "nj": 0, "nk": 5}) == 0
+
+
+def test_extents_are_the_smallest_that_suffice() -> None:
+    assert infer_extents(scop_of(GEMM), {"ni": 3, "nj": 4, "nk": 5}) == {
+        "ni": 3,
+        "nj": 4,
+        "nk": 5,
+        "C_dim0": 3,
+        "C_dim1": 4,
+        "A_dim0": 3,
+        "A_dim1": 5,
+        "B_dim0": 5,
+        "B_dim1": 4,
+    }
+    found = infer_extents(scop_of(STENCIL), {"n": 10})
+    assert found == {"n": 10, "A_dim0": 10, "A_dim1": 21, "B_dim0": 9, "B_dim1": 8}
+
+
+def test_extents_of_empty_loops() -> None:
+    found = infer_extents(scop_of(STENCIL), {"n": 2})
+    assert found == {"n": 2, "A_dim0": 0, "A_dim1": 0, "B_dim0": 0, "B_dim1": 0}
+
+
+def test_given_extents_are_kept() -> None:
+    found = infer_extents(scop_of(GEMM), {"ni": 3, "nj": 4, "nk": 5, "C_dim1": 100})
+    assert found["C_dim1"] == 100
+
+
+def test_extents_that_follow_from_other_extents() -> None:
+    scop = scop_of(BY_DIMENSION)
+    assert infer_extents(scop, {}) == {}
+    assert infer_extents(scop, {"A_dim0": 5}) == {"A_dim0": 5, "B_dim1": 5}
+    assert infer_extents(scop, {"A_dim0": 5, "A_dim1": 6}) == {
+        "A_dim0": 5,
+        "A_dim1": 6,
+        "B_dim0": 6,
+        "B_dim1": 5,
+    }
