@@ -80,7 +80,7 @@ def select(condition: Expression, first: Expression, second: Expression) -> Expr
     """`condition ? first : second`."""
     operands = (condition, first, second)
     text = " ".join((condition.at_least(OR), "?", first.at_least(OR), ":", second.at_least(OR)))
-    return Expression(text, TERNARY, frozenset().union(*(o.reads for o in operands)))
+    return Expression(text, TERNARY, frozenset[SSAValue]().union(*(o.reads for o in operands)))
 
 
 def integer(value: int) -> Expression:

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
 from .expressions import ATOM, Expression, integer
@@ -66,7 +67,7 @@ def _parameter(printer: Printer, argument: SSAValue) -> list[str]:
     name = printer.names.take(argument.name_hint, "arg")
     parameters: list[str] = []
     extents: list[Expression] = []
-    for position, extent in enumerate(argument.type.get_shape()):
+    for position, extent in enumerate(_shape(argument)):
         if extent == DYNAMIC_INDEX:
             size = printer.names.take(f"{name}_dim{position}", "dim")
             parameters.append(f"int64_t {size}")
@@ -81,6 +82,11 @@ def _parameter(printer: Printer, argument: SSAValue) -> list[str]:
         rows = "".join(f"[{extent}]" for extent in extents[1:])
         declared = f"{kind} {name}[restrict {extents[0]}]{rows}"
     return [*parameters, declared]
+
+
+def _shape(value: SSAValue) -> tuple[int, ...]:
+    assert isa(value.type, MemRefType[Attribute])
+    return value.type.get_shape()
 
 
 def _name(printer: Printer, argument: SSAValue) -> str:
@@ -124,7 +130,7 @@ def emit_call(printer: Printer, op: func.CallOp) -> None:
     for operand in op.arguments:
         if isinstance(operand.type, MemRefType):
             array = printer.array(operand)
-            shape = operand.type.get_shape()
+            shape = _shape(operand)
             arguments += [
                 extent.text
                 for extent, size in zip(array.extents, shape, strict=True)

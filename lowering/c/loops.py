@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects import affine, scf
@@ -50,7 +50,7 @@ def _emit_for(
 @contextmanager
 def loop(
     printer: Printer, index: SSAValue, lower: Expression, upper: Expression, step: Expression
-) -> Iterator[None]:
+) -> Generator[None]:
     """The head and the braces of a loop."""
     with printer.names.scope():
         name = printer.names.take(index.name_hint, "i")
@@ -62,7 +62,7 @@ def loop(
 
 
 @contextmanager
-def parallel_region(printer: Printer, pragma: str | None) -> Iterator[None]:
+def parallel_region(printer: Printer, pragma: str | None) -> Generator[None]:
     """The pragma before a loop, unless the loop is inside a parallel one."""
     if pragma is None or printer.in_parallel:
         yield

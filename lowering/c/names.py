@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 _KEYWORDS = """
@@ -71,7 +71,7 @@ class Names:
         return name
 
     @contextmanager
-    def scope(self) -> Iterator[None]:
+    def scope(self) -> Generator[None]:
         """Names that are taken inside are free again afterwards."""
         self._scopes.append(set())
         yield

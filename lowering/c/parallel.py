@@ -10,10 +10,10 @@ import itertools
 from collections.abc import Iterator
 from contextlib import ExitStack
 
-from xdsl.dialects import affine
 from xdsl.dialects.builtin import DenseIntElementsAttr, StringAttr
 from xdsl.ir import SSAValue
 
+from ...dialects import affine
 from ...dialects.errors import SourceError
 from .affine_expressions import apply_map, extremum
 from .expressions import Expression, binary, call

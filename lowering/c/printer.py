@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
@@ -135,7 +134,7 @@ class Printer:
         self.lines += [text] if text.startswith("#") else wrap(text, indent)
 
     @contextmanager
-    def braces(self, head: str) -> Iterator[None]:
+    def braces(self, head: str) -> Generator[None]:
         """Puts what is printed inside between `head {` and `}`."""
         self.line(f"{head} {{" if head else "{")
         self._indent += 1
@@ -145,7 +144,7 @@ class Printer:
         self.line("}")
 
     @contextmanager
-    def else_braces(self) -> Iterator[None]:
+    def else_braces(self) -> Generator[None]:
         """Continues the `if` that was printed last."""
         closing = self.lines.pop()
         with self.braces(f"{closing.strip()} else"):
@@ -168,6 +167,8 @@ class Printer:
                 break
             emit = self.unit.emitters.get(operation.name)
             if emit is None:
+                for result in operation.results:
+                    type_of(result)
                 message = f"operation '{operation.name}' cannot be printed as C"
                 raise SourceError.at(operation, message)
             emit(self, operation)
@@ -184,9 +185,3 @@ def root(value: SSAValue) -> SSAValue:
     while isinstance(value.owner, memref.CastOp):
         value = value.owner.source
     return value
-
-
-def rank(value: SSAValue) -> int:
-    """The number of dimensions of a memref."""
-    assert isinstance(value.type, MemRefType)
-    return len(value.type.get_shape())

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     VectorType,
 )
 from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
 
@@ -34,7 +35,7 @@ def c_type(kind: Attribute, value: SSAValue) -> str:
 
     Raises SourceError at `value` for a type that has none.
     """
-    if isinstance(kind, MemRefType):
+    if isa(kind, MemRefType[Attribute]):
         if not isinstance(kind.layout, NoneAttr):
             raise SourceError.at(value, f"type '{kind}' is not row-major and contiguous")
         return c_type(kind.element_type, value)

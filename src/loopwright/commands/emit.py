@@ -1,0 +1,138 @@
+"""Prints a program, scheduled or as written, as loops, C, LLVM IR or assembly.
+
+With all sizes known the code is made for them, as it is when a program runs; extents of arrays
+that are not given are the smallest that the program needs. A schedule needs the sizes.
+
+examples:
+  loopwright emit gemm.mlir --c
+  loopwright emit gemm.mlir --c -s ni=1000 -s nj=1100 -s nk=1200 -p 'tile{loops=S1.i,k sizes=32,32}'
+  loopwright emit gemm.mlir --asm -s ni=64 -s nj=64 -s nk=64
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from xdsl.dialects import func
+
+from ..lowering.c import emit_c
+from ..lowering.generate import generate
+from ..lowering.llvm import Options, translate
+from ..lowering.specialise import specialise
+from ..passes.polyhedral.bounds import check_bounds
+from ..passes.polyhedral.extents import infer_extents
+from ..passes.target import Target
+from ..runtime import jit
+from ..runtime.program import Function
+from ..runtime.signature import Sizes
+from . import UsageError
+from .common import add_program_arguments, functions
+
+FORMATS = {
+    "mlir": "the loops after the schedule, as MLIR",
+    "c": "C99, with OpenMP pragmas",
+    "llvm": "LLVM IR, before LLVM optimises it",
+    "asm": "assembly of this machine",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `loopwright emit`."""
+    add_program_arguments(parser)
+    formats = parser.add_mutually_exclusive_group(required=True)
+    for name, text in FORMATS.items():
+        formats.add_argument(
+            f"--{name}", dest="format", action="store_const", const=name, help=text
+        )
+    parser.add_argument(
+        "-s",
+        "--set",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a size (n=1000) or an extent of an array (A_dim0=64)",
+    )
+    parser.add_argument(
+        "-p", "--pipeline", metavar="PASSES", help="the schedule, as a pipeline of passes"
+    )
+    parser.add_argument(
+        "-t", "--threads", type=int, default=0, metavar="T", help="threads (--llvm and --asm)"
+    )
+    parser.add_argument(
+        "--fast-math",
+        action="store_true",
+        help="let floating-point operations be reassociated (--llvm and --asm)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the functions that were chosen."""
+    if arguments.threads < 0:
+        raise UsageError(f"--threads must be at least 1, got {arguments.threads}")
+    sizes = _sizes(arguments.set)
+    chosen = functions(arguments)
+    known = {parameter.name for each in chosen for parameter in each.scop.sizes}
+    for name in sizes:
+        if name not in known:
+            listing = ", ".join(sorted(known)) or "none"
+            raise UsageError(f"there is no size '{name}'; there are {listing}")
+    for each in chosen:
+        print(_emit(arguments, _loops(each, sizes, arguments.pipeline)).rstrip())
+    return 0
+
+
+def _sizes(texts: list[str]) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not name or not equals or not value.lstrip("-").isdigit():
+            raise UsageError(f"--set expects NAME=INTEGER, got '{text}'")
+        sizes[name] = int(value)
+    return sizes
+
+
+def _loops(function: Function, given: dict[str, int], pipeline: str | None) -> func.FuncOp:
+    """The loop IR of a function for the given sizes, symbolic in those that are not known."""
+    scop = function.scop
+    if pipeline is None and not given:
+        return function.function
+    names = {parameter.name for parameter in scop.sizes}
+    known = infer_extents(scop, {name: size for name, size in given.items() if name in names})
+    missing = [p.name for p in scop.sizes if p.name not in known]
+    if missing and pipeline is not None:
+        parameters = [p.name for p in scop.parameters if p.name in missing] or missing
+        options = " ".join(f"--set {name}=..." for name in parameters)
+        raise UsageError(f"the schedule of {function.name} needs all sizes; add {options}")
+    if not missing:
+        check_bounds(scop, known)
+    if pipeline is not None:
+        return generate(function.schedule(pipeline), known)
+    sizes = _positions(function, known)
+    return specialise(function.function, sizes.shapes, sizes.integers)
+
+
+def _positions(function: Function, known: dict[str, int]) -> Sizes:
+    """Shapes and integers by the position of the argument, as far as they are known."""
+    shapes: dict[int, tuple[int, ...]] = {}
+    for array in function.scop.arrays:
+        extents = [known.get(e) if isinstance(e, str) else e for e in array.shape]
+        shape = tuple(extent for extent in extents if isinstance(extent, int))
+        if array.argument is not None and len(shape) == len(extents):
+            shapes[array.argument] = shape
+    integers = {
+        parameter.argument: known[parameter.name]
+        for parameter in function.scop.parameters
+        if parameter.dimension is None and parameter.name in known
+    }
+    return Sizes(shapes, integers)
+
+
+def _emit(arguments: argparse.Namespace, loops: func.FuncOp) -> str:
+    if arguments.format == "mlir":
+        return str(loops)
+    if arguments.format == "c":
+        return emit_c(loops)
+    options = Options(num_threads=arguments.threads, fast_math=arguments.fast_math)
+    target = Target.host()
+    llvm_ir = str(translate(loops, target=target, options=options))
+    return llvm_ir if arguments.format == "llvm" else jit.emit_assembly(llvm_ir, target=target)
