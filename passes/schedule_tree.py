@@ -9,7 +9,7 @@ A *chain* is a run of loops directly inside each other; a chain that is permutab
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -143,6 +143,20 @@ def replace_node(tree: Tree, target: Tree, new: Tree) -> Tree:
             return Sequence(replaced)
         case Leaf():
             return tree
+
+
+def restrict(tree: Tree, names: Container[str]) -> Tree | None:
+    """The tree with only the statements in `names`; None when none of them is in it."""
+    match tree:
+        case Leaf(name):
+            return tree if name in names else None
+        case Loop(schedule=schedule, body=body):
+            inner = restrict(body, names)
+            kept = {name: aff for name, aff in schedule.items() if name in names}
+            return None if inner is None else replace(tree, schedule=kept, body=inner)
+        case Sequence(children):
+            parts = [part for child in children if (part := restrict(child, names)) is not None]
+            return sequence(parts) if parts else None
 
 
 def union_schedule(loop: Loop) -> isl.MultiUnionPwAff:

@@ -10,6 +10,7 @@ from functools import cached_property, reduce
 import islpy as isl
 
 from ..isl_schedule import to_isl
+from ..schedule_tree import Sequence, restrict
 from .distance import distances
 from .reductions import Accumulation, find_accumulation
 from .scop import Access, AccessKind, Array, Scop
@@ -82,9 +83,9 @@ class Dependences:
     @cached_property
     def input(self) -> tuple[Dependence, ...]:
         """From a read to the next reads of the same value, for reuse; they order nothing."""
-        schedule = to_isl(self.scop.tree, self.scop)
         result: list[Dependence] = []
         for array in self.scop.arrays:
+            schedule = _order_of_users(self.scop, array)
             reads = _accesses(self.scop, array, AccessKind.READ)
             writes = _accesses(self.scop, array, AccessKind.WRITE)
             relation = _flow(schedule, sink=reads, may_source=reads, kill=writes)
@@ -98,12 +99,11 @@ class Dependences:
         No subset of `items`: other accesses to an element must then stay before or after all steps
         of an accumulation in it, not only the first or last one.
         """
-        schedule = to_isl(self.scop.tree, self.scop)
         relaxed = {accumulation.store.array.name for accumulation in self.accumulations.values()}
         result = [dependence for dependence in self.items if dependence.array not in relaxed]
         for array in self.scop.arrays:
             if array.name in relaxed:
-                conflicts = _of_array(self.scop, schedule, array, last_only=False)
+                conflicts = _of_array(self.scop, array, last_only=False)
                 parts = _split_reductions(conflicts, self.accumulations)
                 result += [part for part in parts if not part.reduction]
         return tuple(result)
@@ -111,7 +111,6 @@ class Dependences:
 
 def compute_dependences(scop: Scop) -> Dependences:
     """All flow, anti and output dependences, exact and symbolic in the parameters."""
-    schedule = to_isl(scop.tree, scop)
     accumulations = {
         statement.name: accumulation
         for statement in scop.statements
@@ -119,20 +118,29 @@ def compute_dependences(scop: Scop) -> Dependences:
     }
     items: list[Dependence] = []
     for array in scop.arrays:
-        found = _of_array(scop, schedule, array, last_only=True)
+        found = _of_array(scop, array, last_only=True)
         items += _split_reductions(found, accumulations)
     return Dependences(scop, tuple(items), accumulations)
 
 
-def _of_array(
-    scop: Scop, schedule: isl.Schedule, array: Array, *, last_only: bool
-) -> Iterator[Dependence]:
+def _order_of_users(scop: Scop, array: Array) -> isl.Schedule:
+    """The original order of the statements that access an array; the others only cost time."""
+    users = {
+        statement.name
+        for statement in scop.statements
+        if any(access.array is array for access in statement.accesses)
+    }
+    return to_isl(restrict(scop.tree, users) or Sequence(()), scop)
+
+
+def _of_array(scop: Scop, array: Array, *, last_only: bool) -> Iterator[Dependence]:
     """Dependences through an array: from the last access before, or from all accesses before."""
     writes = _accesses(scop, array, AccessKind.WRITE)
     if writes.is_empty():
         return
     reads = _accesses(scop, array, AccessKind.READ)
     visible_reads = _reads_from_outside(scop, array)
+    schedule = _order_of_users(scop, array)
     kill = writes if last_only else None
     flows = (
         (DependenceKind.FLOW, visible_reads, writes),
