@@ -11,7 +11,7 @@ from .index_expression import Index
 _IN = isl.dim_type.in_
 
 
-def aff_to_index(aff: isl.Aff, inputs: Sequence[Index], parameters: Mapping[str, int]) -> Index:
+def aff_to_index(aff: isl.Aff, inputs: Sequence[Index], parameters: Mapping[str, Index]) -> Index:
     """The function at the given values of its input dimensions and parameters."""
     denominator = aff.get_denominator_val().to_python()
     total = Index(_scaled(aff.get_constant_val(), denominator))
@@ -21,7 +21,7 @@ def aff_to_index(aff: isl.Aff, inputs: Sequence[Index], parameters: Mapping[str,
         coefficient = _scaled(aff.get_coefficient_val(isl.dim_type.param, position), denominator)
         if coefficient:
             name = aff.get_dim_name(isl.dim_type.param, position)
-            total = total + coefficient * parameters[name]
+            total = total + parameters[name] * coefficient
     for position in range(aff.dim(isl.dim_type.div)):
         coefficient = _scaled(aff.get_coefficient_val(isl.dim_type.div, position), denominator)
         if coefficient:

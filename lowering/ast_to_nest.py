@@ -8,6 +8,7 @@ from typing import Literal
 
 import islpy as isl
 
+from ..passes.schedule_tree import Loop
 from .index_expression import (
     Comparison,
     Condition,
@@ -25,15 +26,12 @@ from .nest import Block, Call, For, Guard, Nest, Once, TileSplit
 Environment = Mapping[str, Index]
 
 
-def ast_to_nest(
-    ast: MarkedAst, parameters: Mapping[str, int], new_variable: Callable[[], int]
-) -> Nest:
+def ast_to_nest(ast: MarkedAst, parameters: Environment, new_variable: Callable[[], int]) -> Nest:
     """The nest of a marked AST.
 
     `parameters` are the values of the Scop's parameters; `new_variable` numbers loop variables.
     """
-    environment = {name: Index(value) for name, value in parameters.items()}
-    return _Converter(ast, new_variable).node(ast.root, environment)
+    return _Converter(ast, new_variable).node(ast.root, parameters)
 
 
 class _Converter:
@@ -74,8 +72,11 @@ class _Converter:
 
     def _mark(self, node: isl.AstNode, environment: Environment) -> Nest:
         mark = node.mark_get_id().get_name()
-        general = partial(self._loop, mark, node.mark_get_node(), environment)
-        full_tile = self.ast.full_tile(node)
+        note = self.ast.note(node)
+        general = partial(
+            self._loop, self.ast.loops[mark], note.value, node.mark_get_node(), environment
+        )
+        full_tile = note.full_tile
         if full_tile is None:
             return general()
         inside = dict(environment)
@@ -90,11 +91,13 @@ class _Converter:
             return TileSplit(condition, full, general())
         return full if verdict else general()
 
-    def _loop(self, mark: str, node: isl.AstNode, environment: Environment) -> Nest:
-        loop = self.ast.loops[mark]
+    def _loop(
+        self, loop: Loop, value: isl.AstExpr | None, node: isl.AstNode, environment: Environment
+    ) -> Nest:
         if _name(node.get_type()) != "for_":
-            # A guard on outer iterators was hoisted above the loop, or nothing is left of it.
-            return self._around_loop(mark, node, environment)
+            if value is not None and not _contains_for(node):
+                return Once(loop, to_index(value, environment), self.node(node, environment))
+            return self._around_loop(loop, value, node, environment)
         iterator = node.for_get_iterator().id_get_id().get_name()
         first = to_index(node.for_get_init(), environment)
         if node.for_is_degenerate():
@@ -109,26 +112,46 @@ class _Converter:
         step = node.for_get_inc().int_get_val().to_python()
         return For(loop, variable, bounds("max", first), bounds("min", limit), step, body)
 
-    def _around_loop(self, mark: str, node: isl.AstNode, environment: Environment) -> Nest:
+    def _around_loop(
+        self, loop: Loop, value: isl.AstExpr | None, node: isl.AstNode, environment: Environment
+    ) -> Nest:
+        """A loop below guards on outer iterators, or in several parts."""
         match _name(node.get_type()):
             case "if_":
                 condition = to_condition(node.if_get_cond(), environment)
-                then = partial(self._loop, mark, node.if_get_then_node(), environment)
+                then = partial(self._loop, loop, value, node.if_get_then_node(), environment)
                 if not node.if_has_else_node():
                     return guard(condition, then, _nothing)
+                otherwise = node.if_get_else_node()
                 return guard(
-                    condition, then, partial(self._loop, mark, node.if_get_else_node(), environment)
+                    condition, then, partial(self._loop, loop, value, otherwise, environment)
                 )
             case "block":
                 children = node.block_get_children()
                 return Block(
                     tuple(
-                        self._loop(mark, children.get_at(position), environment)
+                        self._loop(loop, value, children.get_at(position), environment)
                         for position in range(children.n_ast_node())
                     )
                 )
             case _:
                 return self.node(node, environment)
+
+
+def _contains_for(node: isl.AstNode) -> bool:
+    """Whether the loop of a mark is below its node `node`, or was left out."""
+    match _name(node.get_type()):
+        case "for_":
+            return True
+        case "if_":
+            return _contains_for(node.if_get_then_node()) or (
+                node.if_has_else_node() and _contains_for(node.if_get_else_node())
+            )
+        case "block":
+            children = node.block_get_children()
+            return any(_contains_for(children.get_at(k)) for k in range(children.n_ast_node()))
+        case _:
+            return False
 
 
 def guard(condition: Condition, then: Callable[[], Nest], otherwise: Callable[[], Nest]) -> Nest:

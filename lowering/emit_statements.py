@@ -7,12 +7,13 @@ one element per lane is a contiguous vector access; anything else linear is a ga
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
 from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IndexType,
@@ -59,7 +60,7 @@ class StatementEmitter:
         self,
         builder: IRBuilder,
         scop: Scop,
-        parameters: Mapping[str, int],
+        parameters: Mapping[str, Index],
         scalars: Mapping[SSAValue, SSAValue],
         storage: Storage,
     ):
@@ -70,7 +71,7 @@ class StatementEmitter:
         self.accesses = {
             access.op: access for statement in scop.statements for access in statement.accesses
         }
-        self.parameters = [Index(parameters[parameter.name]) for parameter in scop.parameters]
+        self.parameters = [parameters[parameter.name] for parameter in scop.parameters]
 
     def emit(self, call: Call, lanes: Lanes | None) -> None:
         """The operations of one instance (of `lanes.width` instances)."""
@@ -98,6 +99,8 @@ class StatementEmitter:
             if None in strides:
                 return False
             if access.kind is AccessKind.WRITE and not any(strides):
+                return False
+            if _stride(self.storage.memref(access.array), strides) is None:
                 return False
         return all(
             linear_form(expression, len(call.arguments)).substitute(arguments).coefficient(variable)
@@ -178,6 +181,11 @@ class StatementEmitter:
         values = DenseIntOrFPElementsAttr.from_list(kind, [stride * lane for lane in range(width)])
         return self.builder.emit(arith.ConstantOp(values, kind)).result
 
+    def _element_offsets(self, memref: SSAValue, subscripts: list[Index], lanes: Lanes) -> SSAValue:
+        stride = _stride(memref, [index.coefficient(lanes.variable) for index in subscripts])
+        assert stride is not None, "checked by can_use_lanes"
+        return self._lane_offsets(lanes.width, stride)
+
     def _broadcast(self, value: SSAValue, width: int) -> SSAValue:
         if isa(value.type, VectorType):
             return value
@@ -212,7 +220,7 @@ class StatementEmitter:
                 xdsl_vector.MaskedLoadOp(memref, operands, lanes.mask, zero)
             ).result
         operands = [self.builder.value(index) for index in base]
-        offsets = self._lane_offsets(lanes.width, _stride(memref, subscripts, lanes))
+        offsets = self._element_offsets(memref, subscripts, lanes)
         return self.builder.emit(
             vector.GatherOp(memref, operands, offsets, self._mask(lanes), self._zero(kind))
         ).result
@@ -236,7 +244,7 @@ class StatementEmitter:
         if _is_contiguous(subscripts, lanes):
             self.builder.emit(xdsl_vector.MaskedStoreOp(memref, operands, self._mask(lanes), value))
             return
-        offsets = self._lane_offsets(lanes.width, _stride(memref, subscripts, lanes))
+        offsets = self._element_offsets(memref, subscripts, lanes)
         self.builder.emit(vector.ScatterOp(memref, operands, offsets, self._mask(lanes), value))
 
     def _mask(self, lanes: Lanes) -> SSAValue:
@@ -277,13 +285,17 @@ def _is_contiguous(subscripts: list[Index], lanes: Lanes) -> bool:
     return last == 1 and not any(outer)
 
 
-def _stride(memref: SSAValue, subscripts: list[Index], lanes: Lanes) -> int:
-    """Elements between neighbouring lanes in a row-major array of static shape."""
+def _stride(memref: SSAValue, strides: Sequence[int | None]) -> int | None:
+    """Elements between neighbouring lanes; None when that depends on a dynamic extent.
+
+    `strides` has the step of every subscript per lane; arrays are row-major.
+    """
     assert isa(memref.type, MemRefType[Attribute])
-    stride, result = 1, 0
-    for extent, subscript in zip(
-        reversed(memref.type.get_shape()), reversed(subscripts), strict=True
-    ):
-        result += (subscript.coefficient(lanes.variable) or 0) * stride
-        stride *= extent
+    elements: int | None = 1
+    result = 0
+    for extent, step in zip(reversed(memref.type.get_shape()), reversed(strides), strict=True):
+        if step and elements is None:
+            return None
+        result += (step or 0) * (elements or 0)
+        elements = None if elements is None or extent == DYNAMIC_INDEX else elements * extent
     return result

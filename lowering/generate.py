@@ -1,34 +1,35 @@
-"""Schedule -> loop IR, for known sizes."""
+"""Schedule -> loop IR, for known or symbolic sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 import islpy as isl
-from xdsl.dialects import func
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects import arith, func, memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from ..dialects import affine
 from ..passes.polyhedral.context import ISL_LOCK
-from ..passes.polyhedral.scop import Array, Scop
+from ..passes.polyhedral.scop import Array, Parameter, Scop
 from ..passes.schedule import Schedule
 from ..passes.schedule_tree import statements
 from .ast_to_nest import ast_to_nest
 from .emit_loops import LoopEmitter
 from .emit_statements import StatementEmitter
+from .index_expression import Index
 from .ir_builder import IRBuilder
 from .isl_ast import build_ast
 from .storage import Storage, place_local_arrays
 
 
 def generate(schedule: Schedule, sizes: Mapping[str, int]) -> func.FuncOp:
-    """The scheduled program as loop IR with all parameters bound.
+    """The scheduled program as loop IR.
 
-    `sizes` gives a value for every parameter of the Scop and for every other dynamic dimension by
-    which an array's shape is named. The result has the argument list of the original function,
-    with static memref shapes.
+    `sizes` gives values of the Scop's parameters and of other dynamic dimensions by which an
+    array's shape is named; what it leaves out stays symbolic, and code for it is less specialised.
+    The result has the argument list of the original function, with static shapes where known.
     """
     with ISL_LOCK:
         return _generate(schedule, sizes)
@@ -36,16 +37,15 @@ def generate(schedule: Schedule, sizes: Mapping[str, int]) -> func.FuncOp:
 
 def _generate(schedule: Schedule, sizes: Mapping[str, int]) -> func.FuncOp:
     scop = schedule.scop
-    parameters = {parameter.name: sizes[parameter.name] for parameter in scop.parameters}
-    context = _fixed(scop.context, parameters)
+    context = _fixed(scop, sizes)
     entry = Block(arg_types=_argument_types(scop, sizes))
     for new, old in zip(entry.args, scop.func.args, strict=True):
         new.name_hint = old.name_hint
     builder = IRBuilder(entry)
+    parameters = {p.name: _parameter(p, builder, sizes) for p in scop.parameters}
     storage = Storage(
-        place_local_arrays(scop, schedule.tree, context),
+        place_local_arrays(scop, schedule.tree, context, parameters),
         {a.name: entry.args[a.argument] for a in scop.arrays if a.argument is not None},
-        parameters,
     )
     scalars: dict[SSAValue, SSAValue] = dict(zip(scop.func.args, entry.args, strict=True))
     emitter = LoopEmitter(
@@ -62,14 +62,30 @@ def _generate(schedule: Schedule, sizes: Mapping[str, int]) -> func.FuncOp:
     return func.FuncOp(scop.name, kind, Region(entry))
 
 
+def _parameter(parameter: Parameter, builder: IRBuilder, sizes: Mapping[str, int]) -> Index:
+    if parameter.name in sizes:
+        return Index(sizes[parameter.name])
+    value: SSAValue = builder.entry.args[parameter.argument]
+    if parameter.dimension is not None:
+        position = builder.constant(parameter.dimension, IndexType())
+        value = builder.emit(memref.DimOp.from_source_and_index(value, position)).result
+    elif not isinstance(value.type, IndexType):
+        value = builder.emit(arith.IndexCastOp(value, IndexType())).result
+    value.name_hint = parameter.name
+    return builder.named(value)
+
+
 def _returned(builder: IRBuilder, storage: Storage, array: Array) -> SSAValue:
     attribute, operands = builder.map([])
     return builder.emit(affine.LoadOp(storage.memref(array), operands, attribute)).result
 
 
-def _fixed(context: isl.Set, parameters: Mapping[str, int]) -> isl.Set:
-    for position, value in enumerate(parameters.values()):
-        context = context.fix_val(isl.dim_type.param, position, isl.Val(value))
+def _fixed(scop: Scop, sizes: Mapping[str, int]) -> isl.Set:
+    context = scop.context
+    for position, parameter in enumerate(scop.parameters):
+        if parameter.name in sizes:
+            value = isl.Val(sizes[parameter.name])
+            context = context.fix_val(isl.dim_type.param, position, value)
     return context
 
 
@@ -87,6 +103,6 @@ def _argument_types(scop: Scop, sizes: Mapping[str, int]) -> list[Attribute]:
 
 def _extent(extent: object, sizes: Mapping[str, int]) -> int:
     if isinstance(extent, str):
-        return sizes[extent]
+        return sizes.get(extent, DYNAMIC_INDEX)
     assert isinstance(extent, int), "the shape of an argument is constant or a named dimension"
     return extent

@@ -39,21 +39,29 @@ class FullTile:
     origin: tuple[isl.AstExpr, ...]
 
 
+@dataclass(frozen=True)
+class Note:
+    """What is known about a loop at one mark.
+
+    `full_tile` is there at the entry of a tile that can be full, `value` where isl has left the
+    loop out because its value follows from the loops around it.
+    """
+
+    full_tile: FullTile | None
+    value: isl.AstExpr | None
+
+
 @dataclass
 class MarkedAst:
-    """An isl AST and what its marks mean: mark name -> Loop, annotation name -> FullTile."""
+    """An isl AST and what its marks mean: mark name -> Loop, annotation name -> Note."""
 
     root: isl.AstNode
     loops: dict[str, Loop] = field(default_factory=dict[str, Loop])
-    full_tiles: dict[str, FullTile] = field(default_factory=dict[str, FullTile])
+    notes: dict[str, Note] = field(default_factory=dict[str, Note])
 
-    annotated: set[str] = field(default_factory=set[str])
-
-    def full_tile(self, mark: isl.AstNode) -> FullTile | None:
-        """What the mark node knows about full tiles, if anything."""
-        if mark.mark_get_id().get_name() not in self.annotated:
-            return None
-        return self.full_tiles.get(mark.get_annotation().get_name())
+    def note(self, mark: isl.AstNode) -> Note:
+        """What is known at a mark node."""
+        return self.notes[mark.get_annotation().get_name()]
 
 
 def build_ast(tree: Tree, domains: Mapping[str, isl.Set], context: isl.Set) -> MarkedAst:
@@ -67,18 +75,20 @@ class _AstBuilder:
         self.context = context
         self.result = MarkedAst(isl.AstNode.alloc_user(isl.AstExpr.from_val(isl.Val(0))))
         self.entries: dict[str, TileBox] = {}
-        self.pending: list[FullTile | None] = []
+        self.pending: list[tuple[str, FullTile | None]] = []
         self.failure: Exception | None = None
 
     def build(self, tree: Tree) -> MarkedAst:
-        schedule = self._to_isl(tree, (), self.domains)
-        build = isl.AstBuild.from_context(self.context)
-        build, _before = build.set_before_each_mark(self._before_mark)
-        build, _after = build.set_after_each_mark(self._after_mark)
-        self.result.root = build.node_from_schedule(schedule)
+        self.result.root = self._generate(self._to_isl(tree, (), self.domains), self.context)
         if self.failure is not None:
             raise self.failure
         return self.result
+
+    def _generate(self, schedule: isl.Schedule, context: isl.Set) -> isl.AstNode:
+        build = isl.AstBuild.from_context(context)
+        build, _before = build.set_before_each_mark(self._before_mark)
+        build, _after = build.set_after_each_mark(self._after_mark)
+        return build.node_from_schedule(schedule)
 
     def _to_isl(
         self,
@@ -113,28 +123,33 @@ class _AstBuilder:
                 return node.insert_mark(isl.Id(mark)).get_schedule()
 
     def _before_mark(self, mark: isl.Id, build: isl.AstBuild) -> None:
-        box = self.entries.get(mark.get_name())
+        name = mark.get_name()
         full_tile: FullTile | None = None
-        if box is not None and self.failure is None:
+        if name in self.entries and self.failure is None:
             try:
-                full_tile = self._full_tile(box, build)
+                full_tile = self._full_tile(self.entries[name], build)
             except Exception as error:  # one that leaves through isl corrupts its memory
                 self.failure = error
-        self.pending.append(full_tile)
+        self.pending.append((name, full_tile))
 
-    def _after_mark(self, node: isl.AstNode, _build: isl.AstBuild) -> isl.AstNode:
-        full_tile = self.pending.pop()
+    def _after_mark(self, node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
         mark = node.mark_get_id().get_name()
-        if mark not in self.entries:
-            return node
-        name = f"F{len(self.result.full_tiles)}" if full_tile is not None else "partial"
-        if full_tile is not None:
-            self.result.full_tiles[name] = full_tile
-        self.result.annotated.add(mark)
-        return node.set_annotation(isl.Id(name))
+        while True:  # isl does not come back to a mark below which nothing is executed
+            name, full_tile = self.pending.pop()
+            if name == mark:
+                break
+        value: isl.AstExpr | None = None
+        if self.failure is None and not str(node.mark_get_node().get_type()).endswith("for_"):
+            try:
+                value = _only_value(self.result.loops[mark], build)
+            except Exception as error:  # as above
+                self.failure = error
+        annotation = f"N{len(self.result.notes)}"
+        self.result.notes[annotation] = Note(full_tile, value)
+        return node.set_annotation(isl.Id(annotation))
 
     def _full_tile(self, box: TileBox, build: isl.AstBuild) -> FullTile | None:
-        outer = _outer_values(box, build).intersect_params(self.context).coalesce()
+        outer = _loop_values(box.outer, build).intersect_params(self.context).coalesce()
         full = full_tiles(box, outer.range().coalesce(), self.context)
         if full.is_empty():
             return None
@@ -145,25 +160,34 @@ class _AstBuilder:
         parameters = tuple(f"tile{position}" for position in range(depth))
         domains, context = restrict_to_tile(box, full, parameters)
         schedule = self._to_isl(box.entry, box.outer, domains, entries=False)
-        inside = isl.AstBuild.from_context(context).node_from_schedule(schedule)
+        inside = self._generate(schedule, context)
         is_always = condition.plain_is_universe()
         return FullTile(
             None if is_always else build.expr_from_set(condition), inside, parameters, origin
         )
 
 
-def _outer_values(box: TileBox, build: isl.AstBuild) -> isl.Map:
-    """The values of the outer loops as a function of the iterators that isl has made so far.
+def _only_value(loop: Loop, build: isl.AstBuild) -> isl.AstExpr | None:
+    """The value of a loop, if it follows from the loops around it."""
+    value = isl.Map.from_basic_map(_loop_values((loop,), build).affine_hull())
+    if not value.is_single_valued():
+        return None
+    return build.expr_from_pw_aff(isl.PwMultiAff.from_map(value).get_pw_aff(0))
 
-    These are fewer where a loop's value follows from those around it, as when it runs once.
+
+def _loop_values(loops: tuple[Loop, ...], build: isl.AstBuild) -> isl.Map:
+    """The values of loops as a relation from the iterators that isl has made so far.
+
+    There are fewer iterators than loops where a value follows from those around it, as when a loop
+    runs once.
     """
     result: isl.Map | None = None
     maps = build.get_schedule().get_map_list()
     for position in range(maps.n_map()):
         iterators = maps.get_at(position)
         name = iterators.get_tuple_name(isl.dim_type.in_)
-        values = outer_schedule(box.outer, name, iterators.domain())
+        values = outer_schedule(loops, name, iterators.domain())
         part = iterators.reverse().apply_range(values)
         result = part if result is None else result.union(part)
-    assert result is not None, "a tile has statements"
+    assert result is not None, "a loop has statements"
     return result

@@ -8,36 +8,44 @@ allows it, and stay where it does not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import islpy as isl
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 
 from ..passes.polyhedral.scop import Access, Array, Scop
 from ..passes.schedule_tree import Leaf, Loop, Tree, path, sum_of_affs, walk
 from .aff_to_index import aff_to_index
-from .index_expression import Index
+from .ast_to_nest import to_index
+from .full_tiles import outer_schedule
+from .index_expression import Index, maximum
 from .ir_builder import IRBuilder
 
 # Larger local arrays go to the heap: a thread's stack is small.
 STACK_BYTES = 16 * 1024
 
 
+Offset = Callable[[Sequence[Index]], Index]
+
+
 @dataclass(frozen=True)
 class Placement:
     """A local array's home: inside the loops `outer`, with the box of cells it needs there.
 
-    `offsets` are functions of the values of `outer`; `sizes` has one entry per subscript.
+    `offsets` are functions of the values of `outer`; `sizes` are their numbers of values. Both have
+    one entry per subscript.
     """
 
     array: Array
     outer: tuple[Loop, ...]
-    offsets: tuple[isl.Aff, ...]
-    sizes: tuple[int, ...]
+    offsets: tuple[Offset, ...]
+    sizes: tuple[Index, ...]
 
     @property
     def home(self) -> Loop | None:
@@ -47,21 +55,15 @@ class Placement:
     @property
     def kept(self) -> tuple[int, ...]:
         """Subscripts that more than one value of occurs."""
-        return tuple(k for k, size in enumerate(self.sizes) if size > 1)
+        return tuple(k for k, size in enumerate(self.sizes) if size != Index(1))
 
 
 class Storage:
     """The memref that each array is in at the current point of code generation."""
 
-    def __init__(
-        self,
-        placements: Sequence[Placement],
-        arguments: Mapping[str, SSAValue],
-        parameters: Mapping[str, int],
-    ):
+    def __init__(self, placements: Sequence[Placement], arguments: Mapping[str, SSAValue]):
         self.placements = {placement.array.name: placement for placement in placements}
         self.memrefs = dict(arguments)
-        self.parameters = parameters
         self.loop_values: dict[str, Index] = {}
         self.offsets: dict[str, list[Index]] = {}
 
@@ -93,18 +95,17 @@ class Storage:
         for placement in homes:
             name = placement.array.name
             outer = [self.loop_values[loop.name] for loop in placement.outer]
-            self.offsets[name] = [
-                aff_to_index(offset, outer, self.parameters) for offset in placement.offsets
-            ]
-            shape = [placement.sizes[k] for k in placement.kept]
-            kind = MemRefType(placement.array.element_type, shape)
-            if _bytes(kind) <= STACK_BYTES:
-                self.memrefs[name] = builder.emit(
-                    memref.AllocaOp.get(kind.element_type, 64, shape)
-                ).memref
+            self.offsets[name] = [offset(outer) for offset in placement.offsets]
+            sizes = [placement.sizes[k] for k in placement.kept]
+            shape = [size.constant if size.is_constant else DYNAMIC_INDEX for size in sizes]
+            dynamic = [builder.value(size) for size in sizes if not size.is_constant]
+            element = placement.array.element_type
+            if not dynamic and 8 * math.prod(shape) <= STACK_BYTES:
+                allocation = memref.AllocaOp.get(element, 64, shape)
+                self.memrefs[name] = builder.emit(allocation).memref
             else:
-                allocation = builder.emit(memref.AllocOp.get(kind.element_type, 64, shape))
-                self.memrefs[name] = allocation.memref
+                allocation = memref.AllocOp.get(element, 64, shape, dynamic)
+                self.memrefs[name] = builder.emit(allocation).memref
                 on_heap.append(allocation.memref)
             self.memrefs[name].name_hint = name
         yield
@@ -112,7 +113,9 @@ class Storage:
             builder.emit(memref.DeallocOp.get(value_on_heap))
 
 
-def place_local_arrays(scop: Scop, tree: Tree, context: isl.Set) -> list[Placement]:
+def place_local_arrays(
+    scop: Scop, tree: Tree, context: isl.Set, parameters: Mapping[str, Index]
+) -> list[Placement]:
     """Homes of all local arrays that are used, for sizes in `context`."""
     leaves = {node.statement: path(tree, node) for node in walk(tree) if isinstance(node, Leaf)}
     result: list[Placement] = []
@@ -127,7 +130,7 @@ def place_local_arrays(scop: Scop, tree: Tree, context: isl.Set) -> list[Placeme
         ]
         if uses:
             outer = _home(array, uses, [leaves[name] for name, _ in uses])
-            result.append(_placement(array, uses, outer, context))
+            result.append(_placement(array, uses, outer, context, parameters))
     return result
 
 
@@ -157,39 +160,47 @@ def _home(
 
 
 def _placement(
-    array: Array, uses: list[tuple[str, Access]], outer: tuple[Loop, ...], context: isl.Set
+    array: Array,
+    uses: list[tuple[str, Access]],
+    outer: tuple[Loop, ...],
+    context: isl.Set,
+    parameters: Mapping[str, Index],
 ) -> Placement:
     cells: isl.Map | None = None
     for name, access in uses:
         relation = access.relation.intersect_params(context)
-        values = isl.Map.from_domain(relation.domain())
-        for loop in outer:
-            aff = loop.schedule[name].align_params(relation.get_space().params())
-            values = values.flat_range_product(isl.Map.from_aff(aff))
-        used = values.reverse().apply_range(relation)
+        used = outer_schedule(outer, name, relation.domain()).reverse().apply_range(relation)
         cells = used if cells is None else cells.union(used)
     assert cells is not None
     rank = cells.dim(isl.dim_type.out)
     if cells.is_empty():
-        zero = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(cells.get_space().domain()))
-        return Placement(array, outer, (zero,) * rank, (1,) * rank)
-    extents = [_extent(cells, k) for k in range(rank)]
+        return Placement(array, outer, (lambda _: Index(),) * rank, (Index(1),) * rank)
+    extents = [_extent(cells, k, context, parameters) for k in range(rank)]
     return Placement(array, outer, tuple(low for low, _ in extents), tuple(n for _, n in extents))
 
 
-def _extent(cells: isl.Map, position: int) -> tuple[isl.Aff, int]:
+def _extent(
+    cells: isl.Map, position: int, context: isl.Set, parameters: Mapping[str, Index]
+) -> tuple[Offset, Index]:
     """The least subscript as a function of the outer loops' values, and how many there are from it.
 
-    Where the least subscript is no single affine function it is that of all iterations.
+    Where the least subscript is no single affine function, or their number has no constant bound,
+    these are those of all iterations.
     """
     lowest, highest = cells.dim_min(position), cells.dim_max(position)
-    if lowest.n_piece() == 1:
+    number = highest.sub(lowest).max_val()
+    if lowest.n_piece() == 1 and number.is_int():
         affs: list[isl.Aff] = []
         lowest.foreach_piece(lambda _, aff: affs.append(aff))
-        return affs[0], highest.sub(lowest).max_val().to_python() + 1
-    least, greatest = lowest.min_val(), highest.max_val()
-    domain = isl.LocalSpace.from_space(cells.get_space().domain())
-    return isl.Aff.val_on_domain(domain, least), greatest.sub(least).to_python() + 1
+        offset = partial(aff_to_index, affs[0], parameters=parameters)
+        return offset, Index(number.to_python() + 1)
+    build = isl.AstBuild.from_context(context)
+    everything = cells.range()
+    first, last = (
+        to_index(build.expr_from_pw_aff(value), parameters)
+        for value in (everything.dim_min(position), everything.dim_max(position))
+    )
+    return lambda _: first, maximum([last - first + 1, Index()])
 
 
 def _union(maps: list[isl.Map]) -> isl.UnionMap:
@@ -197,10 +208,3 @@ def _union(maps: list[isl.Map]) -> isl.UnionMap:
     for relation in maps[1:]:
         result = result.union(isl.UnionMap.from_map(relation))
     return result
-
-
-def _bytes(kind: MemRefType) -> int:
-    count = 1
-    for extent in kind.get_shape():
-        count *= extent
-    return count * 8
