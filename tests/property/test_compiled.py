@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from support.choice import DrawnChooser
 from support.differential import assert_same, compiled, describe, function_of, interpreted
 from support.random_programs import programs, sizes_of
-from support.random_schedules import random_schedule
+from support.random_schedules import schedules
 
 
 def run_unscheduled(data: st.DataObject) -> None:
@@ -25,7 +24,7 @@ def run_scheduled(data: st.DataObject) -> None:
     """Draws a program, a schedule, several sizes and numbers of threads."""
     program = data.draw(programs())
     function = function_of(program)
-    schedule = random_schedule(DrawnChooser(data.draw), function.schedule())
+    schedule = data.draw(schedules(function.schedule()))
     for threads in data.draw(st.permutations((1, 2, 3))):
         sizes = data.draw(sizes_of(program))
         expected, exact = interpreted(program, sizes)

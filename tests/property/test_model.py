@@ -8,10 +8,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.choice import DrawnChooser
 from support.differential import assert_same, describe, function_of, interpreted
 from support.random_programs import RandomProgram, programs, sizes_of
-from support.random_schedules import random_schedule
+from support.random_schedules import schedules
 from support.scop_execution import ScopExecution
 
 from loopwright.passes.schedule import Schedule
@@ -31,7 +30,7 @@ def run(data: st.DataObject) -> None:
     sizes = data.draw(sizes_of(program))
     original = Schedule.original(function_of(program).scop)
     check_execution(program, original, sizes)
-    check_execution(program, random_schedule(DrawnChooser(data.draw), original), sizes)
+    check_execution(program, data.draw(schedules(original)), sizes)
 
 
 @given(st.data())

@@ -106,8 +106,9 @@ def _order_in_loop(loop: Loop, first: Instance, second: Instance, sizes: dict[st
         return order(loop.body, first, second, sizes)
     if loop.parallel:
         return Order.UNORDERED
-    if loop.vector is None:
+    if loop.vector is None or values[0] > values[1]:
         return Order.BEFORE if values[0] < values[1] else Order.AFTER
+    # Whether in one vector or in two, as nobody knows where vectors begin.
     inner = order(loop.body, first, second, sizes)
     if inner is Order.UNORDERED and first[0] == second[0]:
         return Order.LOADS_FIRST

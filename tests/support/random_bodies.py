@@ -21,7 +21,7 @@ class BodyGenerator:
         self.memory = memory
         self.code = ValueGenerator(chooser, memory)
         self.deepest = 0
-        self.budget = 12
+        self.budget = 8
 
     @property
     def lines(self) -> list[str]:

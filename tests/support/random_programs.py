@@ -34,7 +34,7 @@ class Argument:
     shape: tuple[Linear, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RandomProgram:
     """A module with one function `@f`.
 
@@ -65,7 +65,7 @@ class RandomProgram:
         return values.astype(NUMPY_TYPES[argument.element_type])
 
     def __repr__(self) -> str:
-        return f"RandomProgram(sizes={self.sizes}):\n{self.text}"
+        return f"RandomProgram with sizes {', '.join(self.sizes)}:\n{self.text}"
 
 
 def generate(chooser: Chooser) -> RandomProgram:

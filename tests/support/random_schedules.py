@@ -11,6 +11,8 @@ import typing
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from hypothesis import strategies as st
+
 from loopwright.passes.registry import all_transformations
 from loopwright.passes.schedule import Schedule
 from loopwright.passes.schedule_tree import Loop, chain, loops
@@ -20,7 +22,7 @@ from loopwright.passes.transformation import (
     Transformation,
 )
 
-from .choice import Chooser, chance, choose, distinct
+from .choice import Chooser, DrawnChooser, chance, choose, distinct
 
 TILE_SIZES = (2, 4, 8, 1, 3, 5, 7, 16, 32, 40)
 
@@ -122,3 +124,9 @@ def random_schedule(chooser: Chooser, schedule: Schedule, count: int = 6) -> Sch
     """The schedule after the legal ones of `count` random proposals."""
     made = attempts(chooser, schedule, count)
     return next((a.after for a in reversed(made) if a.after is not None), schedule)
+
+
+@st.composite
+def schedules(draw: st.DrawFn, original: Schedule, count: int = 6) -> Schedule:
+    """Hypothesis strategy of legal schedules."""
+    return random_schedule(DrawnChooser(draw), original, count)
