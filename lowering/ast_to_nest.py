@@ -60,8 +60,9 @@ class _Converter:
     def _if(self, node: isl.AstNode, environment: Environment) -> Nest:
         condition = to_condition(node.if_get_cond(), environment)
         then = partial(self.node, node.if_get_then_node(), environment)
-        otherwise = partial(self.node, node.if_get_else_node(), environment)
-        return guard(condition, then, otherwise if node.if_has_else_node() else _nothing)
+        if not node.if_has_else_node():
+            return guard(condition, then, _nothing)
+        return guard(condition, then, partial(self.node, node.if_get_else_node(), environment))
 
     def _user(self, node: isl.AstNode, environment: Environment) -> Nest:
         call = node.user_get_expr()
