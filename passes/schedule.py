@@ -88,12 +88,24 @@ class Schedule:
         """
         return self._unique(name, self._candidates(name))
 
+    def find_loops(self, names: tuple[str, ...]) -> tuple[Loop, ...]:
+        """The loops with these names; an ambiguous one is what shares a nest with the others.
+
+        Raises MalformedTransformation.
+        """
+        candidates = [self._candidates(name) for name in names]
+        certain = [found[0] for found in candidates if len(found) == 1]
+        return tuple(
+            self._unique(name, found if len(found) == 1 else _related(found, certain) or found)
+            for name, found in zip(names, candidates, strict=True)
+        )
+
     def chain(self, names: tuple[str, ...]) -> tuple[Loop, ...]:
         """The named loops, outermost first, which must be directly inside each other.
 
         Raises MalformedTransformation.
         """
-        found = tuple(self.loop(name) for name in names)
+        found = self.find_loops(names)
         if not found:
             raise MalformedTransformation("name at least one loop")
         for number, loop in enumerate(found):
@@ -149,6 +161,19 @@ class Schedule:
     def __str__(self) -> str:
         """The passes that lead from the program to this schedule."""
         return ",".join(str(transformation) for transformation in self.transformations)
+
+
+def _related(candidates: list[Loop], others: list[Loop]) -> list[Loop]:
+    """The candidates that are inside or around all the other loops."""
+    return [
+        loop
+        for loop in candidates
+        if all(
+            any(inner is other for inner in loops(loop))
+            or any(inner is loop for inner in loops(other))
+            for other in others
+        )
+    ]
 
 
 def dependences_of(scop: Scop) -> Dependences:

@@ -67,9 +67,12 @@ def _make(name: str, features: frozenset[str], caches: Mapping[int, int], cores:
     return Target(name, features, bits, 32 if wide else 16, dict(caches), cores)
 
 
-@functools.cache
-def _host() -> Target:
+def detect() -> Target:
+    """What the system tells about this machine now."""
     return _make("host", _features(), {**_USUAL_CACHES, **_cache_sizes()}, _cores())
+
+
+_host = functools.cache(detect)
 
 
 def _features() -> frozenset[str]:

@@ -18,7 +18,7 @@ class TransformationError(Exception):
     """A transformation that cannot be applied. `str()` is one line: operation, subject, reason."""
 
 
-class IllegalTransformation(TransformationError):  # noqa: N818
+class IllegalTransformation(TransformationError):
     """A transformation that would reorder dependent instances; names the dependence and a pair."""
 
     def __init__(self, operation: str, violation: Violation) -> None:
@@ -30,7 +30,7 @@ class IllegalTransformation(TransformationError):  # noqa: N818
         return f"{self.args[0]} is illegal: {self.violation.describe()}"
 
 
-class MalformedTransformation(TransformationError):  # noqa: N818
+class MalformedTransformation(TransformationError):
     """A transformation that makes no sense here: unknown loop, not a chain, bad size ..."""
 
 
@@ -63,9 +63,8 @@ class Transformation(ABC):
 
     def resolve(self, schedule: Schedule) -> Self:
         """The same step with defaults filled in and loops in their shortest unambiguous names."""
-        return dataclasses.replace(
-            self, loops=tuple(schedule.short_name(schedule.loop(name)) for name in self.loops)
-        )
+        found = schedule.find_loops(self.loops)
+        return dataclasses.replace(self, loops=tuple(schedule.short_name(loop) for loop in found))
 
     def new_loops(self, schedule: Schedule) -> tuple[str, ...]:
         """Names of the loops that the step makes: none, or one for each of `loops`."""

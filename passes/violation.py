@@ -11,6 +11,8 @@ import islpy as isl
 from .polyhedral.context import ISL_LOCK
 from .polyhedral.dependences import Dependence
 
+_KINDS = (isl.dim_type.param, isl.dim_type.in_, isl.dim_type.out)
+
 # Sizes that are tried, in turn, to show a violation by a pair of iterations.
 _SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 4096)
 
@@ -61,37 +63,41 @@ class Violation:
     def witness(self) -> Witness:
         """A pair of iterations with small sizes."""
         with ISL_LOCK:
-            sizes = _smallest(self.pairs.params())
-            pairs = self.pairs.intersect_params(isl.Set.from_point(sizes))
-            point = _first_point(pairs.wrap())
             space = self.pairs.get_space()
-            values = tuple(
-                point.get_coordinate_val(isl.dim_type.set, position).to_python()
-                for position in range(point.get_space().dim(isl.dim_type.set))
-            )
-            inputs = space.dim(isl.dim_type.in_)
-            return Witness(
-                tuple(zip(_names(space, isl.dim_type.in_), values[:inputs], strict=True)),
-                tuple(zip(_names(space, isl.dim_type.out), values[inputs:], strict=True)),
-                {
-                    name: sizes.get_coordinate_val(isl.dim_type.param, position).to_python()
-                    for position, name in enumerate(_names(space, isl.dim_type.param))
-                },
-            )
+            parameters, inputs = space.dim(isl.dim_type.param), space.dim(isl.dim_type.in_)
+            points = self.pairs.wrap().flatten()
+            # Sizes come first, so that the smallest point is one with small sizes.
+            points = points.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, parameters)
+            values = _coordinates(_first_point(_with_small_sizes(points, parameters)))
+            names = [_names(space, kind) for kind in _KINDS]
+        sizes, iterations = values[:parameters], values[parameters:]
+        return Witness(
+            tuple(zip(names[1], iterations[:inputs], strict=True)),
+            tuple(zip(names[2], iterations[inputs:], strict=True)),
+            dict(zip(names[0], sizes, strict=True)),
+        )
 
 
 def _iteration(values: tuple[tuple[str, int], ...]) -> str:
     return ", ".join(f"{name}={value}" for name, value in values)
 
 
-def _smallest(sizes: isl.Set) -> isl.Point:
+def _with_small_sizes(points: isl.Set, parameters: int) -> isl.Set:
+    """The points whose first coordinates, the sizes, are small, if there are any."""
     for bound in _SIZES:
-        small = sizes
-        for position in range(sizes.dim(isl.dim_type.param)):
-            small = small.upper_bound_val(isl.dim_type.param, position, isl.Val(bound))
+        small = points
+        for position in range(parameters):
+            small = small.upper_bound_val(isl.dim_type.set, position, isl.Val(bound))
         if not small.is_empty():
-            return _first_point(small)
-    return sizes.sample_point()
+            return small
+    return points
+
+
+def _coordinates(point: isl.Point) -> tuple[int, ...]:
+    return tuple(
+        point.get_coordinate_val(isl.dim_type.set, position).to_python()
+        for position in range(point.get_space().dim(isl.dim_type.set))
+    )
 
 
 def _first_point(points: isl.Set) -> isl.Point:

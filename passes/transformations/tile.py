@@ -36,7 +36,7 @@ class Tile(Transformation):
     def resolve(self, schedule: Schedule) -> Tile:
         step = super().resolve(schedule)
         members = schedule.chain(step.loops)
-        if tuple(schedule.loop(name) for name in step.loops) != members:
+        if any(a is not b for a, b in zip(schedule.find_loops(step.loops), members, strict=True)):
             order = ",".join(schedule.short_name(loop) for loop in members)
             raise MalformedTransformation(f"name the loops outermost first: {order}")
         _check_sizes(step.sizes, len(members))

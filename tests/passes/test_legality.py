@@ -26,7 +26,7 @@ def check(seed: int) -> None:
     program = seeded_program(seed)
     scop = raise_module(parse_module(program.text))["f"]
     size = random.Random(seed).choice((2, 3, 4, 5))
-    arguments = program.make_arguments({name: size for name in program.sizes})
+    arguments = program.make_arguments(dict.fromkeys(program.sizes, size))
     sizes = parameter_values(scop, arguments)
     chooser = SeededChooser(random.Random(seed))
     small = len(oracle.instances(scop, sizes)) <= MOST_INSTANCES
