@@ -21,6 +21,7 @@ def aff_to_index(aff: isl.Aff, inputs: Sequence[Index], parameters: Mapping[str,
         coefficient = _scaled(aff.get_coefficient_val(isl.dim_type.param, position), denominator)
         if coefficient:
             name = aff.get_dim_name(isl.dim_type.param, position)
+            assert name is not None, "parameters have names"
             total = total + parameters[name] * coefficient
     for position in range(aff.dim(isl.dim_type.div)):
         coefficient = _scaled(aff.get_coefficient_val(isl.dim_type.div, position), denominator)

@@ -133,7 +133,7 @@ class LoopEmitter:
             # The end of the unrolled part is no affine function of such bounds.
             self._plain(nest, lower, upper, nest.step, body)
             return
-        first, limit = lower[0], upper[0]
+        (first,), (limit,) = lower, upper
         extent = limit - first
         if extent.is_constant:
             count = max(0, -(-extent.constant // nest.step))
@@ -185,7 +185,7 @@ class LoopEmitter:
             masked = partial(self._masked, nest, upper, environment)
             self._plain(nest, lower, upper, stride, masked)
             return
-        first, limit = lower[0], upper[0]
+        (first,), (limit,) = lower, upper
         iterations = (limit - first + (nest.step - 1)) // nest.step
 
         def whole(base: Index) -> None:

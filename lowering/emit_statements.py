@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects import arith
 from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
-    FloatAttr,
     IndexType,
     IntegerType,
     MemRefType,
@@ -212,7 +212,11 @@ class StatementEmitter:
             if lanes.mask is None:
                 attribute, operands = self.builder.map(base)
                 return self.builder.emit(
-                    affine.VectorLoadOp(memref, operands, attribute, kind)
+                    affine.VectorLoadOp.create(
+                        operands=[memref, *operands],
+                        properties={"map": attribute},
+                        result_types=[kind],
+                    )
                 ).result
             operands = [self.builder.value(index) for index in base]
             zero = self._zero(kind)
@@ -238,7 +242,11 @@ class StatementEmitter:
         base = _at_lane_zero(subscripts, lanes)
         if _is_contiguous(subscripts, lanes) and lanes.mask is None:
             attribute, operands = self.builder.map(base)
-            self.builder.emit(affine.VectorStoreOp(value, memref, operands, attribute))
+            self.builder.emit(
+                affine.VectorStoreOp.create(
+                    operands=[value, memref, *operands], properties={"map": attribute}
+                )
+            )
             return
         operands = [self.builder.value(index) for index in base]
         if _is_contiguous(subscripts, lanes):
@@ -255,15 +263,16 @@ class StatementEmitter:
         return self.builder.emit(arith.ConstantOp(all_lanes, kind)).result
 
     def _zero(self, kind: VectorType[Attribute]) -> SSAValue:
-        element = kind.element_type
-        if isinstance(element, IntegerType | IndexType):
-            zero = self.builder.constant(0, element)
-        else:
-            attribute = FloatAttr(0.0, element)
-            zero = self.builder.once(
-                attribute, lambda: self.builder.emit(arith.ConstantOp(attribute)).result
-            )
-        return self._broadcast(zero, kind.get_shape()[0])
+        number = 0 if isinstance(kind.element_type, IntegerType | IndexType) else 0.0
+        zeros = cast(
+            DenseIntOrFPElementsAttr,
+            DenseIntOrFPElementsAttr.from_list(
+                cast(VectorType[IndexType], kind), cast(list[int], [number] * kind.get_shape()[0])
+            ),
+        )
+        return self.builder.once(
+            zeros, lambda: self.builder.emit(arith.ConstantOp(zeros, kind)).result
+        )
 
 
 def _lane_shape(subscripts: list[Index], lanes: Lanes | None) -> list[object]:

@@ -68,7 +68,7 @@ def _parameter(parameter: Parameter, builder: IRBuilder, sizes: Mapping[str, int
     value: SSAValue = builder.entry.args[parameter.argument]
     if parameter.dimension is not None:
         position = builder.constant(parameter.dimension, IndexType())
-        value = builder.emit(memref.DimOp.from_source_and_index(value, position)).result
+        value = builder.emit(memref.DimOp(value, position)).result
     elif not isinstance(value.type, IndexType):
         value = builder.emit(arith.IndexCastOp(value, IndexType())).result
     value.name_hint = parameter.name

@@ -151,7 +151,7 @@ class IRBuilder:
         regions.append(Region(self.filled(Block(), otherwise, end)) if otherwise else Region())
         if as_set is None:
             assert truth is not None
-            self.emit(scf.IfOp(truth, [], *regions))
+            self.emit(scf.IfOp(truth, [], regions[0], regions[1]))
             return
         attribute, operands = as_set
         self.emit(

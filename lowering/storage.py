@@ -9,7 +9,7 @@ allows it, and stay where it does not.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -88,7 +88,7 @@ class Storage:
         self.loop_values[loop.name] = value
 
     @contextmanager
-    def allocated(self, builder: IRBuilder, loop: Loop | None) -> Iterator[None]:
+    def allocated(self, builder: IRBuilder, loop: Loop | None) -> Generator[None]:
         """Allocates what lives in the body of `loop` (None: in the function) around a body."""
         homes = [p for p in self.placements.values() if p.home is loop]
         on_heap: list[SSAValue] = []
@@ -174,7 +174,7 @@ def _placement(
     assert cells is not None
     rank = cells.dim(isl.dim_type.out)
     if cells.is_empty():
-        return Placement(array, outer, (lambda _: Index(),) * rank, (Index(1),) * rank)
+        return Placement(array, outer, (partial(_always, Index()),) * rank, (Index(1),) * rank)
     extents = [_extent(cells, k, context, parameters) for k in range(rank)]
     return Placement(array, outer, tuple(low for low, _ in extents), tuple(n for _, n in extents))
 
@@ -200,7 +200,11 @@ def _extent(
         to_index(build.expr_from_pw_aff(value), parameters)
         for value in (everything.dim_min(position), everything.dim_max(position))
     )
-    return lambda _: first, maximum([last - first + 1, Index()])
+    return partial(_always, first), maximum([last - first + 1, Index()])
+
+
+def _always(index: Index, _outer: Sequence[Index]) -> Index:
+    return index
 
 
 def _union(maps: list[isl.Map]) -> isl.UnionMap:
