@@ -129,11 +129,11 @@ class LoopEmitter:
         lanes: Lanes | None,
     ) -> None:
         body = partial(self._body, nest, environment, lanes)
-        if len(lower) > 1 or len(upper) > 1:
+        if len(lower) != 1 or len(upper) != 1:
             # The end of the unrolled part is no affine function of such bounds.
             self._plain(nest, lower, upper, nest.step, body)
             return
-        (first,), (limit,) = lower, upper
+        first, limit = lower[0], upper[0]
         extent = limit - first
         if extent.is_constant:
             count = max(0, -(-extent.constant // nest.step))
@@ -181,11 +181,11 @@ class LoopEmitter:
         width = nest.loop.vector
         assert width is not None
         stride = width * nest.step
-        if len(lower) > 1 or len(upper) > 1:
+        if len(lower) != 1 or len(upper) != 1:
             masked = partial(self._masked, nest, upper, environment)
             self._plain(nest, lower, upper, stride, masked)
             return
-        (first,), (limit,) = lower, upper
+        first, limit = lower[0], upper[0]
         iterations = (limit - first + (nest.step - 1)) // nest.step
 
         def whole(base: Index) -> None:
