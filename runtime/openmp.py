@@ -52,8 +52,14 @@ def library() -> ctypes.CDLL | None:
 def imports() -> Mapping[str, int]:
     """The addresses of the runtime's functions, by name, for parallel code to be linked with."""
     found = library()
-    if found is not None:
-        return {name: _address(getattr(found, name)) for name in RUNTIME_FUNCTIONS}
+    if found is None:
+        return stand_ins()
+    return {name: _address(getattr(found, name)) for name in RUNTIME_FUNCTIONS}
+
+
+@cache
+def stand_ins() -> Mapping[str, int]:
+    """The addresses of functions that take the runtime's place and run all in one thread."""
     code = jit.compile_module(_STAND_IN, target=Target.host())
     _loaded.append(jit.load_object(code, RUNTIME_FUNCTIONS))
     return dict(_loaded[-1].addresses)
