@@ -41,7 +41,8 @@ def load_array(path: Path) -> Array:
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, EOFError) as error:
-        raise InputError(f"cannot read {path}: not a .npy file ({error})") from error
+        reason = str(error).splitlines()[0] if str(error) else "it ends too early"
+        raise InputError(f"cannot read {path}: not a .npy file ({reason})") from error
     assert isinstance(array, np.ndarray)
     return np.ascontiguousarray(array).reshape(array.shape)
 
@@ -76,7 +77,7 @@ def make_arguments(scop: Scop, signature: Signature, settings: Settings) -> list
             case IntegerArgument(is_size=True):
                 values.append(_extent(scop, signature, sizes, name))
             case IntegerArgument():
-                drawn = int(random.integers(1, min(99, argument.element.range[1]) + 1))
+                drawn = int(random.integers(*_integer_range(argument), endpoint=True))
                 text = settings.values.get(name)
                 values.append(drawn if text is None else _integer(name, text))
             case FloatArgument():
@@ -193,9 +194,20 @@ def _random_array(
     random: np.random.Generator, argument: ArrayArgument, shape: tuple[int, ...]
 ) -> Array:
     element = argument.element
-    if element.bits is None:
-        return np.asarray(random.random(shape, element.dtype), element.dtype)
-    return np.asarray(random.integers(1, min(99, element.range[1]) + 1, shape), element.dtype)
+    try:
+        if element.bits is None:
+            return np.asarray(random.random(shape, element.dtype), element.dtype)
+        low, high = _integer_range(argument)
+        return np.asarray(random.integers(low, high, shape, endpoint=True), element.dtype)
+    except (ValueError, OverflowError):
+        raise InputError(
+            f"an array of shape {shape} for '{argument.place.name}' is too large"
+        ) from None
+
+
+def _integer_range(argument: ArrayArgument | IntegerArgument) -> tuple[int, int]:
+    """What random integers are drawn from; without zero, by which programs may divide."""
+    return (0, 1) if argument.element.bits == 1 else (1, 99)
 
 
 def _check_memory(needed: int) -> None:
@@ -204,8 +216,8 @@ def _check_memory(needed: int) -> None:
     # The arrays, a copy for the reference and one for the results.
     if 3 * needed > available:
         raise InputError(
-            f"three copies of the arrays need {3 * needed / 2**30:.3g} GiB, "
-            f"and {available / 2**30:.3g} GiB are available; choose smaller sizes"
+            f"three copies of the arrays need {3 * needed / 2**30:,.1f} GiB, "
+            f"and {available / 2**30:,.1f} GiB are available; choose smaller sizes"
         )
 
 

@@ -58,7 +58,7 @@ def fix_parameters(points: isl.Set, sizes: Mapping[str, int]) -> isl.Set:
     for name, value in sizes.items():
         position = points.find_dim_by_name(isl.dim_type.param, name)
         if position >= 0:
-            points = points.fix_val(isl.dim_type.param, position, isl.Val(value))
+            points = points.fix_val(isl.dim_type.param, position, isl.Val(str(value)))
             points = points.project_out(isl.dim_type.param, position, 1)
     return points
 

@@ -102,9 +102,11 @@ def _command(arguments: Sequence[str]) -> tuple[str, Sequence[str]]:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"loopwright {__version__}")
-    parser.add_argument("command", metavar="COMMAND", help=argparse.SUPPRESS)
+    parser.add_argument("command", metavar="COMMAND", nargs="?", help=argparse.SUPPRESS)
     parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     parsed = parser.parse_args(arguments)
+    if parsed.command is None:
+        parser.error(f"no command given; there are {', '.join(COMMANDS)}")
     if parsed.command not in COMMANDS:
         parser.error(f"no command '{parsed.command}'; there are {', '.join(COMMANDS)}")
     return parsed.command, parsed.rest
