@@ -21,6 +21,8 @@ from .emit_statements import StatementEmitter
 from .index_expression import Index
 from .ir_builder import IRBuilder
 from .isl_ast import build_ast
+from .nest import Block as Parts
+from .nest import Nest, split_loops
 from .storage import Storage, place_local_arrays
 
 
@@ -43,19 +45,21 @@ def _generate(schedule: Schedule, sizes: Mapping[str, int]) -> func.FuncOp:
         new.name_hint = old.name_hint
     builder = IRBuilder(entry)
     parameters = {p.name: _parameter(p, builder, sizes) for p in scop.parameters}
+    domains = {s.name: s.domain.intersect_params(context) for s in scop.statements}
+    nest: Nest = Parts(())
+    if statements(schedule.tree):
+        ast = build_ast(schedule.tree, domains, context)
+        nest = ast_to_nest(ast, parameters, builder.new_variable)
     storage = Storage(
-        place_local_arrays(scop, schedule.tree, context, parameters),
+        place_local_arrays(scop, schedule.tree, split_loops(nest), context, parameters),
         {a.name: entry.args[a.argument] for a in scop.arrays if a.argument is not None},
     )
     scalars: dict[SSAValue, SSAValue] = dict(zip(scop.func.args, entry.args, strict=True))
     emitter = LoopEmitter(
         builder, StatementEmitter(builder, scop, parameters, scalars, storage), storage
     )
-    domains = {s.name: s.domain.intersect_params(context) for s in scop.statements}
     with storage.allocated(builder, None):
-        if statements(schedule.tree):
-            ast = build_ast(schedule.tree, domains, context)
-            emitter.emit(ast_to_nest(ast, parameters, builder.new_variable), {})
+        emitter.emit(nest, {})
         results = [_returned(builder, storage, array) for array in scop.returns]
     builder.emit(func.ReturnOp(*results))
     kind = ([*entry.arg_types], [result.type for result in results])

@@ -97,6 +97,31 @@ def walk(nest: Nest) -> Iterator[Nest]:
             pass
 
 
+def split_loops(nest: Nest) -> list[Loop]:
+    """Loops that isl has made several pieces of, which run one after the other."""
+    result: list[Loop] = []
+    _collect_split_loops(nest, result)
+    return result
+
+
+def _collect_split_loops(nest: Nest, result: list[Loop]) -> dict[int, Loop]:
+    """The loops in `nest`, by identity; those in several parts of a block go to `result`."""
+    match nest:
+        case For(loop=loop, body=body) | Once(loop=loop, body=body):
+            return {id(loop): loop, **_collect_split_loops(body, result)}
+        case Block(parts):
+            found: dict[int, Loop] = {}
+            for part in parts:
+                own = _collect_split_loops(part, result)
+                result += [loop for key, loop in own.items() if key in found]
+                found |= own
+            return found
+        case Guard(_, one, other) | TileSplit(_, one, other):
+            return _collect_split_loops(one, result) | _collect_split_loops(other, result)
+        case Call():
+            return {}
+
+
 def control_indices(nest: Nest) -> Iterator[Index]:
     """Every index that decides which instances run: bounds and conditions, not call arguments."""
     for node in walk(nest):
