@@ -1,0 +1,75 @@
+"""Small programs that once went wrong, found by random ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from loopwright.dialects.parse import parse_module
+from loopwright.runtime.program import load
+from support.interpreter import Interpreter
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program `@f`, what it was about, its arguments and a schedule."""
+
+    name: str
+    text: str
+    arguments: Callable[[], list[Any]]
+    pipeline: str | None = None
+
+
+CASES = (
+    Case(
+        "values pass between the pieces of a loop that runs once",
+        """
+        func.func @f(%n: index, %A: memref<?xi64>, %B: memref<?xi64>) {
+          affine.for %i = 0 to affine_map<()[s0] -> (s0 floordiv 2)>()[%n] {
+            %x = affine.load %A[%i] : memref<?xi64>
+            %t = memref.alloca() : memref<i64>
+            affine.store %x, %t[] : memref<i64>
+            affine.for %j = 0 to %n {
+              %y = affine.load %t[] : memref<i64>
+              %z = arith.addi %y, %y : i64
+              affine.store %z, %t[] : memref<i64>
+            }
+            %w = affine.load %t[] : memref<i64>
+            affine.store %w, %B[%i] : memref<?xi64>
+          }
+          return
+        }
+        """,
+        lambda: [2, np.arange(3, 5), np.zeros(2, np.int64)],
+        "unroll{loops=j factor=2}",
+    ),
+    Case(
+        "a guard without else",
+        """
+        func.func @f(%n: index, %A: memref<?xi64>) {
+          %c = arith.constant 7 : i64
+          affine.for %i = 0 to %n {
+            affine.if affine_set<(d0) : (d0 mod 3 == 0)>(%i) {
+              affine.store %c, %A[%i + 1] : memref<?xi64>
+            }
+            affine.store %c, %A[%i] : memref<?xi64>
+          }
+          return
+        }
+        """,
+        lambda: [13, np.arange(14)],
+        "tile{loops=i sizes=32}",
+    ),
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_compiled_code_does_what_the_program_says(case: Case) -> None:
+    expected, found = case.arguments(), case.arguments()
+    Interpreter(parse_module(case.text)).run("f", *expected)
+    load(case.text)["f"].compile(case.pipeline)(*found)
+    for one, other in zip(expected, found, strict=True):
+        np.testing.assert_array_equal(one, other)
