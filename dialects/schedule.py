@@ -178,7 +178,6 @@ class SequenceOp(IRDLOperation):
     function = prop_def(FlatSymbolRefAttrConstr)
     body = region_def("single_block")
 
-    assembly_format = "$function attr-dict-with-keyword $body"
     traits = traits_def(IsolatedFromAbove(), NoTerminator())
 
     def __init__(self, function: str, operations: Sequence[Operation]) -> None:
@@ -186,6 +185,24 @@ class SequenceOp(IRDLOperation):
             properties={"function": SymbolRefAttr(function)},
             regions=[Region(Block(operations))],
         )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SequenceOp:
+        name = parser.parse_symbol_name().data
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        region = parser.parse_region()
+        operation = cls(name, ())
+        # An empty region is parsed without a block.
+        if region.blocks:
+            operation = cls.create(properties=dict(operation.properties), regions=[region])
+        operation.attributes |= attributes.data if attributes else {}
+        return operation
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" @{self.function.root_reference.data}")
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_empty_block=False)
 
     def verify_(self) -> None:
         for operation in self.body.block.ops:

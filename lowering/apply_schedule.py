@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,16 +12,22 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ..passes.polyhedral.scop import Scop
-from ..passes.schedule_passes import find_function, find_sequence, read_schedule
+from ..passes.schedule_passes import (
+    find_function,
+    find_sequence,
+    read_schedule,
+    scheduled_functions,
+)
 from ..passes.transformation import MalformedTransformation
 from .generate import generate
 
 
 @dataclass(frozen=True)
 class ApplySchedule(ModulePass):
-    """Replaces a function by loops in the order of its schedule, for given sizes.
+    """Replaces functions by loops in the order of their schedules.
 
-    `sizes` gives a value for every symbolic size, as in `sizes=M:100,N:200`.
+    Without `func`, all functions that have a schedule, or the only function. Code for known sizes
+    is simpler: `sizes=M:100,N:200`. Those that are not named stay symbolic.
 
         func.func @f { for i: S }               func.func @f {
         schedule.sequence @f {            ->      for it:
@@ -33,22 +40,23 @@ class ApplySchedule(ModulePass):
     func: str | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        function = find_function(op, self.func)
-        sequence = find_sequence(op, function)
-        schedule = read_schedule(function, sequence)
-        new = generate(schedule, read_sizes(self.sizes, schedule.scop))
-        op.body.block.insert_op_before(new, function)
-        function.detach()
-        function.erase()
-        if sequence is not None:
-            sequence.detach()
-            sequence.erase()
+        names = (self.func,) if self.func is not None else scheduled_functions(op) or (None,)
+        functions = [find_function(op, name) for name in names]
+        sequences = [find_sequence(op, function) for function in functions]
+        schedules = [read_schedule(*pair) for pair in zip(functions, sequences, strict=True)]
+        sizes = read_sizes(self.sizes, [schedule.scop for schedule in schedules])
+        for function, sequence, schedule in zip(functions, sequences, schedules, strict=True):
+            op.body.block.insert_op_before(generate(schedule, sizes), function)
+            for old in (function, sequence):
+                if old is not None:
+                    old.detach()
+                    old.erase()
 
 
-def read_sizes(texts: tuple[str, ...], scop: Scop) -> dict[str, int]:
-    """The symbolic sizes of a Scop from `NAME:VALUE`; raises MalformedTransformation."""
+def read_sizes(texts: tuple[str, ...], scops: Sequence[Scop]) -> dict[str, int]:
+    """Symbolic sizes of Scops from `NAME:VALUE`; raises MalformedTransformation."""
     sizes: dict[str, int] = {}
-    names = size_names(scop)
+    names = list(dict.fromkeys(name for scop in scops for name in size_names(scop)))
     for text in texts:
         name, _, value = text.partition(":")
         if not re.fullmatch(r"\d{1,18}", value, re.ASCII):
@@ -57,12 +65,9 @@ def read_sizes(texts: tuple[str, ...], scop: Scop) -> dict[str, int]:
             problem = "is given twice" if name in sizes else "does not exist"
             known = ", ".join(names) or "none"
             raise MalformedTransformation(
-                f"apply-schedule: the size {name} {problem}; {scop.name} has {known}"
+                f"apply-schedule: the size {name} {problem}; the sizes are {known}"
             )
         sizes[name] = int(value)
-    if missing := [name for name in names if name not in sizes]:
-        example = ",".join(f"{name}:100" for name in missing)
-        raise MalformedTransformation(f"apply-schedule: give sizes, for example sizes={example}")
     return sizes
 
 

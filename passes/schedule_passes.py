@@ -70,6 +70,12 @@ def find_function(module: ModuleOp, name: str | None) -> func.FuncOp:
     return functions[name]
 
 
+def scheduled_functions(module: ModuleOp) -> tuple[str, ...]:
+    """The names of the functions that have a schedule in the module."""
+    sequences = (op for op in module.ops if isinstance(op, SequenceOp))
+    return tuple(dict.fromkeys(op.function.root_reference.data for op in sequences))
+
+
 def find_sequence(module: ModuleOp, function: func.FuncOp) -> SequenceOp | None:
     """The schedule of a function in its module; raises SourceError when there are several."""
     name = function.sym_name.data

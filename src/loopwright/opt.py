@@ -104,13 +104,17 @@ class LoopwrightOptMain(xDSLOptMain):
         """Checks the pipeline and hands it on in xDSL's own spelling; raises SourceError."""
         text = self.args.passes
         calls = parse_calls(text)
+        specs: list[str] = []
         for call in calls:
             factory = self.available_passes.get(call.name.text)
             if factory is None:
                 raise unknown(call.name, text, "pass", self.available_passes)
             if call.name.text in LOOPWRIGHT_UNIVERSE.all_passes:
-                read_options(call, text, factory())
-        self.args.passes = ",".join(_to_xdsl(call) for call in calls)
+                cls = factory()
+                specs.append(str(cls(**read_options(call, text, cls))))
+            else:
+                specs.append(_to_xdsl(call))
+        self.args.passes = ",".join(specs)
         super().setup_pipeline()
 
     def apply_passes(self, prog: ModuleOp) -> None:
