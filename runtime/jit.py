@@ -122,6 +122,13 @@ def emit_assembly(
     return machine.emit_assembly(optimise(module, machine, options))
 
 
+def optimised_ir(
+    module: ir.Module | str, *, target: Target, options: CompileOptions = DEFAULT_OPTIONS
+) -> str:
+    """The LLVM IR text that `compile_module` generates code from."""
+    return str(optimise(module, _target_machine(target), options))
+
+
 def fingerprint(target: Target, options: CompileOptions = DEFAULT_OPTIONS) -> str:
     """Everything besides the LLVM IR that object code depends on, as text."""
     return "\n".join(
@@ -153,7 +160,7 @@ class _Linker:
         _initialise()
         self._lock = threading.Lock()
         self._numbers = itertools.count()
-        self._jit = binding.create_lljit_compiler()
+        self._jit = binding.create_lljit_compiler(suppress_errors=True)
 
     def link(self, code: bytes, exports: Iterable[str], imports: Mapping[str, int]) -> LoadedObject:
         library = binding.JITLibraryBuilder().add_object_img(code).add_current_process()

@@ -1,0 +1,160 @@
+"""Object code: compiled, loaded, called, unloaded."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+from support.machine_code import MachineCode
+
+from loopwright.passes.target import Target
+from loopwright.runtime import jit, openmp
+
+ADD = """
+define i64 @add(i64 %a, i64 %b) {
+  %c = add i64 %a, %b
+  ret i64 %c
+}
+define i64 @other(i64 %a) {
+  %c = call i64 @missing(i64 %a)
+  ret i64 %c
+}
+declare i64 @missing(i64)
+"""
+
+
+def binary(address: int) -> ctypes._FuncPointer:  # pyright: ignore[reportPrivateUsage]
+    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(address)
+
+
+@ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+def successor(value: int) -> int:
+    return value + 1
+
+
+IMPORTS = {"missing": ctypes.cast(successor, ctypes.c_void_p).value or 0}
+
+
+@pytest.mark.parametrize("vectorise", [None, False, True])
+def test_object_code_is_called(vectorise: bool | None) -> None:
+    options = jit.CompileOptions(vectorise)
+    code = jit.compile_module(ADD, target=Target.host(), options=options)
+    loaded = jit.load_object(code, ["add", "other"], IMPORTS)
+    assert binary(loaded["add"])(40, 2) == 42
+    assert ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(loaded["other"])(41) == 42
+
+
+def test_the_same_object_can_be_loaded_many_times_and_is_unloaded() -> None:
+    code = jit.compile_module(ADD, target=Target.host())
+    kept = jit.load_object(code, ["add"], IMPORTS)
+    for _ in range(200):
+        loaded = jit.load_object(code, ["add"], IMPORTS)
+        assert loaded["add"] != kept["add"]
+        assert binary(loaded["add"])(1, 2) == 3
+        del loaded
+    gc.collect()
+    assert binary(kept["add"])(1, 2) == 3
+
+
+def test_missing_symbols_are_an_error() -> None:
+    code = jit.compile_module(ADD, target=Target.host())
+    with pytest.raises(RuntimeError, match="materialize"):
+        jit.load_object(code, ["other"])
+    with pytest.raises(RuntimeError, match=r"nonsense|materialize"):
+        jit.load_object(code, ["nonsense"], IMPORTS)
+    loaded = jit.load_object(code, ["add"], IMPORTS)
+    assert binary(loaded["add"])(2, 2) == 4
+
+
+def test_foreign_bytes_are_an_error() -> None:
+    with pytest.raises(RuntimeError):
+        jit.load_object(b"this is no object file", ["add"])
+
+
+def test_invalid_llvm_ir_is_an_error() -> None:
+    with pytest.raises(RuntimeError, match="expected"):
+        jit.compile_module("define i64 @f( {", target=Target.host())
+
+
+def test_several_threads_compile_and_load_at_once() -> None:
+    results: list[int] = []
+
+    def work(number: int) -> None:
+        text = f"define i64 @f() {{\n  ret i64 {number}\n}}"
+        for _ in range(5):
+            loaded = jit.load_object(jit.compile_module(text, target=Target.host()), ["f"])
+            results.append(ctypes.CFUNCTYPE(ctypes.c_int64)(loaded["f"])() - number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [0] * 20
+
+
+def test_assembly_and_optimised_ir_are_text() -> None:
+    assert "loopwright_f" in MachineCode("func.func @f() {\n  return\n}").assembly
+    optimised = jit.optimised_ir(ADD, target=Target.host())
+    assert "define" in optimised and "@add" in optimised
+
+
+VECTOR = """
+func.func @f(%A: memref<16xf32>) {
+  affine.for %i = 0 to 16 step 8 {
+    %a = affine.vector_load %A[%i] : memref<16xf32>, vector<8xf32>
+    affine.vector_store %a, %A[%i] : memref<16xf32>, vector<8xf32>
+  }
+  SCALAR
+  return
+}"""
+SCALAR = """affine.for %i = 0 to 16 {
+    %a = affine.load %A[%i] : memref<16xf32>
+    affine.store %a, %A[%i] : memref<16xf32>
+  }"""
+
+
+def test_only_code_with_vectors_everywhere_is_left_alone() -> None:
+    mark = "loopwright-explicit-vectors"
+    assert mark in MachineCode(VECTOR.replace("SCALAR", "")).llvm_ir
+    assert mark not in MachineCode(VECTOR.replace("SCALAR", SCALAR)).llvm_ir
+    assert mark not in MachineCode("func.func @f() {\n  return\n}").llvm_ir
+
+
+def test_scalar_loops_are_vectorised_for_wide_registers() -> None:
+    code = MachineCode("""
+    func.func @f(%n: index, %A: memref<?xf32>, %B: memref<?xf32>) {
+      affine.for %i = 0 to %n {
+        %a = affine.load %A[%i] : memref<?xf32>
+        %b = affine.load %B[%i] : memref<?xf32>
+        %c = arith.mulf %a, %b : f32
+        affine.store %c, %A[%i] : memref<?xf32>
+      }
+      return
+    }""")
+    register = {512: "%zmm", 256: "%ymm", 128: "%xmm"}[Target.host().vector_bits]
+    assert any("mulps" in line and register in line for line in code.assembly.splitlines())
+
+
+def test_a_runtime_is_found_without_importing_torch() -> None:
+    program = (
+        "import sys; from loopwright.runtime import openmp; "
+        "found = openmp.imports(); "
+        "assert 'torch' not in sys.modules; "
+        "assert all(found.values()), found; "
+        "print(openmp.library() is not None)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == str(openmp.library() is not None)
