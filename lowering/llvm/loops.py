@@ -13,7 +13,7 @@ from .affine_expressions import emit_bound
 from .emitter import FunctionEmitter, constant
 from .metadata import attach_loop_metadata
 from .module import Emitters
-from .types import I1, I64
+from .types import I1
 from .unrolling import unroll_hint
 
 # Emits the body for an induction variable and carried values; returns what the next
@@ -48,7 +48,7 @@ def emit_loop(
     emitter.builder.position_at_end(start)
     emitter.builder.branch(header)
     emitter.builder.position_at_end(header)
-    index = emitter.builder.phi(I64)
+    index = emitter.builder.phi(lower.type)
     index.add_incoming(lower, start)
     carried: list[ir.PhiInstr] = []
     for init in inits:

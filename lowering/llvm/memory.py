@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from llvmlite import ir
 from xdsl.dialects import affine, memref
 
+from ...dialects.affine import PrefetchOp
 from ...dialects.errors import SourceError
 from . import integers
 from .affine_expressions import emit_map
 from .emitter import Buffer, FunctionEmitter, type_of
 from .module import Emitters
-from .types import scalar_type, size_in_bytes, storage_type
+from .types import I32, POINTER, VOID, scalar_type, size_in_bytes, storage_type
 
 
 def element_pointer(
@@ -65,11 +66,13 @@ def store(
 
 def affine_pointer(
     emitter: FunctionEmitter,
-    op: affine.LoadOp | affine.StoreOp | affine.VectorLoadOp | affine.VectorStoreOp,
+    op: affine.LoadOp | affine.StoreOp | affine.VectorLoadOp | affine.VectorStoreOp | PrefetchOp,
+    *,
+    inbounds: bool = True,
 ) -> ir.Value:
     """The address of an affine access."""
     subscripts = emit_map(emitter, op, op.map.data, emitter.all_values(op.indices))
-    return element_pointer(emitter, emitter.buffer(op.memref), subscripts)
+    return element_pointer(emitter, emitter.buffer(op.memref), subscripts, inbounds=inbounds)
 
 
 def emit_affine_load(emitter: FunctionEmitter, op: affine.LoadOp) -> None:
@@ -79,6 +82,15 @@ def emit_affine_load(emitter: FunctionEmitter, op: affine.LoadOp) -> None:
 
 def emit_affine_store(emitter: FunctionEmitter, op: affine.StoreOp) -> None:
     store(emitter, emitter.value(op.value), affine_pointer(emitter, op))
+
+
+def emit_prefetch(emitter: FunctionEmitter, op: PrefetchOp) -> None:
+    # A prefetch may name an element that does not exist.
+    pointer = affine_pointer(emitter, op, inbounds=False)
+    is_write, is_data = (flag.value.data != 0 for flag in (op.is_write, op.is_data_cache))
+    numbers = (is_write, op.locality_hint.value.data, is_data)
+    hints = [ir.Constant(I32, int(number)) for number in numbers]
+    emitter.call_intrinsic("llvm.prefetch", [pointer, *hints], VOID, [POINTER])
 
 
 def emit_load(emitter: FunctionEmitter, op: memref.LoadOp) -> None:
@@ -108,6 +120,7 @@ def emit_cast(emitter: FunctionEmitter, op: memref.CastOp) -> None:
 EMITTERS: Emitters = {
     "affine.load": emit_affine_load,
     "affine.store": emit_affine_store,
+    "affine.prefetch": emit_prefetch,
     "memref.load": emit_load,
     "memref.store": emit_store,
     "memref.dim": emit_dim,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 from xdsl.dialects.builtin import (
+    AffineMapAttr,
     Float32Type,
     Float64Type,
     IndexType,
@@ -13,6 +14,7 @@ from xdsl.dialects.builtin import (
     VectorType,
 )
 from xdsl.ir import Attribute
+from xdsl.ir.affine import AffineMap
 
 I1 = ir.IntType(1)
 I8 = ir.IntType(8)
@@ -68,7 +70,8 @@ def size_in_bytes(scalar: ir.Type) -> int:
     return 4 if isinstance(scalar, ir.FloatType) else 8
 
 
-def check_layout(attribute: MemRefType) -> None:
+def check_layout(attribute: MemRefType[Attribute]) -> None:
     """Raises UnsupportedTypeError unless the memref is row-major and contiguous."""
-    if not isinstance(attribute.layout, NoneAttr):
+    identity = AffineMapAttr(AffineMap.identity(attribute.get_num_dims()))
+    if not isinstance(attribute.layout, NoneAttr) and attribute.layout != identity:
         raise UnsupportedTypeError(f"type '{attribute}' is not row-major and contiguous")

@@ -7,10 +7,11 @@ from xdsl.dialects import vector
 from xdsl.ir import Operation
 
 from ...dialects.errors import SourceError
+from ...dialects.vector import ConstantMaskOp
 from .emitter import FunctionEmitter, constant, type_of
 from .floats import flags_of
 from .module import Emitters
-from .types import I32, I64, scalar_type
+from .types import I1, I32, I64, scalar_type
 from .values import splat
 
 
@@ -51,6 +52,13 @@ def emit_create_mask(emitter: FunctionEmitter, op: vector.CreateMaskOp) -> None:
     emitter.values[op.mask_vector] = builder.icmp_unsigned(
         "<", lanes, splat(emitter, builder.trunc(clamped, I32), count)
     )
+
+
+def emit_constant_mask(emitter: FunctionEmitter, op: ConstantMaskOp) -> None:
+    (size,) = op.mask_dim_sizes.get_values()
+    kind = vector_type_of(op)
+    lanes = [ir.Constant(I1, int(lane < size)) for lane in range(kind.count)]
+    emitter.values[op.mask] = ir.Constant(kind, lanes)
 
 
 def _position(emitter: FunctionEmitter, op: vector.ExtractOp | vector.InsertOp) -> ir.Value:
@@ -135,6 +143,7 @@ EMITTERS: Emitters = {
     "vector.broadcast": emit_broadcast,
     "vector.step": emit_step,
     "vector.create_mask": emit_create_mask,
+    "vector.constant_mask": emit_constant_mask,
     "vector.extract": emit_extract,
     "vector.insert": emit_insert,
     "vector.shuffle": emit_shuffle,

@@ -165,6 +165,11 @@ def test_types_that_cannot_be_compiled_are_refused() -> None:
     assert str(error).startswith("k.mlir:1:14: error: type 'i7'")
 
 
+def test_other_layouts_are_refused() -> None:
+    error = refusal("func.func @f(%A: memref<4xf64, strided<[2]>>) {\n  return\n}")
+    assert "row-major" in str(error)
+
+
 def test_operations_that_cannot_be_compiled_are_refused() -> None:
     error = refusal("""
 func.func @f(%A: memref<4xf32>) {

@@ -341,3 +341,28 @@ def test_many_small_allocations_do_not_exhaust_the_stack() -> None:
     allocated, _ = memory_balance(code)
     assert slots * 16000 <= 256 * 1024
     assert slots + allocated == 40
+
+
+def test_prefetch_changes_nothing() -> None:
+    code = MachineCode("""
+    func.func @f(%A: memref<4xf64>) {
+      affine.for %i = 0 to 4 {
+        affine.prefetch %A[%i * 1000000], read, locality<3>, data : memref<4xf64>
+        affine.prefetch %A[%i], write, locality<0>, data : memref<4xf64>
+      }
+      return
+    }""")
+    a = np.arange(4.0)
+    code("f", a)
+    assert a.tolist() == [0, 1, 2, 3]
+    assert "prefetch" in code.assembly
+
+
+def test_an_identity_layout_is_no_layout() -> None:
+    kind = "memref<4x4xf64, affine_map<(d0, d1) -> (d0, d1)>>"
+    code = MachineCode(f"""
+    func.func @f(%A: {kind}) -> f64 {{
+      %x = affine.load %A[2, 3] : {kind}
+      return %x : f64
+    }}""")
+    assert code("f", np.arange(16.0).reshape(4, 4)) == 11

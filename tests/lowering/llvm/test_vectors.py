@@ -48,6 +48,20 @@ def test_masked_load_and_store(kind: str) -> None:
         assert not b[:12].any() and not b[12 + lanes :].any()
 
 
+def test_constant_mask() -> None:
+    code = MachineCode("""
+    func.func @f(%A: memref<8xf64>) {
+      %mask = vector.constant_mask [3] : vector<8xi1>
+      %ones = arith.constant dense<1.0> : vector<8xf64>
+      %c0 = arith.constant 0 : index
+      vector.maskedstore %A[%c0], %mask, %ones : memref<8xf64>, vector<8xi1>, vector<8xf64>
+      return
+    }""")
+    a = np.zeros(8)
+    code("f", a)
+    assert a.tolist() == [1, 1, 1, 0, 0, 0, 0, 0]
+
+
 def test_masked_accesses_touch_nothing_beyond_the_mask() -> None:
     # The page after the array cannot be accessed.
     pages = mmap.mmap(-1, 2 * mmap.PAGESIZE)
