@@ -43,7 +43,7 @@ def parse_module(
         # xDSL reports some mistakes (such as an attribute that does not verify) through whatever
         # its constructors raise; all of them are about the text just read.
         raise SourceError(
-            one_line(str(error)) or "syntax error", source.location(parser.pos if parser else 0)
+            f"syntax error: {one_line(str(error))}", source.location(parser.pos if parser else 0)
         ) from error
     for operation in module.walk():
         if isinstance(operation, ForOp):
@@ -55,7 +55,7 @@ def parse_module(
 def parse_file(path: str | Path, *, context: Context | None = None) -> ModuleOp:
     """Reads, parses, normalises and verifies a file; raises SourceError."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise SourceError(f"cannot read '{path}': {error.strerror}") from error
     except ValueError as error:

@@ -3,30 +3,53 @@
 from __future__ import annotations
 
 import difflib
+import math
+import re
 from collections.abc import Sequence
 from inspect import getattr_static
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import LocationAttr, ModuleOp, UnknownLoc
-from xdsl.ir import AttributeInvT, BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import (
+    AnyDenseElement,
+    AnyFloat,
+    ComplexType,
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    IntegerType,
+    LocationAttr,
+    ModuleOp,
+    RankedStructure,
+    UnknownLoc,
+)
+from xdsl.ir import AttributeInvT, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineMap, AffineSet
-from xdsl.parser import Parser, UnresolvedOperand
-from xdsl.utils.lexer import Span
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
+from xdsl.utils.lexer import Input, Span
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from .affine.expressions import ExpressionParser
 from .errors import HintedParseError
 from .locations import Source, keep_name
 
+# Even a constant with one value for all elements is kept element by element.
+_MAX_ELEMENTS = 2**24
+
 # What operations without a syntax of their own inherit: it only fails.
 _NO_PARSER = getattr_static(Operation, "parse")
+
+
+class _Lexer(MLIRLexer):
+    """xDSL's lexer, without its exponential time on a string that is not closed."""
+
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*"')
 
 
 class SourceParser(Parser):
     """Parses one text; every operation and block argument gets a location in it."""
 
     def __init__(self, context: Context, source: Source) -> None:
-        super().__init__(context, source.text.text, source.name.data)
+        super().__init__(context, "", source.name.data)
+        self._parser_state = ParserState(_Lexer(Input(source.text.text, source.name.data)))
         self.source = source
         # Where the names of the operations that are being parsed start, outer ones first.
         self._operation_names: list[int] = []
@@ -43,7 +66,9 @@ class SourceParser(Parser):
             elif self._current_token.kind is MLIRTokenKind.FILE_METADATA_BEGIN:
                 self._parse_file_metadata_dictionary()
             else:
-                operations.append(self.expect(self.parse_optional_operation, "operation expected"))
+                operations.append(
+                    self.expect(self.parse_optional_operation, "expected an operation")
+                )
         if self.forward_ssa_references:
             name = next(iter(self.forward_ssa_references))
             self.raise_error(f"value %{name} is used, but not defined", self._first_uses[name])
@@ -72,6 +97,43 @@ class SourceParser(Parser):
         self._first_uses.setdefault(operand.operand_name, operand.span)
         return super().resolve_operand(operand, type)
 
+    def parse_dense_int_or_fp_elements_attr(
+        self, type: RankedStructure[AnyDenseElement] | None
+    ) -> DenseIntOrFPElementsAttr:
+        if type is not None:
+            self._check_size(type, self.pos)
+        return super().parse_dense_int_or_fp_elements_attr(type)
+
+    def _parse_dense_literal_type(
+        self,
+    ) -> RankedStructure[IntegerType | IndexType | AnyFloat | ComplexType]:
+        position = self.pos
+        type = super()._parse_dense_literal_type()
+        self._check_size(type, position)
+        return type
+
+    class _Element(Parser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]
+        """A number in a dense constant; hexadecimal numbers are the bits of floats."""
+
+        def to_type(
+            self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType
+        ) -> int | float | tuple[float, float] | tuple[int, int]:
+            text = self.span.text
+            if not isinstance(type, AnyFloat) or text[:2] not in ("0x", "0X"):
+                return super().to_type(parser, type)
+            bits = int(text, 16)
+            if bits >= 1 << 8 * type.compile_time_size:
+                parser.raise_error(f"too many bits for type {type}", self.span)
+            return type.unpack(bits.to_bytes(type.compile_time_size, "little"), 1)[0]
+
+    def _parse_tensor_literal_element(self) -> _Element:
+        element = super()._parse_tensor_literal_element()
+        return self._Element(element.is_negative, element.value, element.span)
+
+    def _check_size(self, type: RankedStructure[AnyDenseElement], position: int) -> None:
+        if math.prod(type.get_shape()) > _MAX_ELEMENTS:
+            self.raise_error("dense constant has too many elements", position)
+
     def parse_optional_location(self) -> LocationAttr | None:
         """Parses and drops a location: positions in errors refer to the text that was read."""
         if self.parse_optional_keyword("loc") is None:
@@ -85,6 +147,11 @@ class SourceParser(Parser):
             self._consume_token()
             if depth == 0:
                 return None
+
+    def _parse_block(self) -> Block:
+        if self._current_token.kind is not MLIRTokenKind.CARET_IDENT:
+            self.raise_error("expected an operation or '}'")
+        return super()._parse_block()
 
     def _parse_alias_def(self) -> None:
         # Definitions of locations may use each other before they are defined.

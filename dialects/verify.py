@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.traits import IsolatedFromAbove, NoTerminator
+from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolTable
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from .errors import HintedVerifyException, SourceError
 from .locations import name_of
@@ -20,7 +24,7 @@ def verify(operation: Operation) -> None:
 
 def one_line(message: str) -> str:
     """The message of an xDSL error as one line that starts in lower case."""
-    message = " ".join(message.split())
+    message = " ".join(message.split()).rstrip(".!")
     return message[:1].lower() + message[1:] if message[1:2].islower() else message
 
 
@@ -30,7 +34,10 @@ def _verify(operation: Operation, visible: set[SSAValue]) -> None:
             message = f"{name_of(operand)} is used before it is defined"
             raise SourceError.at(operation, message, operand=operand)
     try:
+        if operation.has_trait(SymbolTable):
+            _verify_symbols(operation)
         operation.verify(verify_nested_ops=False)
+        _verify_more(operation)
         for region in operation.regions:
             _verify_blocks(operation, region)
     except SourceError:
@@ -42,12 +49,37 @@ def _verify(operation: Operation, visible: set[SSAValue]) -> None:
         raise SourceError.at(operation, message) from error
     except Exception as error:
         # Verification of xDSL's operations fails in many ways on operations in generic form.
-        raise SourceError.at(
-            operation, f"'{operation.name}' is malformed: {one_line(str(error))}"
-        ) from error
+        message = one_line(str(error))
+        raise SourceError.at(operation, f"'{operation.name}': {message}") from error
     inherited = set[SSAValue]() if operation.has_trait(IsolatedFromAbove) else visible
     for region in operation.regions:
         _verify_region(region, inherited)
+
+
+def _verify_more(operation: Operation) -> None:
+    """Rules of MLIR that xDSL's operations do not check."""
+    if isinstance(operation, ConstantOp):
+        value = operation.value
+        if isa(value, IntegerAttr[IndexType]) and not -(2**63) <= value.value.data < 2**63:
+            raise VerifyException(f"{value.value.data} does not fit into 64 bits")
+    if isinstance(operation, FuncOp) and operation.is_declaration:
+        visibility = operation.sym_visibility
+        if visibility is None or visibility.data != "private":
+            raise SourceError.at(
+                operation,
+                f"'@{operation.sym_name.data}' has no body",
+                "a body ends with 'return'; a function without a body is 'private'",
+            )
+
+
+def _verify_symbols(operation: Operation) -> None:
+    names = set[str]()
+    for symbol in operation.regions[0].block.ops:
+        name = symbol.get_attr_or_prop("sym_name")
+        if isinstance(name, StringAttr):
+            if name.data in names:
+                raise SourceError.at(symbol, f"'@{name.data}' is defined twice")
+            names.add(name.data)
 
 
 def _verify_blocks(operation: Operation, region: Region) -> None:
