@@ -1,0 +1,155 @@
+"""Measures the variants of a case in turns, so that what disturbs the machine disturbs all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..compare import Agreement, compare
+from ..errors import KernelError
+from ..probes import probes
+from ..threads import pinned
+from ..timing import Timing, is_steady
+from .case import Case
+from .variant import NotApplicable, Prepared, Variant
+
+TURN_SECONDS = 0.01
+"""How long a variant runs before it is the next one's turn, if a call is not longer than that."""
+
+WARM_UP_SECONDS = 0.03
+MAXIMUM_CALLS = 2000
+
+
+@dataclass
+class Outcome:
+    """What is known of a variant on a case: its times, or (`obstacle`) why there are none.
+
+    `agreements` compare its results with those of the unscheduled program, array by array.
+    """
+
+    variant: Variant
+    seconds: list[float] = field(default_factory=list[float])
+    agreements: list[Agreement] = field(default_factory=list[Agreement])
+    obstacle: str | None = None
+    was_pinned: bool = False
+
+    @property
+    def timing(self) -> Timing | None:
+        """The times; None when the variant did not run."""
+        if not self.seconds:
+            return None
+        return Timing(
+            tuple(self.seconds),
+            self.variant.threads,
+            self.was_pinned,
+            False,
+            is_steady(self.seconds),
+        )
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the results are right."""
+        return all(agreement.agrees for agreement in self.agreements)
+
+
+def measure(
+    case: Case,
+    baseline: Variant,
+    variants: Sequence[Variant],
+    budget: float,
+    progress: Callable[[str], None],
+    outcomes: list[Outcome],
+) -> None:
+    """Prepares, checks and times every variant for `budget` seconds each at most.
+
+    `baseline` gives the expected results. Appends to `outcomes` at once, so that after an
+    interrupt they hold what is known by then.
+    """
+    progress("preparing the reference")
+    reference = baseline.prepare(case)
+    _run_pinned(baseline, reference)
+    case.expected = dict(reference.outputs())
+    ready: list[tuple[Outcome, Prepared]] = []
+    for variant in variants:
+        progress(f"preparing {variant.name}")
+        outcome = Outcome(variant)
+        outcomes.append(outcome)
+        try:
+            prepared = reference if variant is baseline else variant.prepare(case)
+            first = _run_pinned(variant, prepared)
+        except (NotApplicable, KernelError) as error:
+            outcome.obstacle = str(error).partition("\n")[0]
+            continue
+        outcome.agreements = check(case, variant, prepared)
+        if first >= budget:
+            outcome.seconds.append(first)
+        else:
+            ready.append((outcome, prepared))
+    _warm_up()
+    turn = 0
+    while ready:
+        turn += 1
+        progress(f"turn {turn}, {len(ready)} variants to go")
+        for outcome, prepared in ready:
+            _take_turn(outcome, prepared)
+        ready = [pair for pair in ready if not _is_enough(pair[0], budget)]
+
+
+def check(case: Case, variant: Variant, prepared: Prepared) -> list[Agreement]:
+    """Compares the results of the last run with the expected ones."""
+    parameters = case.entry.parameter_values(case.size)
+    arrays = {array.name: array for array in case.entry.arrays}
+    agreements: list[Agreement] = []
+    for name, result in prepared.outputs().items():
+        expected = case.expected[name]
+        mask = arrays[name].determined_mask(expected.shape, parameters)
+        operations = case.entry.flops(case.size) / max(1, expected.size)
+        agreements.append(
+            compare(
+                name,
+                np.where(mask, result, np.zeros_like(result)),
+                np.where(mask, expected, np.zeros_like(expected)),
+                operations,
+            )
+        )
+    return agreements
+
+
+def _run_pinned(variant: Variant, prepared: Prepared) -> float:
+    with pinned(variant.threads) if variant.pinned else nullcontext():
+        return prepared.time()
+
+
+def _take_turn(outcome: Outcome, prepared: Prepared) -> None:
+    variant = outcome.variant
+    with pinned(variant.threads) if variant.pinned else nullcontext(False) as is_pinned:
+        outcome.was_pinned = is_pinned
+        # After the other variants, caches and predictors are theirs.
+        first = prepared.time()
+        if first >= TURN_SECONDS:
+            outcome.seconds.append(first)
+        spent = 0.0
+        calls = 0
+        while spent < TURN_SECONDS - first and calls < MAXIMUM_CALLS:
+            seconds = prepared.time()
+            outcome.seconds.append(seconds)
+            spent += seconds
+            calls += 1
+    if variant.settles:
+        time.sleep(variant.settles)
+
+
+def _is_enough(outcome: Outcome, budget: float) -> bool:
+    total = sum(outcome.seconds)
+    return total >= budget or (total >= budget / 4 and is_steady(outcome.seconds))
+
+
+def _warm_up() -> None:
+    work = probes().multiply_add["f64"]
+    end = time.perf_counter() + WARM_UP_SECONDS
+    while time.perf_counter() < end:
+        work(100_000)

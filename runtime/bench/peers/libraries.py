@@ -1,0 +1,42 @@
+"""Python libraries that have a kernel as an operator of theirs, or compile it.
+
+Imported by worker processes only. A library gives, for a kernel and its arguments, a function that
+runs it on these arguments, or raises Unsupported with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from ....kernels.catalogue import KernelEntry
+
+
+class Unsupported(Exception):
+    """A kernel that a library does not have; `str()` is one line."""
+
+
+class Library(Protocol):
+    """A module of this package: see `numpy_library.py`."""
+
+    def version(self) -> str:
+        """The library and the parts of it that do the work, with their versions."""
+        ...
+
+    def use_threads(self, count: int) -> None:
+        """Sets the number of threads, where the environment does not."""
+        ...
+
+    def prepare(self, entry: KernelEntry, arguments: list[Any]) -> Callable[[], object]:
+        """The kernel on these arguments; raises Unsupported."""
+        ...
+
+
+LIBRARIES = {
+    "numpy": "numpy_library",
+    "scipy": "scipy_library",
+    "torch": "torch_library",
+    "numba": "numba_library",
+    "halide": "halide_library",
+}
+"""The modules by the name of the peer, which is also that of the package."""

@@ -1,0 +1,174 @@
+"""Python libraries as peers, each in a process of its own.
+
+OpenBLAS chooses its kernels for the processor when it is loaded, and does not always choose the
+best: the worker of NumPy and SciPy is started with the choice that multiplies matrices fastest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.util
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from multiprocessing.connection import Connection
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ....passes.target import Target
+from ..case import Case
+from ..variant import NotApplicable, Variant
+from .libraries import LIBRARIES
+
+_THREAD_VARIABLES = (
+    "OPENBLAS_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "HL_NUM_THREADS",
+)
+# Kernels of OpenBLAS for processors with these features, to be tried beside its own choice.
+_CORE_TYPES = {"avx512f": "SkylakeX", "avx2": "Haswell"}
+_PROBE = ("gemm/gemm", "256x256x2048")
+_SETTLES = 0.02
+
+
+class Client:
+    """A worker process; see `worker.py` for the requests."""
+
+    def __init__(self, peer: str, threads: int, environment: Mapping[str, str]) -> None:
+        ours, theirs = socket.socketpair()
+        self._connection = Connection(ours.detach())
+        variables = {
+            **os.environ,
+            **dict.fromkeys(_THREAD_VARIABLES, str(threads)),
+            **environment,
+            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        }
+        module = f"{__package__.rpartition('.')[0]}.worker" if __package__ else "worker"
+        descriptor = theirs.fileno()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", module, peer, str(threads), str(descriptor)],
+            env=variables,
+            pass_fds=(descriptor,),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            # An interrupt from the keyboard is for the harness, which then ends the worker.
+            start_new_session=True,
+        )
+        theirs.close()
+        self._answer()
+
+    def request(self, *request: object) -> Any:
+        """The answer to a request; raises NotApplicable."""
+        try:
+            self._connection.send(request)
+        except OSError as error:
+            raise NotApplicable("its process has ended") from error
+        return self._answer()
+
+    def _answer(self) -> Any:
+        try:
+            kind, value = self._connection.recv()
+        except (EOFError, OSError) as error:
+            raise NotApplicable("its process has ended") from error
+        if kind != "ok":
+            raise NotApplicable(value)
+        return value
+
+    def close(self) -> None:
+        """Ends the process."""
+        self._connection.close()
+        self._process.kill()
+        self._process.wait()
+
+
+class Workers:
+    """The worker processes of a run, started when first needed, ended with it."""
+
+    def __init__(self) -> None:
+        self._clients: dict[tuple[str, int], Client] = {}
+
+    def client(self, peer: str, threads: int) -> Client:
+        """The worker of a library; raises NotApplicable where it cannot be started."""
+        key = (peer, threads)
+        if key not in self._clients:
+            environment = best_blas() if peer in ("numpy", "scipy") else {}
+            self._clients[key] = Client(peer, threads, environment)
+        return self._clients[key]
+
+    def close(self) -> None:
+        """Ends all processes."""
+        for client in self._clients.values():
+            client.close()
+        self._clients.clear()
+
+
+class WorkerRun:
+    """A case in a worker."""
+
+    def __init__(self, client: Client, case: Case) -> None:
+        self._client = client
+        client.request("case", case.entry.name, case.size)
+
+    def time(self) -> float:
+        """Runs once from the initial contents; the seconds of the run alone."""
+        return self._client.request("time")
+
+    def outputs(self) -> Mapping[str, NDArray[Any]]:
+        """What the last run computed, by name."""
+        return self._client.request("outputs")
+
+
+def variants(peer: str, threads: Sequence[int], workers: Workers) -> Iterator[Variant]:
+    """The variants of a library; none where it is not installed."""
+    if not installed(peer):
+        return
+    for count in threads:
+        with contextlib.suppress(NotApplicable):
+            version = workers.client(peer, count).request("version")
+            yield _variant(peer, count, version, workers)
+
+
+def _variant(peer: str, threads: int, version: str, workers: Workers) -> Variant:
+    return Variant(
+        peer,
+        peer,
+        threads,
+        version,
+        lambda case: WorkerRun(workers.client(peer, threads), case),
+        settles=_SETTLES if threads > 1 else 0.0,
+        pinned=False,
+        relaxed=True,
+    )
+
+
+def installed(peer: str) -> bool:
+    """Whether a library is there; it is not imported."""
+    return peer in LIBRARIES and importlib.util.find_spec(peer) is not None
+
+
+@functools.cache
+def best_blas() -> Mapping[str, str]:
+    """The environment with which OpenBLAS multiplies matrices fastest here."""
+    features = Target.host().features
+    known = [core for feature, core in _CORE_TYPES.items() if feature in features]
+    choices = [{}, *({"OPENBLAS_CORETYPE": core} for core in known[:1])]
+    if "OPENBLAS_CORETYPE" in os.environ or len(choices) == 1:
+        return {}
+    seconds = [_gemm_seconds(choice) for choice in choices]
+    return choices[seconds.index(min(seconds))]
+
+
+def _gemm_seconds(environment: Mapping[str, str]) -> float:
+    client = Client("numpy", 1, environment)
+    try:
+        client.request("case", *_PROBE)
+        return min(client.request("time") for _ in range(7))
+    finally:
+        client.close()

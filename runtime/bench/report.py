@@ -1,0 +1,222 @@
+"""What was measured, as rows: for the terminal, for CSV and JSON, for pictures."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from ..machine import Machine, to_json
+from ..plots import Point, draw_bars, draw_roofline, figure, write
+from ..timing import format_seconds
+from .case import Case
+from .harness import Outcome
+
+
+@dataclass(frozen=True)
+class Row:
+    """One variant on one case; seconds, FLOP/s and bytes.
+
+    `share` is that of the roofline limit, `speedup` against the unscheduled program on one thread,
+    `difference` the largest one from its results, relative to the largest value. Fields are None
+    where the variant did not run; `note` then says why.
+    """
+
+    kernel: str
+    size: str
+    element_type: str
+    peer: str
+    variant: str
+    threads: int
+    version: str
+    flops: int
+    traffic: int
+    limit: float
+    median: float | None = None
+    minimum: float | None = None
+    spread: float | None = None
+    repetitions: int = 0
+    steady: bool | None = None
+    pinned: bool | None = None
+    rate: float | None = None
+    share: float | None = None
+    speedup: float | None = None
+    difference: float | None = None
+    bit_equal: bool | None = None
+    correct: bool | None = None
+    note: str = ""
+
+
+def rows(case: Case, outcomes: Sequence[Outcome], machine: Machine) -> list[Row]:
+    """The rows of a case; the first outcome is the unscheduled program."""
+    entry, size = case.entry, case.size
+    flops, traffic = entry.flops(size), entry.traffic(size)
+    base = outcomes[0].timing if outcomes else None
+    result: list[Row] = []
+    for outcome in outcomes:
+        variant, timing = outcome.variant, outcome.timing
+        limit = machine.least_seconds(
+            flops, traffic, case.data_bytes, entry.element_type, variant.threads
+        )
+        measured: dict[str, Any] = {}
+        if timing is not None:
+            measured = {
+                "median": timing.median,
+                "minimum": timing.min,
+                "spread": timing.spread,
+                "repetitions": timing.repetitions,
+                "steady": timing.steady,
+                "pinned": timing.pinned,
+                "rate": flops / timing.median,
+                "share": limit / timing.median,
+                "speedup": None if base is None else base.median / timing.median,
+                "difference": max((a.relative for a in outcome.agreements), default=0.0),
+                "bit_equal": all(a.bit_equal for a in outcome.agreements),
+                "correct": outcome.agrees,
+            }
+        result.append(
+            Row(
+                kernel=entry.name,
+                size=size,
+                element_type=entry.element_type,
+                peer=variant.peer,
+                variant=variant.name,
+                threads=variant.threads,
+                version=variant.version,
+                flops=flops,
+                traffic=traffic,
+                limit=limit,
+                note=outcome.obstacle or "",
+                **measured,
+            )
+        )
+    return result
+
+
+HEADER = [
+    *("variant", "threads", "median", "min", "spread", "runs", "GFLOP/s", "of limit"),
+    *("speed-up", "difference"),
+]
+
+
+def table(found: Sequence[Row]) -> list[list[str]]:
+    """Cells for the terminal, with a header."""
+    return [HEADER, *(_cells(row) for row in found if row.median is not None)]
+
+
+def _cells(row: Row) -> list[str]:
+    assert row.median is not None and row.minimum is not None and row.rate is not None
+    spread = f"{row.spread:.1%}" + ("" if row.steady else "!")
+    if row.correct:
+        difference = "bit-equal" if row.bit_equal else f"{row.difference:.1e}"
+    else:
+        difference = f"WRONG {row.difference:.1e}"
+    return [
+        row.variant,
+        str(row.threads),
+        format_seconds(row.median),
+        format_seconds(row.minimum),
+        spread,
+        str(row.repetitions),
+        f"{row.rate * 1e-9:.3g}",
+        f"{row.share:.1%}",
+        "-" if row.speedup is None else f"{row.speedup:.2f}x",
+        difference,
+    ]
+
+
+def notes(found: Sequence[Row]) -> list[str]:
+    """Why variants did not run, those with the same reason in one line."""
+    reasons: dict[str, list[str]] = {}
+    for row in found:
+        if row.median is None:
+            reasons.setdefault(row.note, []).append(row.variant)
+    return [f"not run: {', '.join(dict.fromkeys(who))}: {why}" for why, who in reasons.items()]
+
+
+def summary(found: Sequence[Row]) -> list[list[str]]:
+    """The geometric mean of every variant's speed-up over all cases, with a header."""
+    speedups: dict[tuple[str, int], list[float]] = {}
+    for row in found:
+        if row.speedup is not None:
+            speedups.setdefault((row.variant, row.threads), []).append(row.speedup)
+    cells = [["variant", "threads", "cases", "geometric mean", "least", "greatest"]]
+    for (variant, threads), values in speedups.items():
+        cells.append(
+            [
+                variant,
+                str(threads),
+                str(len(values)),
+                f"{geometric_mean(values):.2f}x",
+                f"{min(values):.2f}x",
+                f"{max(values):.2f}x",
+            ]
+        )
+    return cells
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """The geometric mean of positive numbers."""
+    return math.exp(math.fsum(map(math.log, values)) / len(values))
+
+
+def write_csv(path: Path, found: Sequence[Row], machine: Machine) -> None:
+    """One line per row, the machine in its last columns; raises OSError."""
+    names = [field.name for field in fields(Row)]
+    extra = {"cpu": machine.cpu, "cores": machine.cores, "machine_measured": machine.date}
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [*names, *extra])
+        writer.writeheader()
+        for row in found:
+            writer.writerow({**asdict(row), **extra})
+
+
+def write_json(
+    path: Path, found: Sequence[Row], machine: Machine, context: Mapping[str, object]
+) -> None:
+    """Everything: `context` (versions, date, command), the machine, the rows; raises OSError."""
+    data = {**context, "machine": to_json(machine), "rows": [asdict(row) for row in found]}
+    path.write_text(json.dumps(data, indent=1), encoding="utf-8")
+
+
+def plot(path: Path, found: Sequence[Row], machine: Machine) -> None:
+    """Bars of the speed-ups, and the roofline with the best of our own times.
+
+    Raises PlottingError, OSError.
+    """
+    drawing, axes = figure(2)
+    cases = list(dict.fromkeys((row.kernel, row.size) for row in found))
+    several = len({size for _, size in cases}) > 1
+    labels = [f"{kernel} {size}" if several else kernel for kernel, size in cases]
+    names = dict.fromkeys((row.variant, row.threads) for row in found if row.speedup is not None)
+    known = {(row.kernel, row.size, row.variant, row.threads): row.speedup for row in found}
+    heights = {
+        f"{variant}, {threads} threads" if threads > 1 else variant: [
+            known.get((*case, variant, threads)) for case in cases
+        ]
+        for variant, threads in names
+    }
+    draw_bars(axes[0][0], labels, heights, "speed-up against the unscheduled program, one thread")
+    best: dict[str, Row] = {}
+    floats = [row for row in found if row.rate is not None and row.element_type in machine.peaks]
+    for label, case in zip(labels, cases, strict=True):
+        ours = [
+            row
+            for row in floats
+            if (row.kernel, row.size) == case and row.peer == "loopwright" and row.rate is not None
+        ]
+        if ours:
+            best[label] = max(ours, key=lambda row: row.rate or 0.0)
+    kinds = {row.element_type for row in best.values()} or {"f64"}
+    points = [
+        Point(label, row.flops / row.traffic, row.rate)
+        for label, row in best.items()
+        if row.rate is not None
+    ]
+    threads = max((row.threads for row in best.values()), default=1)
+    draw_roofline(axes[1][0], machine, max(kinds), threads, points)
+    write(drawing, path)

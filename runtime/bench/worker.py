@@ -1,0 +1,99 @@
+"""A process in which a Python library runs kernels: it has an environment and threads of its own.
+
+    python -m loopwright.runtime.bench.worker PEER THREADS FILE_DESCRIPTOR
+
+Requests come through the connection at the file descriptor, a tuple each, and are answered by
+`("ok", value)`, by `("unsupported", reason)` or by `("failed", reason)`:
+
+    ("version",)          the library's version
+    ("case", name, size)  prepares a kernel of the catalogue
+    ("time", threads)     runs it once from the initial contents; seconds
+    ("outputs",)          what the last run computed
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+from ...kernels.catalogue import KernelEntry, catalogue
+from .peers.libraries import LIBRARIES, Library, Unsupported
+
+
+class Worker:
+    """What a library is asked to do, one method per request."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self._entry: KernelEntry | None = None
+        self._arguments: list[Any] = []
+        self._initial: list[Any] = []
+        self._run: Callable[[], object] = lambda: None
+
+    def version(self) -> str:
+        """The library's version."""
+        return self.library.version()
+
+    def case(self, name: str, size: str) -> None:
+        """Prepares a kernel."""
+        entry = catalogue()[name]
+        self._arguments = entry.arguments(size)
+        self._initial = [
+            value.copy() if isinstance(value, np.ndarray) else value for value in self._arguments
+        ]
+        self._entry = entry
+        self._run = self.library.prepare(entry, self._arguments)
+
+    def time(self) -> float:
+        """Runs once; seconds."""
+        for value, saved in zip(self._arguments, self._initial, strict=True):
+            if isinstance(value, np.ndarray):
+                np.copyto(value, saved)
+        start = time.perf_counter()
+        self._run()
+        return time.perf_counter() - start
+
+    def outputs(self) -> dict[str, Any]:
+        """What the last run computed."""
+        assert self._entry is not None, "a case comes first"
+        return self._entry.output_arrays(self._arguments)
+
+
+def main(peer: str, threads: int, descriptor: int) -> None:
+    """Answers requests until the connection is closed."""
+    connection = Connection(descriptor)
+    try:
+        library: Library = importlib.import_module(f".peers.{LIBRARIES[peer]}", __package__)  # pyright: ignore[reportAssignmentType]
+        library.use_threads(threads)
+        worker = Worker(library)
+        connection.send(("ok", None))
+    except Exception as error:
+        connection.send(("failed", _one_line(error)))
+        return
+    while True:
+        try:
+            request, *values = connection.recv()
+        except EOFError:
+            return
+        try:
+            answer = ("ok", getattr(worker, request)(*values))
+        except Unsupported as error:
+            answer = ("unsupported", str(error))
+        except Exception as error:
+            answer = ("failed", _one_line(error))
+        connection.send(answer)
+
+
+def _one_line(error: Exception) -> str:
+    text = str(error).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {text}"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -1,0 +1,259 @@
+"""Measures kernels side by side: as written, scheduled, and by the peers that are installed.
+
+Kernels are suites (polybench, tiramisu, interchange, gemm, tile_size), names (polybench/gemm,
+atax) or patterns ('polybench/j*'). The variants of a kernel take turns, so that what disturbs the
+machine disturbs all of them; arrays get their initial contents before every run, outside of the
+time. Results are compared with those of the unscheduled program. "of limit" is the share of the
+roofline (see 'loopwright machine') that was reached, "speed-up" is against the unscheduled program
+on one thread; a spread (interquartile range / median) with ! is not steady yet.
+
+Peers: clang and gcc (the original loops as C, with -O3 -march=native, with and without -ffast-math,
+with -fopenmp on the outermost parallel loop), polly, numpy, scipy, torch, numba, halide.
+
+examples:
+  loopwright bench polybench --size MINI,SMALL
+  loopwright bench gemm atax --size LARGE --threads 1,2 --seconds 2 --json results.json
+  loopwright bench polybench/gemm --schedule 'tiled=tile{loops=S1.i,S1.k,S1.j sizes=32,32,32}'
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import shlex
+import sys
+import time
+from pathlib import Path
+
+from ..kernels.catalogue import KernelEntry
+from ..runtime import machine as machines
+from ..runtime.bench.case import Case
+from ..runtime.bench.harness import Outcome, measure
+from ..runtime.bench.peers import compilers, ours, python
+from ..runtime.bench.peers.libraries import LIBRARIES
+from ..runtime.bench.peers.python import Workers
+from ..runtime.bench.report import (
+    Row,
+    notes,
+    plot,
+    rows,
+    summary,
+    table,
+    write_csv,
+    write_json,
+)
+from ..runtime.bench.selection import SelectionError, select_cases, select_kernels
+from ..runtime.bench.variant import Variant
+from ..runtime.plots import PlottingError, check_plot
+from ..runtime.timing import format_seconds
+from ..runtime.version import __version__
+from . import UsageError
+from .common import format_table
+
+COMPILERS = ("clang", "gcc", "polly")
+PEERS = (*COMPILERS, *LIBRARIES)
+INTERRUPTED = 130
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `loopwright bench`."""
+    parser.add_argument(
+        "kernels", metavar="KERNEL", nargs="*", default=["polybench"], help="default: polybench"
+    )
+    parser.add_argument(
+        "--size", default="SMALL", metavar="S,...", help="sizes of the catalogue (default: SMALL)"
+    )
+    parser.add_argument(
+        "--schedule",
+        action="append",
+        default=[],
+        metavar="NAME=PASSES",
+        help="a schedule to measure too, where it is legal",
+    )
+    parser.add_argument(
+        "-t", "--threads", default="1", metavar="T,...", help="numbers of threads (default: 1)"
+    )
+    parser.add_argument(
+        "--peers",
+        metavar="P,...",
+        help=f"{', '.join(PEERS)}, all or none (default: all that are installed)",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=0.15,
+        metavar="S",
+        help="time per variant of a kernel at most (default: 0.15)",
+    )
+    parser.add_argument("--json", metavar="FILE", help="write everything to a file")
+    parser.add_argument("--csv", metavar="FILE", help="write the rows to a file")
+    parser.add_argument("--plot", metavar="FILE", help="draw speed-ups and roofline")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measures and prints; 1 when a result of ours is wrong."""
+    threads = _threads(arguments.threads)
+    schedules = _schedules(arguments.schedule)
+    try:
+        cases = select_cases(select_kernels(arguments.kernels), arguments.size.split(","))
+        if arguments.plot is not None:
+            check_plot(Path(arguments.plot))
+    except (SelectionError, PlottingError) as error:
+        raise UsageError(str(error)) from error
+    if arguments.seconds <= 0:
+        raise UsageError(f"--seconds must be positive, got {arguments.seconds}")
+    peers = _peers(arguments.peers)
+    progress = Progress()
+    machine = machines.load()
+    if machine is None:
+        machine = machines.measure(lambda text: progress.show(f"measuring the machine: {text}"))
+        machines.save(machine)
+    workers = Workers()
+    found: list[Row] = []
+    interrupted = False
+    try:
+        progress.show("looking for peers")
+        baseline = next(iter(ours.variants([1], {})))
+        variants = [baseline, *_variants(threads, schedules, peers, workers, baseline)]
+        for number, (entry, size) in enumerate(cases, start=1):
+            progress.prefix = f"[{number}/{len(cases)}] {entry.name} {size}: "
+            _measure(entry, size, variants, arguments.seconds, progress, machine, found)
+    except KeyboardInterrupt:
+        interrupted = True
+        progress.clear()
+        print("\ninterrupted; what was measured until then:")
+    finally:
+        workers.close()
+    progress.clear()
+    _finish(arguments, found, machine)
+    if interrupted:
+        return INTERRUPTED
+    wrong = sorted({f"{row.kernel} {row.size}" for row in found if _is_our_mistake(row)})
+    if wrong:
+        raise UsageError(f"loopwright computes other values after a schedule: {', '.join(wrong)}")
+    return 0
+
+
+def _is_our_mistake(row: Row) -> bool:
+    return row.peer == ours.PEER and row.correct is False
+
+
+class Progress:
+    """One line on standard error that says what is done now."""
+
+    def __init__(self) -> None:
+        self.prefix = ""
+        self._last = 0.0
+        self._terminal = sys.stderr.isatty()
+
+    def show(self, text: str) -> None:
+        """Replaces the line; without a terminal, a line now and then."""
+        now = time.monotonic()
+        if self._terminal:
+            print(f"\r\x1b[K{self.prefix}{text}"[:120], end="", file=sys.stderr, flush=True)
+        elif now - self._last > 10:
+            print(f"{self.prefix}{text}", file=sys.stderr, flush=True)
+            self._last = now
+
+    def clear(self) -> None:
+        """Removes the line."""
+        if self._terminal:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _measure(
+    entry: KernelEntry,
+    size: str,
+    variants: list[Variant],
+    seconds: float,
+    progress: Progress,
+    machine: machines.Machine,
+    found: list[Row],
+) -> None:
+    progress.show("arrays")
+    case = Case(entry, size)
+    outcomes: list[Outcome] = []
+    try:
+        measure(case, variants[0], variants, seconds, progress.show, outcomes)
+    finally:
+        new = rows(case, outcomes, machine)
+        found += new
+        progress.clear()
+        if any(row.median is not None for row in new):
+            limit = format_seconds(new[0].limit)
+            level = machine.level(case.data_bytes, 1)
+            print(
+                f"{case.name}: {entry.flops(size) * 1e-6:.4g} MFLOP, "
+                f"{case.data_bytes / 1e6:.3g} MB (in {level}), limit on one thread {limit}"
+            )
+            print(format_table(table(new), numbers=True))
+        for line in notes(new):
+            print(line)
+        print(flush=True)
+
+
+def _variants(
+    threads: list[int],
+    schedules: dict[str, str],
+    peers: list[str],
+    workers: Workers,
+    baseline: Variant,
+) -> list[Variant]:
+    chosen = [v for v in ours.variants(threads, schedules) if v.name != baseline.name]
+    for peer in peers:
+        if peer in COMPILERS:
+            chosen += compilers.variants(peer, threads)
+        else:
+            chosen += python.variants(peer, threads, workers)
+    return chosen
+
+
+def _finish(arguments: argparse.Namespace, found: list[Row], machine: machines.Machine) -> None:
+    overall = summary(found)
+    if len(overall) > 1:
+        print("speed-up against the unscheduled program on one thread")
+        print(format_table(overall, numbers=True))
+    context = {
+        "loopwright": __version__,
+        "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+        "command": shlex.join(sys.argv[1:]),
+        "versions": {f"{row.variant}, {row.threads}": row.version for row in found},
+    }
+    if arguments.csv is not None:
+        write_csv(Path(arguments.csv), found, machine)
+    if arguments.json is not None:
+        write_json(Path(arguments.json), found, machine, context)
+    if arguments.plot is not None and found:
+        plot(Path(arguments.plot), found, machine)
+
+
+def _threads(text: str) -> list[int]:
+    parts = text.split(",")
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise UsageError(f"--threads expects positive numbers such as 1,2, got '{text}'")
+    return sorted({int(part) for part in parts})
+
+
+def _schedules(texts: list[str]) -> dict[str, str]:
+    schedules: dict[str, str] = {}
+    for text in texts:
+        name, equals, pipeline = text.partition("=")
+        if not name or not equals or not pipeline or "{" in name:
+            raise UsageError(f"--schedule expects NAME=PASSES, got '{text}'")
+        schedules[name] = pipeline
+    return schedules
+
+
+def _peers(text: str | None) -> list[str]:
+    if text == "none":
+        return []
+    if text is None or text == "all":
+        return list(PEERS)
+    chosen = text.split(",")
+    for peer in chosen:
+        if peer not in PEERS:
+            raise UsageError(f"no peer '{peer}'; there are {', '.join(PEERS)}")
+        is_there = compilers.find(peer) if peer in COMPILERS else python.installed(peer)
+        if not is_there:
+            raise UsageError(f"{peer} is not installed")
+    return chosen

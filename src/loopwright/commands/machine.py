@@ -1,0 +1,78 @@
+"""Measures what this machine can do at most, keeps it, and prints the roofline.
+
+Peaks are those of fused multiply-adds, bandwidths the best of reading, copying and triad (twice
+the size of the data for a copy is counted, three times for a triad). The numbers are kept in the
+cache directory; `loopwright bench` reports times as a share of these limits.
+
+examples:
+  loopwright machine
+  loopwright machine --stored --type f32 --threads 1
+  loopwright machine --plot roofline.svg
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from ..runtime import machine as machines
+from ..runtime import plots
+from ..runtime.roofline import draw, tables
+from . import UsageError
+from .common import format_table
+
+UNSTEADY = 0.2
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `loopwright machine`."""
+    parser.add_argument(
+        "--stored", action="store_true", help="print the numbers of the last measurement"
+    )
+    parser.add_argument(
+        "--type", choices=("f32", "f64"), default="f64", help="of the roofline (default: f64)"
+    )
+    parser.add_argument(
+        "-t", "--threads", type=int, metavar="T", help="of the roofline (default: all)"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the numbers to a file")
+    parser.add_argument("--plot", metavar="FILE", help="draw the roofline (.png, .svg or .pdf)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measures and prints."""
+    if arguments.plot is not None:
+        try:
+            plots.check_plot(Path(arguments.plot))
+        except plots.PlottingError as error:
+            raise UsageError(str(error)) from error
+    machine = machines.load() if arguments.stored else None
+    if machine is None:
+        if arguments.stored:
+            raise UsageError("this machine was not measured yet: run 'loopwright machine'")
+        machine = machines.measure(lambda text: print(f"{text} ...", file=sys.stderr))
+        path = machines.save(machine)
+        if path is not None:
+            print(f"stored in {path}", file=sys.stderr)
+    threads = machine.cores if arguments.threads is None else arguments.threads
+    if not 1 <= threads <= machine.cores:
+        raise UsageError(f"--threads must be between 1 and {machine.cores}, got {threads}")
+    print(f"{machine.cpu}, {machine.cores} cores, {machine.vector_bits}-bit vectors")
+    caches = ", ".join(f"{level} {size >> 10} KiB" for level, size in machine.caches.items())
+    print(f"caches: {caches}\nmeasured: {machine.date}\n")
+    for table in tables(machine):
+        print(format_table(table, numbers=True) + "\n")
+    print(draw(machine, arguments.type, threads))
+    if any(
+        value.spread > UNSTEADY for values in machine.peaks.values() for value in values.values()
+    ):
+        print("\nThe numbers vary a lot: measure again when nothing else runs.")
+    if arguments.json is not None:
+        Path(arguments.json).write_text(json.dumps(machines.to_json(machine), indent=1))
+    if arguments.plot is not None:
+        drawing, ((axes,),) = plots.figure(1)
+        plots.draw_roofline(axes, machine, arguments.type, threads)
+        plots.write(drawing, Path(arguments.plot))
+    return 0
