@@ -1,0 +1,19 @@
+"""What is true of a program, and what may be done to it.
+
+The `schedule` dialect has one operation per transformation, so it is completed and registered here.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Dialect
+
+from ..dialects.context import DIALECTS
+
+
+def _schedule() -> Dialect:
+    from .schedule_ops import schedule_dialect
+
+    return schedule_dialect()
+
+
+DIALECTS["schedule"] = _schedule

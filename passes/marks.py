@@ -1,12 +1,13 @@
-"""Marks on loops: how a loop executes, as opposed to when."""
+"""Changes of single loops that leave the shape of the tree as it is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from . import schedule_tree
 from .schedule import Schedule
-from .schedule_tree import Leaf, Loop, Sequence, Tree
+from .schedule_tree import Leaf, Loop, Tree
 from .transformation import MalformedTransformation
 
 
@@ -15,21 +16,36 @@ def mark(schedule: Schedule, names: tuple[str, ...], change: Callable[[Loop], Lo
 
     Raises MalformedTransformation on unknown or repeated loops.
     """
-    chosen = [schedule.loop(name) for name in names]
+    chosen = schedule.find_loops(names)
     if not chosen:
         raise MalformedTransformation("name at least one loop")
-    for number, loop in enumerate(chosen):
-        if any(loop is other for other in chosen[:number]):
-            raise MalformedTransformation(f"loop {loop.name} is named twice")
-    return _mark(schedule.tree, {id(loop) for loop in chosen}, change)
+    return change_loops(schedule, [(loop, change) for loop in chosen])
 
 
-def _mark(tree: Tree, chosen: set[int], change: Callable[[Loop], Loop]) -> Tree:
+def change_loops(
+    schedule: Schedule, changes: Sequence[tuple[Loop, Callable[[Loop], Loop]]]
+) -> Tree:
+    """The schedule's tree with loops that are changed, inner ones first.
+
+    Raises MalformedTransformation when a loop is changed twice.
+    """
+    by_identity = {id(loop): change for loop, change in changes}
+    if len(by_identity) < len(changes):
+        chosen = [loop for loop, _ in changes]
+        twice = next(a for n, a in enumerate(chosen) if any(a is b for b in chosen[:n]))
+        raise MalformedTransformation(f"loop {twice.name} is named twice")
+    return _change(schedule.tree, by_identity)
+
+
+def _change(tree: Tree, changes: Mapping[int, Callable[[Loop], Loop]]) -> Tree:
     match tree:
         case Loop(body=body):
-            loop = replace(tree, body=_mark(body, chosen, change))
-            return change(loop) if id(tree) in chosen else loop
-        case Sequence(children):
-            return Sequence(tuple(_mark(child, chosen, change) for child in children))
+            changed = _change(body, changes)
+            loop = tree if changed is body else replace(tree, body=changed)
+            return changes[id(tree)](loop) if id(tree) in changes else loop
+        case schedule_tree.Sequence(children):
+            parts = tuple(_change(child, changes) for child in children)
+            unchanged = all(a is b for a, b in zip(parts, children, strict=True))
+            return tree if unchanged else schedule_tree.Sequence(parts)
         case Leaf():
             return tree

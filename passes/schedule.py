@@ -25,13 +25,15 @@ _DEPENDENCES: WeakKeyDictionary[Scop, Dependences] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class Schedule:
-    """A Scop, the transformations so far, and the tree that they lead to; immutable.
+    """A program, the transformations so far, and the tree that they lead to; immutable.
 
-    Schedules of one Scop are equal when they have the same transformations. `target` gives
-    defaults such as the width of vectors.
+    Schedules of one program are equal when they have the same transformations. `scop` is the
+    program's own until a transformation adds statements or arrays. `target` gives defaults such as
+    the width of vectors.
     """
 
-    scop: Scop
+    program: Scop
+    scop: Scop = field(compare=False, repr=False)
     tree: Tree = field(compare=False, repr=False)
     legality: Legality = field(compare=False, repr=False)
     transformations: tuple[Transformation, ...] = ()
@@ -42,7 +44,7 @@ class Schedule:
         """The order in which the program was written; `target` is by default this machine."""
         with ISL_LOCK:
             legality = Legality(dependences_of(scop))
-        return cls(scop, scop.tree, legality, (), target or Target.host())
+        return cls(scop, scop, scop.tree, legality, (), target or Target.host())
 
     @property
     def dependences(self) -> Dependences:
@@ -58,13 +60,20 @@ class Schedule:
         with ISL_LOCK:
             try:
                 resolved = transformation.resolve(self)
-                tree = resolved.rewrite(self)
+                base = self._over(resolved.rewrite_scop(self))
+                tree = resolved.rewrite(base)
             except MalformedTransformation as error:
                 raise MalformedTransformation(f"{transformation.subject}: {error}") from None
-            violation = self.legality.first_violation(tree)
+            violation = base.legality.first_violation(tree)
         if violation is not None:
             raise IllegalTransformation(resolved.subject, violation)
-        return replace(self, tree=tree, transformations=(*self.transformations, resolved))
+        return replace(base, tree=tree, transformations=(*self.transformations, resolved))
+
+    def _over(self, scop: Scop) -> Schedule:
+        """This schedule with the statements and arrays of `scop`, in the order of its tree."""
+        if scop is self.scop:
+            return self
+        return replace(self, scop=scop, tree=scop.tree, legality=Legality(dependences_of(scop)))
 
     def apply_all(self, transformations: Iterable[Transformation]) -> Schedule:
         """All transformations in turn; raises TransformationError at the first that fails."""

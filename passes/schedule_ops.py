@@ -34,6 +34,12 @@ def _steps() -> dict[str, type[StepOp]]:
     return {name: _make_step(cls) for name, cls in all_transformations().items()}
 
 
+@functools.cache
+def _transformations() -> dict[str, type[Transformation]]:
+    """The transformation for each name of an operation."""
+    return {_steps()[name].name: cls for name, cls in all_transformations().items()}
+
+
 def _make_step(cls: type[Transformation]) -> type[StepOp]:
     hints = typing.get_type_hints(cls)
     fields = {f.name: f for f in dataclasses.fields(cls)}
@@ -44,7 +50,12 @@ def _make_step(cls: type[Transformation]) -> type[StepOp]:
         for name, f in fields.items()
         if name not in ("loops", "names")
     }
-    return make_step(cls.name, options, makes_loops="names" in fields, documentation=cls.__doc__)
+    return make_step(
+        cls.name.replace("-", "_"),
+        options,
+        makes_loops="names" in fields,
+        documentation=cls.__doc__,
+    )
 
 
 def _kind(hint: object) -> type | tuple[type]:
@@ -82,7 +93,7 @@ class _Writer:
 
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
-        self.original = Schedule.original(schedule.scop, schedule.target)
+        self.original = Schedule.original(schedule.program, schedule.target)
         used = self._used_at_start()
         self.start = LoopsOp([self.original.short_name(loop) for loop in used])
         self.handles = [
@@ -106,7 +117,7 @@ class _Writer:
             self._add(made, operation.new_loops)
             for loop, value in zip(made, operation.new_loops, strict=True):
                 value.name_hint = loop.name
-        return SequenceOp(self.schedule.scop.name, operations)
+        return SequenceOp(self.schedule.program.name, operations)
 
     def _used_at_start(self) -> list[Loop]:
         used: list[Loop] = []
@@ -168,7 +179,7 @@ def apply_sequence(sequence: SequenceOp, schedule: Schedule) -> Schedule:
 def _read_step(
     operation: StepOp, handles: Mapping[SSAValue, _Handle], schedule: Schedule
 ) -> Transformation:
-    cls = all_transformations()[operation.name.removeprefix("schedule.")]
+    cls = _transformations()[operation.name]
     values: dict[str, typing.Any] = dict(operation.values())
     loops = (handles[value] for value in operation.loops)
     values["loops"] = tuple(f"{handle.statement}.{handle.name}" for handle in loops)

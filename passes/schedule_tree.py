@@ -140,7 +140,7 @@ def replace_node(tree: Tree, target: Tree, new: Tree) -> Tree:
             replaced = tuple(replace_node(child, target, new) for child in children)
             if all(a is b for a, b in zip(replaced, children, strict=True)):
                 return tree
-            return Sequence(replaced)
+            return sequence(replaced)
         case Leaf():
             return tree
 

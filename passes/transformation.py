@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
+    from .polyhedral.scop import Scop
     from .schedule import Schedule
     from .schedule_tree import Tree
     from .violation import Violation
@@ -60,6 +61,13 @@ class Transformation(ABC):
     @abstractmethod
     def rewrite(self, schedule: Schedule) -> Tree:
         """The new tree, whether legal or not; raises MalformedTransformation."""
+
+    def rewrite_scop(self, schedule: Schedule) -> Scop:
+        """The statements and arrays, and the tree so far over them; most steps leave all as it is.
+
+        Raises MalformedTransformation.
+        """
+        return schedule.scop
 
     def resolve(self, schedule: Schedule) -> Self:
         """The same step with defaults filled in and loops in their shortest unambiguous names."""

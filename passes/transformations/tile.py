@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Container
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import islpy as isl
-
 from ..schedule import Schedule
-from ..schedule_tree import Loop, TileSize, Tree, rebuild, replace_node
+from ..schedule_tree import Tree, rebuild, replace_node
+from ..tiling import check_names, check_sizes, strip_mine, tile_names
 from ..transformation import MalformedTransformation, Transformation, option
 
 
@@ -36,71 +33,24 @@ class Tile(Transformation):
     def resolve(self, schedule: Schedule) -> Tile:
         step = super().resolve(schedule)
         members = schedule.chain(step.loops)
-        if any(a is not b for a, b in zip(schedule.find_loops(step.loops), members, strict=True)):
+        named = schedule.find_loops(step.loops)
+        if any(a is not b for a, b in zip(named, members, strict=True)):
             order = ",".join(schedule.short_name(loop) for loop in members)
             raise MalformedTransformation(f"name the loops outermost first: {order}")
-        _check_sizes(step.sizes, len(members))
+        check_sizes(step.sizes, len(members))
         taken = schedule.taken_names(members[0])
         if step.names:
-            _check_names(step.names, len(members), taken)
-        default = step.names == _tile_names(members, taken)
+            check_names(step.names, len(members), taken)
+        default = step.names == tile_names(members, taken)
         return replace(step, names=()) if default else step
 
     def new_loops(self, schedule: Schedule) -> tuple[str, ...]:
         members = schedule.chain(self.loops)
-        return self.names or _tile_names(members, schedule.taken_names(members[0]))
+        return self.names or tile_names(members, schedule.taken_names(members[0]))
 
     def rewrite(self, schedule: Schedule) -> Tree:
         members = schedule.chain(self.loops)
-        parts = [
-            _strip_mine(loop, name, size)
-            for loop, name, size in zip(members, self.new_loops(schedule), self.sizes, strict=True)
-        ]
+        names = self.new_loops(schedule)
+        parts = [strip_mine(*part) for part in zip(members, names, self.sizes, strict=True)]
         band = (*(tile for tile, _ in parts), *(point for _, point in parts))
         return replace_node(schedule.tree, members[0], rebuild(band, members[-1].body))
-
-
-def _strip_mine(loop: Loop, name: str, size: int) -> tuple[Loop, Loop]:
-    schedule = {
-        statement: aff.scale_down_val(isl.Val(size)).floor()
-        for statement, aff in loop.schedule.items()
-    }
-    outer = loop.within
-    nested = outer is not None and outer.size % size == 0
-    within = TileSize(outer.tile, outer.size // size) if nested and outer else None
-    tile = Loop(name, schedule, loop.body, within=within)
-    return tile, replace(loop, within=TileSize(name, size))
-
-
-def _tile_names(members: tuple[Loop, ...], taken: set[str]) -> tuple[str, ...]:
-    names: list[str] = []
-    for loop in members:
-        names.append(_free_name(f"{loop.name}t", taken | set(names)))
-    return tuple(names)
-
-
-def _free_name(base: str, taken: Container[str]) -> str:
-    name, number = base, 2
-    while name in taken:
-        name, number = f"{base}{number}", number + 1
-    return name
-
-
-def _check_sizes(sizes: tuple[int, ...], count: int) -> None:
-    if len(sizes) != count:
-        raise MalformedTransformation(f"give one size per loop: {count}, not {len(sizes)}")
-    for size in sizes:
-        if size < 1:
-            raise MalformedTransformation(f"a tile size must be at least 1, not {size}")
-
-
-def _check_names(names: tuple[str, ...], count: int, taken: set[str]) -> None:
-    if len(names) != count or len(set(names)) != count:
-        raise MalformedTransformation(f"give {count} different names, one per tile loop")
-    for name in names:
-        if not re.fullmatch(r"[A-Za-z]\w*(?<!_\d)", name, re.ASCII):
-            raise MalformedTransformation(
-                f"{name!r} cannot be a name: use letters, digits and _, without a number after _"
-            )
-        if name in taken:
-            raise MalformedTransformation(f"the name {name} is taken; choose another")

@@ -12,19 +12,16 @@ from support.scops import polybench
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
-from loopwright.dialects.context import make_context
 from loopwright.dialects.errors import SourceError
 from loopwright.dialects.parse import parse_module
 from loopwright.dialects.schedule import SequenceOp
 from loopwright.passes.pipeline import parse_pipeline, print_pipeline
 from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_ops import apply_sequence, schedule_dialect, to_sequence
+from loopwright.passes.schedule_ops import apply_sequence, to_sequence
 
 
 def parse(text: str) -> SequenceOp:
-    context = make_context()
-    context.register_dialect("schedule", schedule_dialect)
-    (sequence,) = parse_module(text, context=context).ops
+    (sequence,) = parse_module(text).ops
     assert isinstance(sequence, SequenceOp)
     return sequence
 

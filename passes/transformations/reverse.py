@@ -1,0 +1,32 @@
+"""Run loops backwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..marks import mark
+from ..schedule import Schedule
+from ..schedule_tree import Loop, Tree
+from ..tiling import reschedule
+from ..transformation import Transformation
+
+
+@dataclass(frozen=True)
+class Reverse(Transformation):
+    """Runs the iterations of loops in the opposite order, over the negated values.
+
+    `reverse{loops=i}`:
+
+        for i in [0, N):    ->      for i in (-N, 0]:
+          S[i]                        S[-i]
+    """
+
+    name: ClassVar[str] = "reverse"
+
+    def rewrite(self, schedule: Schedule) -> Tree:
+        return mark(schedule, self.loops, _reverse)
+
+
+def _reverse(loop: Loop) -> Loop:
+    return reschedule(loop, {name: aff.neg() for name, aff in loop.schedule.items()})
