@@ -22,7 +22,7 @@ from .index_expression import Index
 from .ir_builder import IRBuilder
 from .isl_ast import build_ast
 from .nest import Block as Parts
-from .nest import Nest, split_loops
+from .nest import Nest, scattered_loops
 from .storage import Storage, place_local_arrays
 
 
@@ -51,7 +51,9 @@ def _generate(schedule: Schedule, sizes: Mapping[str, int]) -> func.FuncOp:
         ast = build_ast(schedule.tree, domains, context)
         nest = ast_to_nest(ast, parameters, builder.new_variable)
     storage = Storage(
-        place_local_arrays(scop, schedule.tree, split_loops(nest), context, parameters),
+        place_local_arrays(
+            scop, schedule.tree, scattered_loops(nest, schedule.tree), context, parameters
+        ),
         {a.name: entry.args[a.argument] for a in scop.arrays if a.argument is not None},
     )
     scalars: dict[SSAValue, SSAValue] = dict(zip(scop.func.args, entry.args, strict=True))

@@ -6,10 +6,11 @@ that trip counts, strides and invariance can be asked before any operation is bu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..passes.schedule_tree import Loop
+from ..passes.schedule_tree import Leaf, Loop, Tree, path
+from ..passes.schedule_tree import walk as walk_tree
 from .index_expression import Condition, Index, condition_indices
 
 
@@ -97,28 +98,46 @@ def walk(nest: Nest) -> Iterator[Nest]:
             pass
 
 
-def split_loops(nest: Nest) -> list[Loop]:
-    """Loops that isl has made several pieces of, which run one after the other."""
+def scattered_loops(nest: Nest, tree: Tree) -> list[Loop]:
+    """Loops of which no node of the nest holds a whole iteration.
+
+    isl makes several pieces of a loop, which run one after the other, or leaves out a loop that has
+    one iteration at a time.
+    """
+    outer = {
+        node.statement: [loop for loop in path(tree, node) if isinstance(loop, Loop)]
+        for node in walk_tree(tree)
+        if isinstance(node, Leaf)
+    }
     result: list[Loop] = []
-    _collect_split_loops(nest, result)
+    _collect_scattered(nest, (), outer, result)
     return result
 
 
-def _collect_split_loops(nest: Nest, result: list[Loop]) -> dict[int, Loop]:
-    """The loops in `nest`, by identity; those in several parts of a block go to `result`."""
+def _collect_scattered(
+    nest: Nest, inside: tuple[Loop, ...], outer: Mapping[str, list[Loop]], result: list[Loop]
+) -> dict[int, Loop]:
+    """The loops in `nest`, by identity."""
     match nest:
         case For(loop=loop, body=body) | Once(loop=loop, body=body):
-            return {id(loop): loop, **_collect_split_loops(body, result)}
+            found = _collect_scattered(body, (*inside, loop), outer, result)
+            return {id(loop): loop, **found}
         case Block(parts):
             found: dict[int, Loop] = {}
             for part in parts:
-                own = _collect_split_loops(part, result)
+                own = _collect_scattered(part, inside, outer, result)
                 result += [loop for key, loop in own.items() if key in found]
                 found |= own
             return found
         case Guard(_, one, other) | TileSplit(_, one, other):
-            return _collect_split_loops(one, result) | _collect_split_loops(other, result)
-        case Call():
+            return _collect_scattered(one, inside, outer, result) | _collect_scattered(
+                other, inside, outer, result
+            )
+        case Call(statement):
+            missing = (
+                loop for loop in outer[statement] if not any(loop is other for other in inside)
+            )
+            result += missing
             return {}
 
 

@@ -116,13 +116,13 @@ class Storage:
 def place_local_arrays(
     scop: Scop,
     tree: Tree,
-    split: Sequence[Loop],
+    scattered: Sequence[Loop],
     context: isl.Set,
     parameters: Mapping[str, Index],
 ) -> list[Placement]:
     """Homes of all local arrays that are used, for sizes in `context`.
 
-    The loops `split` are in several pieces, between which values may pass: they are no homes.
+    The loops `scattered` have no node that holds a whole iteration: they are no homes.
     """
     leaves = {node.statement: path(tree, node) for node in walk(tree) if isinstance(node, Leaf)}
     result: list[Placement] = []
@@ -136,7 +136,7 @@ def place_local_arrays(
             if access.array == array
         ]
         if uses:
-            outer = _home(array, uses, [leaves[name] for name, _ in uses], split)
+            outer = _home(array, uses, [leaves[name] for name, _ in uses], scattered)
             result.append(_placement(array, uses, outer, context, parameters))
     return result
 
@@ -145,7 +145,7 @@ def _home(
     array: Array,
     uses: list[tuple[str, Access]],
     paths: list[tuple[Tree, ...]],
-    split: Sequence[Loop],
+    scattered: Sequence[Loop],
 ) -> tuple[Loop, ...]:
     """The loops around all uses, down to the innermost in which each cell has one iteration."""
     if array.scope_depth == 0:
@@ -159,7 +159,7 @@ def _home(
             break
         if not isinstance(loop, Loop):
             continue
-        if any(loop is other for other in split):
+        if any(loop is other for other in scattered):
             break
         names = dict.fromkeys(name for name, _ in uses)
         value = sum_of_affs(tuple(loop.schedule[name] for name in names))

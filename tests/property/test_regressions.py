@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.interpreter import Interpreter
+
 from loopwright.dialects.parse import parse_module
 from loopwright.runtime.program import load
-from support.interpreter import Interpreter
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,27 @@ CASES = (
         """,
         lambda: [13, np.arange(14)],
         "tile{loops=i sizes=32}",
+    ),
+    Case(
+        "values pass within a loop that runs once, at a value in several pieces",
+        """
+        func.func @f(%n: index, %k: index, %A: memref<?xi32>, %B: memref<?xi32>) {
+          affine.for %i = 1 to affine_map<()[s0] -> (s0 - 1)>()[%n] {
+            affine.for %j = max affine_map<(d0) -> (0, d0 - 2)>(%i) to %k step 5 {
+              %x = affine.load %B[%i] : memref<?xi32>
+              %r = affine.for %l = 0 to %n iter_args(%sum = %x) -> (i32) {
+                %y = affine.load %A[%i] : memref<?xi32>
+                %z = arith.addi %sum, %y : i32
+                affine.yield %z : i32
+              }
+              affine.store %r, %A[%i] : memref<?xi32>
+            }
+          }
+          return
+        }
+        """,
+        lambda: [5, 2, np.arange(5, dtype=np.int32), np.arange(5, dtype=np.int32)],
+        "",
     ),
 )
 

@@ -7,15 +7,16 @@ row of `OPTIONS` where some values are more telling than others.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
 
 from loopwright.passes.registry import all_transformations
 from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import Loop, chain, loops
+from loopwright.passes.schedule_tree import Loop, chain, loops, walk
 from loopwright.passes.transformation import (
     IllegalTransformation,
     MalformedTransformation,
@@ -26,45 +27,84 @@ from .choice import Chooser, DrawnChooser, chance, choose, distinct
 
 TILE_SIZES = (2, 4, 8, 1, 3, 5, 7, 16, 32, 40)
 
-Option = Callable[[Chooser, int], Any]
-
-
-def _sizes(chooser: Chooser, loops: int) -> tuple[int, ...]:
-    return tuple(choose(chooser, TILE_SIZES) for _ in range(loops))
-
-
 # (transformation, option) -> a value, given the number of loops
-OPTIONS: dict[tuple[str, str], Option] = {
-    ("tile", "sizes"): _sizes,
+OPTIONS: dict[tuple[str, str], Callable[[Chooser, int], Any]] = {
+    ("tile", "sizes"): lambda chooser, loops: _several(chooser, TILE_SIZES, loops),
+    ("strip-mine", "size"): lambda chooser, _: choose(chooser, TILE_SIZES),
     ("vectorize", "width"): lambda chooser, _: choose(chooser, (4, 8, 2)),
     ("unroll", "factor"): lambda chooser, _: choose(chooser, (2, 4, 3, 8)),
+    ("skew", "factors"): lambda chooser, loops: _several(chooser, (1, 2, -1), loops - 1),
+    ("shift", "offset"): lambda chooser, _: choose(chooser, (1, -1, 2, 5)),
+    ("affine-schedule", "fusion"): lambda chooser, _: choose(
+        chooser, ("balanced", "minimal", "maximal")
+    ),
 }
 
-# transformations that are about several loops of a chain, in a new order or in theirs
-PERMUTED = frozenset({"interchange"})
-MULTIPLE = frozenset({"interchange", "tile"})
+
+def _several(chooser: Chooser, values: Sequence[int], count: int) -> tuple[int, ...]:
+    return tuple(choose(chooser, values) for _ in range(count))
 
 
 def propose(chooser: Chooser, schedule: Schedule) -> Transformation | None:
     """A random transformation, legal or not; None when the program has no loops."""
-    existing = list(loops(schedule.tree))
-    if not existing:
+    if not any(loops(schedule.tree)):
         return None
-    cls = choose(chooser, list(all_transformations().values()))
-    subjects = _subjects(chooser, cls.name, existing)
+    kinds = dict(all_transformations())
+    if not chance(chooser, 10):
+        # it solves integer programs, in a process of its own
+        kinds.pop("affine-schedule", None)
+    cls = choose(chooser, list(kinds.values()))
+    subjects = SUBJECTS.get(cls.name, _one_loop)(chooser, schedule)
     names = tuple(schedule.short_name(loop) for loop in subjects)
     return cls(names, **_options(chooser, cls, len(names)))
 
 
-def _subjects(chooser: Chooser, name: str, existing: Sequence[Loop]) -> list[Loop]:
-    if name not in MULTIPLE:
-        return [choose(chooser, existing)]
-    starts = [loop for loop in existing if len(chain(loop)) > 1] or list(existing)
+def _one_loop(chooser: Chooser, schedule: Schedule) -> list[Loop]:
+    return [choose(chooser, list(loops(schedule.tree)))]
+
+
+def _chain(chooser: Chooser, schedule: Schedule) -> list[Loop]:
+    """Loops directly inside each other, outermost first."""
+    existing = list(loops(schedule.tree))
+    starts = [loop for loop in existing if len(chain(loop)) > 1] or existing
     members = chain(choose(chooser, starts))
-    count = chooser.integer(1 if name == "tile" else min(2, len(members)), len(members))
-    if name in PERMUTED:
-        return distinct(chooser, members, count)
-    return list(members[:count])
+    return list(members[: chooser.integer(min(2, len(members)), len(members))])
+
+
+def _chain_or_one(chooser: Chooser, schedule: Schedule) -> list[Loop]:
+    pick = _one_loop if chance(chooser, 30) else _chain
+    return pick(chooser, schedule)
+
+
+def _permuted(chooser: Chooser, schedule: Schedule) -> list[Loop]:
+    members = _chain(chooser, schedule)
+    return distinct(chooser, members, len(members))
+
+
+def _siblings(chooser: Chooser, schedule: Schedule) -> list[Loop]:
+    """Loops that follow each other."""
+    runs: list[list[Loop]] = []
+    for node in walk(schedule.tree):
+        if isinstance(node, Sequence_):
+            for one, other in itertools.pairwise(node.children):
+                if isinstance(one, Loop) and isinstance(other, Loop):
+                    runs.append([one, other])
+    return choose(chooser, runs) if runs else _chain(chooser, schedule)
+
+
+def _nothing(_chooser: Chooser, _schedule: Schedule) -> list[Loop]:
+    return []
+
+
+# what a transformation is about, where that is not one loop
+SUBJECTS: dict[str, Callable[[Chooser, Schedule], list[Loop]]] = {
+    "interchange": _permuted,
+    "tile": _chain_or_one,
+    "skew": _chain,
+    "distribute": _chain_or_one,
+    "fuse": _siblings,
+    "affine-schedule": _nothing,
+}
 
 
 def _options(chooser: Chooser, cls: type[Transformation], loops: int) -> dict[str, Any]:
