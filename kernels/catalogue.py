@@ -30,6 +30,9 @@ ELEMENT_TYPES: Mapping[str, type[np.generic]] = MappingProxyType(
     {"f64": np.float64, "f32": np.float32, "i32": np.int32}
 )
 
+TOLERANCES: Mapping[str, float] = MappingProxyType({"f64": 1e-9, "f32": 1e-5, "i32": 0.0})
+"""Differences that rounding explains, relative to the largest value of an output."""
+
 SUBSCRIPTS = ("i", "j", "k", "l")
 
 CHUNK = 1 << 20
@@ -81,7 +84,8 @@ class KernelEntry:
     """One kernel of the catalogue: a function in a file, and data about its arguments.
 
     `source` is the entry that the loops come from: the kernel itself, or one of another suite that
-    has the same loops and element type.
+    has the same loops and element type. Correct versions that round differently agree up to
+    `tolerance`, relative to the largest value of an output.
     """
 
     name: str
@@ -94,6 +98,7 @@ class KernelEntry:
     sizes: Mapping[str, Mapping[str, int]]
     flops_expression: str
     traffic_expression: str
+    tolerance: float
 
     @property
     def text(self) -> str:
@@ -188,6 +193,7 @@ def make_entry(name: str, source: str, fields: Mapping[str, Any]) -> KernelEntry
         sizes=MappingProxyType(sizes),
         flops_expression=fields["flops"],
         traffic_expression=fields["traffic"],
+        tolerance=fields.get("tolerance", TOLERANCES[fields["element_type"]]),
     )
 
 

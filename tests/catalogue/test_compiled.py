@@ -12,8 +12,6 @@ from loopwright.kernels.catalogue import Array, KernelEntry, catalogue
 from loopwright.kernels.references import REFERENCES, reference
 from loopwright.runtime.program import Function, load
 
-TOLERANCES = {"f64": 1e-9, "f32": 1e-5, "i32": 0.0}
-
 TESTED = [
     ("interchange", "MINI"),
     ("parallel", "MINI"),
@@ -46,7 +44,7 @@ def check(entry: KernelEntry, size: str, actual: dict[str, Array]) -> None:
             mask = array.determined_mask(wanted.shape, entry.parameter_values(size))
             scale = float(np.abs(wanted[mask]).max())
             error = float(np.abs(values[mask].astype(np.float64) - wanted[mask]).max())
-            assert error <= TOLERANCES[entry.element_type] * scale, array.name
+            assert error <= entry.tolerance * scale, array.name
 
 
 @pytest.mark.parametrize("name", list(REFERENCES))
