@@ -239,9 +239,9 @@ _EXTREMA = {"affine.min": "min", "affine.max": "max", "arith.minsi": "min", "ari
 
 
 def _quotient(texts: list[str]) -> str:
-    """Division that rounds towards zero."""
+    """Division that rounds towards zero, by a positive number."""
     value, divisor = texts
-    return f"({value} >= 0 ? floor(({value}) / {divisor}) : ceil(({value}) / {divisor}))"
+    return f"max(floor(({value}) / {divisor}), min(0, ceil(({value}) / {divisor})))"
 
 
 def _remainder(texts: list[str]) -> str:

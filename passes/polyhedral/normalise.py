@@ -5,21 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import (
-    AffineMapAttr,
-    Float32Type,
-    Float64Type,
-    IndexType,
-    IntegerType,
-    NoneAttr,
-)
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.ir.affine import AffineMap
+from xdsl.ir import Operation, SSAValue
 
+from ...dialects.check import check_types, is_scalar
 from ...dialects.errors import SourceError
 from .inlining import drop_casts, inline_calls, module_of
 from .memrefs import as_memref
-from .scalars import demote_carried_values, demote_results
+from .scalars import define_undefined, demote_carried_values, demote_results
 from .structured import make_affine
 
 _KNOWN = frozenset(
@@ -63,6 +55,8 @@ def normalise(function: func.FuncOp) -> NormalForm:
     inline_calls(copy, module_of(function))
     drop_casts(copy)
     _check_blocks(copy)
+    check_types(copy)
+    define_undefined(copy)
     make_affine(copy)
     demote_carried_values(copy)
     returns = demote_results(copy)
@@ -72,8 +66,6 @@ def normalise(function: func.FuncOp) -> NormalForm:
             operation.erase()
         elif operation is not copy:
             _check(operation)
-    for argument in copy.body.block.args:
-        _check_memref(argument, argument)
     return NormalForm(copy, returns)
 
 
@@ -98,29 +90,7 @@ def _check(operation: Operation) -> None:
             hint=_HINTS.get(operation.name),
         )
     for result in operation.results:
-        _check_memref(operation, result)
-        if as_memref(result) is None and not _is_scalar(result.type):
+        if as_memref(result) is None and not is_scalar(result.type):
             raise SourceError.at(
                 operation, f"a value of type {result.type}", hint="write the scalar program"
             )
-
-
-def _check_memref(place: Operation | SSAValue, value: SSAValue) -> None:
-    if (type_ := as_memref(value)) is None:
-        return
-    layout = type_.layout
-    identity = AffineMapAttr(AffineMap.identity(len(type_.get_shape())))
-    if not isinstance(layout, NoneAttr) and layout != identity:
-        raise SourceError.at(
-            place, f"a memref with the layout {layout}", hint="use contiguous memrefs"
-        )
-    if not _is_scalar(type_.get_element_type()):
-        raise SourceError.at(
-            place,
-            f"a memref with elements of type {type_.get_element_type()}",
-            hint="use f32, f64, index or integers",
-        )
-
-
-def _is_scalar(type_: Attribute) -> bool:
-    return isinstance(type_, Float32Type | Float64Type | IndexType | IntegerType)

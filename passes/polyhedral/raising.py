@@ -91,7 +91,7 @@ class _Builder:
         )
 
     def _statement_names(self) -> list[str]:
-        taken: set[str] = set()
+        taken = set(self.values.names.taken)
         given: dict[Slice, str] = {}
         for group in self.groups:
             for store in group.stores:

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import func, memref
+from xdsl.dialects import arith, func, memref
 from xdsl.dialects.affine import ForOp, IfOp, YieldOp
-from xdsl.dialects.builtin import AffineMapAttr, DenseArrayBase, MemRefType, i32
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    AnyFloat,
+    DenseArrayBase,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    i32,
+)
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
+from xdsl.utils.hints import isa
 
 from ...dialects.affine import LoadOp, StoreOp
 from ...dialects.errors import SourceError
@@ -48,6 +59,25 @@ def scalar_load(scalar: SSAValue, hint: str | None = None) -> LoadOp:
     operation = LoadOp(scalar, (), _NO_SUBSCRIPTS)
     operation.result.name_hint = hint
     return operation
+
+
+def define_undefined(function: func.FuncOp) -> None:
+    """Makes undefined scalars zero: front ends initialise local variables with them."""
+    for operation in list(function.walk()):
+        if operation.name == "llvm.mlir.undef":
+            undefined = operation.results[0]
+            type_ = undefined.type
+            if isa(type_, AnyFloat):
+                constant = arith.ConstantOp(FloatAttr(0.0, type_))
+            elif isa(type_, IntegerType | IndexType):
+                constant = arith.ConstantOp(IntegerAttr(0, type_))
+            else:
+                continue
+            constant.result.name_hint = undefined.name_hint
+            insert_before(operation, constant)
+            undefined.replace_all_uses_with(constant.result)
+            operation.detach()
+            operation.erase()
 
 
 def demote_value(value: SSAValue) -> None:
