@@ -33,7 +33,8 @@ class Distribute(Transformation):
         body = members[-1].body
         if not isinstance(body, Sequence):
             raise MalformedTransformation(
-                f"there is only one thing in loop {members[-1].name}: nothing to distribute"
+                f"{members[-1].name} directly contains a single loop or statement: "
+                "nothing to distribute"
             )
         parts = self._parts(body)
         copies = [rebuild(tuple(_restrict(m, part) for m in members), part) for part in parts]
