@@ -51,7 +51,7 @@ def slices(function: func.FuncOp) -> tuple[Nests, list[Slice]]:
                 between = clobbering.between(nests.places[op], store)
                 if not between:
                     continue
-                if _in_one_run(between, store):
+                if _in_one_run(nests.places[op], between, store):
                     groups.join(between[0].op, store.op)
                 else:
                     demoted[op.result] = None
@@ -121,10 +121,10 @@ def _depth(nests: Nests, op: Operation | Block) -> int:
     return len(nests.around[block].loops)
 
 
-def _in_one_run(stores: list[Place], last: Place) -> bool:
-    """Whether stores are in the block of `last`, with no loop or branch from the first one on."""
+def _in_one_run(load: Place, stores: list[Place], last: Place) -> bool:
+    """Whether a load and stores are in the block of `last`, with no loop or branch between them."""
     block = last.op.parent
-    if any(store.op.parent is not block for store in stores):
+    if any(place.op.parent is not block for place in (load, *stores)):
         return False
     op: Operation | None = stores[0].op
     while op is not None and op is not last.op:

@@ -162,7 +162,8 @@ def test_minima_and_rounding_divisions_in_bounds() -> None:
         """,
         "%N: index, %x: f32, %A: memref<?xf32>",
     )
-    bounds = "((N >= 0 and 0 <= i < floor(N/2)) or (N < 0 and 0 <= i < ceil(N/2))) and i <= j < min(i + 8, N) and (j - i) mod 2 = 0"
+    half = "((N >= 0 and 0 <= i < floor(N/2)) or (N < 0 and 0 <= i < ceil(N/2)))"
+    bounds = f"{half} and i <= j < min(i + 8, N) and (j - i) mod 2 = 0"
     assert_domain(scop, f"[N] -> {{ S0[i, j] : {bounds} }}")
 
 
