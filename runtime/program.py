@@ -78,9 +78,9 @@ class Function:
             raise ValueError(f"{self.name}: threads must be at least 1, got {threads}")
         if isinstance(schedule, str):
             schedule = self.schedule(schedule, target)
-        elif schedule is not None and schedule.scop is not self.scop:
+        elif schedule is not None and schedule.program is not self.scop:
             raise ValueError(
-                f"{self.name}: the schedule belongs to another function ('{schedule.scop.name}'); "
+                f"{self.name}: the schedule belongs to another function ('{schedule.program.name}'); "
                 f"make one with function.schedule(...)"
             )
         options = Options(num_threads=threads or 0, fast_math=fast_math)
