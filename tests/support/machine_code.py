@@ -17,7 +17,7 @@ from loopwright.passes.target import Target
 from loopwright.runtime import jit
 from loopwright.runtime.openmp import imports
 
-_C_TYPES: dict[str, Any] = {
+C_TYPES: dict[str, Any] = {
     "index": ctypes.c_int64,
     "i1": ctypes.c_bool,
     "i8": ctypes.c_int8,
@@ -80,13 +80,13 @@ class MachineCode:
         values: list[Any] = []
         for argument, parameter in zip(arguments, kind.inputs, strict=True):
             if isinstance(parameter, MemRefType):
-                pointer, sizes = _array(argument, parameter)
+                pointer, sizes = array_and_sizes(argument, parameter)
                 types += [ctypes.c_void_p, *[ctypes.c_int64] * len(sizes)]
                 values += [pointer, *sizes]
             else:
-                types.append(_C_TYPES[str(parameter)])
+                types.append(C_TYPES[str(parameter)])
                 values.append(argument)
-        results = [_C_TYPES[str(result)] for result in kind.outputs]
+        results = [C_TYPES[str(result)] for result in kind.outputs]
         address = self.loaded[symbol(name)]
         if len(results) <= 1:
             function = ctypes.CFUNCTYPE(results[0] if results else None, *types)(address)
@@ -97,7 +97,9 @@ class MachineCode:
         return tuple(cell.value for cell in cells)
 
 
-def _array(array: np.ndarray[Any, Any], kind: MemRefType[Attribute]) -> tuple[int, list[int]]:
+def array_and_sizes(
+    array: np.ndarray[Any, Any], kind: MemRefType[Attribute]
+) -> tuple[int, list[int]]:
     assert array.flags.c_contiguous and array.dtype == NUMPY_TYPES[str(kind.element_type)]
     shape = kind.get_shape()
     assert len(shape) == array.ndim

@@ -9,11 +9,12 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hypothesis import strategies as st
 
+from loopwright.passes import schedule_tree
 from loopwright.passes.registry import all_transformations
 from loopwright.passes.schedule import Schedule
 from loopwright.passes.schedule_tree import Loop, chain, loops, walk
@@ -85,7 +86,7 @@ def _siblings(chooser: Chooser, schedule: Schedule) -> list[Loop]:
     """Loops that follow each other."""
     runs: list[list[Loop]] = []
     for node in walk(schedule.tree):
-        if isinstance(node, Sequence_):
+        if isinstance(node, schedule_tree.Sequence):
             for one, other in itertools.pairwise(node.children):
                 if isinstance(one, Loop) and isinstance(other, Loop):
                     runs.append([one, other])
