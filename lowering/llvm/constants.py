@@ -5,6 +5,7 @@ from __future__ import annotations
 from llvmlite import ir
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
+from xdsl.ir import Operation
 from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
@@ -36,4 +37,9 @@ def _scalar(kind: ir.Type, value: object) -> ir.Constant:
     return ir.Constant(kind, float(value))
 
 
-EMITTERS: Emitters = {"arith.constant": emit_constant}
+def emit_undefined(emitter: FunctionEmitter, op: Operation) -> None:
+    # Zero, so that a program gives one result however it is scheduled and optimised.
+    emitter.values[op.results[0]] = ir.Constant(type_of(op.results[0]), None)
+
+
+EMITTERS: Emitters = {"arith.constant": emit_constant, "llvm.mlir.undef": emit_undefined}
