@@ -8,7 +8,7 @@ print(times)
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ _recorder: ContextVar[StageTimes | None] = ContextVar("stages", default=None)
 
 
 @contextmanager
-def record_stages(times: StageTimes | None = None) -> Iterator[StageTimes]:
+def record_stages(times: StageTimes | None = None) -> Generator[StageTimes]:
     """Collects the stages that run inside, in this thread, adding to `times` if given.
 
     The time spent inside is added to `total` at the end.
@@ -57,7 +57,7 @@ def record_stages(times: StageTimes | None = None) -> Iterator[StageTimes]:
 
 
 @contextmanager
-def stage(name: str) -> Iterator[None]:
+def stage(name: str) -> Generator[None]:
     """Books the time spent inside under `name`; costs next to nothing when nobody records."""
     times = _recorder.get()
     if times is None:

@@ -9,11 +9,12 @@ specialisation and not on every call.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from ctypes import addressof, c_char
 from dataclasses import dataclass
 from numbers import Real
 from operator import index
-from typing import NoReturn
+from typing import NoReturn, cast
 
 import numpy as np
 
@@ -21,8 +22,12 @@ from .elements import Element
 from .errors import ArgumentTypeError, ArgumentValueError
 from .memory import READ_ONLY, Memory, memory_of
 
-_from_buffer = c_char.from_buffer
+_from_buffer = cast("Callable[[object], c_char]", c_char.from_buffer)
 _ndarray = np.ndarray
+
+# Bits of `ndarray.flags.num`: NPY_ARRAY_C_CONTIGUOUS and NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE.
+_USABLE = 0x0101
+_WRITEABLE = 0x0400
 
 _FLOAT32_MAXIMUM = float(np.finfo(np.float32).max)
 
@@ -69,16 +74,15 @@ class ArrayArgument:
         Raises ArgumentTypeError, ArgumentValueError.
         """
         if type(value) is _ndarray and value.dtype is self._dtype:
-            flags = value.flags
-            if flags.c_contiguous:
-                if flags.writeable and value.size:
+            flags = value.flags.num
+            if flags & _USABLE == _USABLE:
+                if flags & _WRITEABLE and value.size:
                     # The quickest way to an address; it needs memory that can be written.
-                    address = addressof(_from_buffer(value))
-                else:
-                    address = value.__array_interface__["data"][0]
-                if (flags.writeable or not self.writes) and not address & self._misalignment:
                     key.append(value.shape)
-                    return address
+                    return addressof(_from_buffer(value))
+                if flags & _WRITEABLE or not self.writes:
+                    key.append(value.shape)
+                    return value.__array_interface__["data"][0]
         return self._bind_carefully(value, key)
 
     def _bind_carefully(self, value: object, key: Key) -> int:

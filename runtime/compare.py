@@ -49,7 +49,7 @@ def compare(name: str, result: Array, reference: Array, operations: float) -> Ag
     if not np.issubdtype(reference.dtype, np.floating):
         wrong = float(np.count_nonzero(result != reference))
         return Agreement(name, bit_equal, wrong, np.inf if wrong else 0.0, 0.0, False)
-    tolerance = float(np.finfo(reference.dtype).eps) * max(16.0, 4.0 * operations)
+    tolerance = float(np.finfo(str(reference.dtype)).eps) * max(16.0, 4.0 * operations)
     finite = np.isfinite(reference)
     has_nan = bool(np.isnan(reference).any())
     if not np.array_equal(result[~finite], reference[~finite], equal_nan=True):

@@ -196,7 +196,7 @@ def _random_array(
     element = argument.element
     try:
         if element.bits is None:
-            return np.asarray(random.random(shape, element.dtype), element.dtype)
+            return np.asarray(random.random(shape), element.dtype)
         low, high = _integer_range(argument)
         return np.asarray(random.integers(low, high, shape, endpoint=True), element.dtype)
     except (ValueError, OverflowError):

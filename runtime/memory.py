@@ -36,11 +36,11 @@ READ_ONLY = "is read-only"
 
 def memory_of(value: object) -> Memory | None:
     """The memory behind `value`, without a copy; None when it is not an array."""
+    library = sys.modules.get("torch")  # a tensor cannot exist before torch is imported
+    if library is not None and isinstance(value, library.Tensor):
+        return _memory_of_tensor(cast("torch.Tensor", value), library.strided)
     if isinstance(value, np.generic):
         return None  # a NumPy scalar hands out the address of a copy
-    torch_module = sys.modules.get("torch")  # a tensor cannot exist before torch is imported
-    if torch_module is not None and isinstance(value, torch_module.Tensor):
-        return _memory_of_tensor(cast("torch.Tensor", value))
     interface: object = getattr(value, "__array_interface__", None)
     if not isinstance(interface, dict):
         return None
@@ -52,11 +52,10 @@ def memory_of(value: object) -> Memory | None:
 
 def _memory_of_interface(interface: Mapping[str, object]) -> Memory | None:
     match interface:
-        case {"data": (int(address), read_only), "shape": tuple(extents), "typestr": str(typestr)}:
-            pass
+        case {"data": (int(address), bool(read_only)), "shape": tuple(), "typestr": str(typestr)}:
+            shape = cast(tuple[int, ...], interface["shape"])
         case _:
             return None
-    shape = cast(tuple[int, ...], extents)
     try:
         dtype = np.dtype(typestr)
     except TypeError:
@@ -82,26 +81,25 @@ def _is_row_major(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: in
     return True
 
 
-def _memory_of_tensor(tensor: torch.Tensor) -> Memory:
+def _memory_of_tensor(tensor: torch.Tensor, dense: torch.layout) -> Memory:
     shape = tuple(tensor.shape)
     dtype = _torch_dtype(tensor.dtype)
-    if not tensor.is_cpu:
-        obstacle = f"lies on the device '{tensor.device}' (pass a CPU tensor)"
-    elif not _is_dense(tensor.layout):
-        obstacle = f"has the layout {tensor.layout} (pass a dense tensor)"
-    elif tensor.is_neg():
-        obstacle = "is a lazily negated view (pass tensor.resolve_neg())"
-    else:
+    if tensor.is_cpu and tensor.layout is dense and not tensor.is_neg():
         address = tensor.data_ptr()
-        lost = address == 0 and 0 not in shape
         return Memory(
             address,
             shape,
             dtype,
             tensor.is_contiguous(),
-            "has no memory of its own" if lost else None,
+            None if address or 0 in shape else "has no memory of its own",
             "requires grad (pass a detached tensor)" if tensor.requires_grad else None,
         )
+    if not tensor.is_cpu:
+        obstacle = f"lies on the device '{tensor.device}' (pass a CPU tensor)"
+    elif tensor.layout is not dense:
+        obstacle = f"has the layout {tensor.layout} (pass a dense tensor)"
+    else:
+        obstacle = "is a lazily negated view (pass tensor.resolve_neg())"
     return Memory(0, shape, dtype, True, obstacle)
 
 
@@ -112,8 +110,3 @@ _NUMPY_NAMES = frozenset(str(dtype) for element in ELEMENTS.values() for dtype i
 def _torch_dtype(dtype: torch.dtype) -> np.dtype[np.generic] | str:
     name = str(dtype).removeprefix("torch.")
     return np.dtype(name) if name in _NUMPY_NAMES else f"torch.{name}"
-
-
-@cache
-def _is_dense(layout: torch.layout) -> bool:
-    return str(layout) == "torch.strided"

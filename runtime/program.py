@@ -80,8 +80,8 @@ class Function:
             schedule = self.schedule(schedule, target)
         elif schedule is not None and schedule.program is not self.scop:
             raise ValueError(
-                f"{self.name}: the schedule belongs to another function ('{schedule.program.name}'); "
-                f"make one with function.schedule(...)"
+                f"{self.name}: the schedule belongs to another function "
+                f"('{schedule.program.name}'); make one with function.schedule(...)"
             )
         options = Options(num_threads=threads or 0, fast_math=fast_math)
         source = Source(self.module, self.function, self.scop, schedule)

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute
@@ -168,7 +168,7 @@ def _argument(scop: Scop, position: int, name: str, kind: Attribute) -> Argument
             if access.array.argument == position
         }
         shape = tuple(None if extent == DYNAMIC_INDEX else extent for extent in kind.get_shape())
-        element = _scalar(str(place), kind.element_type)
+        element = _scalar(str(place), cast(Attribute, kind.get_element_type()))
         return ArrayArgument(
             place, element, shape, AccessKind.READ in kinds, AccessKind.WRITE in kinds
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 
 from .openmp import imports
@@ -13,7 +13,7 @@ from .openmp import imports
 _Task = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
-def run_in_team(threads: int, task: Callable[[], None]) -> None:
+def run_in_team(threads: int, task: Callable[[], object]) -> None:
     """Calls `task` once in each of the OpenMP threads that run a parallel loop of this thread."""
     if threads == 1:
         task()
@@ -21,11 +21,15 @@ def run_in_team(threads: int, task: Callable[[], None]) -> None:
     parallel = ctypes.CFUNCTYPE(None, _Task, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint)(
         imports()["GOMP_parallel"]
     )
-    parallel(_Task(lambda _: task()), None, threads, 0)
+
+    def run(_: int | None) -> None:
+        task()
+
+    parallel(_Task(run), None, threads, 0)
 
 
 @contextmanager
-def pinned(threads: int) -> Iterator[bool]:
+def pinned(threads: int) -> Generator[bool]:
     """Binds this thread's team of `threads` threads to one CPU each, while inside.
 
     Yields whether that was possible; otherwise nothing is bound.

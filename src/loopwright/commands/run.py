@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -161,7 +162,9 @@ def _destinations(function: Function, outputs: Sequence[str]) -> dict[str, Path]
 
 def _run_once(kernel: Kernel, values: Sequence[object]) -> dict[str, Array]:
     """What the kernel computes from copies of the values: arrays by name, and its results."""
-    copies = [value.copy() if isinstance(value, np.ndarray) else value for value in values]
+    copies = [
+        cast(Array, value).copy() if isinstance(value, np.ndarray) else value for value in values
+    ]
     returned = kernel(*copies)
     results = {
         argument.place.name: np.asarray(copies[argument.place.position])
