@@ -174,11 +174,11 @@ _FLOAT_PREDICATES = {
 
 def emit_cmpf(printer: Printer, op: arith.CmpfOp) -> None:
     predicate = op.predicate.value.data
-    left, right = printer.value(op.lhs), printer.value(op.rhs)
-    negated = False
     if predicate in _ALWAYS:
-        result = Expression(_ALWAYS[predicate])
-    elif predicate in _FLOAT_COMPARISONS:
+        printer.define(op.result, Expression(_ALWAYS[predicate]), trivial=True)
+        return
+    left, right = printer.value(op.lhs), printer.value(op.rhs)
+    if predicate in _FLOAT_COMPARISONS:
         operator, negated = _FLOAT_COMPARISONS[predicate]
         result = binary(left, operator, right)
     else:
@@ -255,7 +255,6 @@ EMITTERS: Emitters = {
     "arith.subf": _operator("-"),
     "arith.mulf": _operator("*"),
     "arith.divf": _operator("/"),
-    "arith.remf": library_call("fmod"),
     "arith.negf": emit_negf,
     "arith.maximumf": _float_helper("maximum"),
     "arith.minimumf": _float_helper("minimum"),

@@ -17,13 +17,14 @@ from xdsl.utils.hints import isa
 from ...dialects.errors import SourceError
 from .expressions import ATOM, Expression, integer
 from .names import Names, function_name
-from .printer import Array, Emitters, Printer, Unit
+from .printer import Array, Emitters, Printer, Unit, needed_values
 from .types import HEADERS, c_type
 
 
 def print_function(unit: Unit, op: func.FuncOp, functions: frozenset[str]) -> tuple[str, str]:
     """The prototype and the definition of a function; `functions` are the C names in the file."""
-    printer = Printer(unit, Names(functions))
+    needed = needed_values(op)
+    printer = Printer(unit, Names(functions), needed)
     parameters = [_parameter(printer, argument) for argument in op.args]
     declared = [text for texts in parameters for text in texts]
     kinds = [_result_type(unit, op, position) for position in range(len(op.function_type.outputs))]
@@ -34,7 +35,7 @@ def print_function(unit: Unit, op: func.FuncOp, functions: frozenset[str]) -> tu
     name = function_name(op.sym_name.data)
     head = _wrapped(f"{returned} {name}(", declared)
     unused = [
-        f"(void){_name(printer, argument)};" for argument in op.args if not tuple(argument.uses)
+        f"(void){_name(printer, argument)};" for argument in op.args if argument not in needed
     ]
     if unused:
         printer.line(" ".join(unused))

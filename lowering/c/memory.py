@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from xdsl.dialects import affine, memref
+from xdsl.dialects import affine, func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
@@ -89,12 +89,15 @@ def emit_allocation(printer: Printer, op: memref.AllocOp | memref.AllocaOp) -> N
         printer.line(f"{kind} {pointer} = {allocate}(sizeof({kind}{dimensions}));")
         printer.at_end_of_block(f"free({name});")
     printer.arrays[op.memref] = Array(name, extents, is_scalar=not extents)
-    if not any(isinstance(use.operation, _READERS) for use in op.memref.uses):
+    if not any(_reads(printer, use.operation) for use in op.memref.uses):
+        # Compilers warn of a variable that is only written.
         printer.line(f"(void){name};")
 
 
-# Compilers warn of a variable that is only written.
-_READERS = (affine.LoadOp, memref.LoadOp, memref.CastOp)
+def _reads(printer: Printer, user: Operation) -> bool:
+    if isinstance(user, affine.LoadOp | memref.LoadOp):
+        return user.results[0] in printer.needed
+    return isinstance(user, memref.CastOp | func.CallOp)
 
 
 def _extents(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from xdsl.dialects import memref
+from xdsl.dialects import arith, memref
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
@@ -54,11 +54,13 @@ class Printer:
 
     A value that is used once, in the block where it is computed, becomes part of the expression
     that uses it (it is *pending* until then); any other value becomes a constant of its own.
+    `needed` are the values that the function cannot do without.
     """
 
-    def __init__(self, unit: Unit, names: Names) -> None:
+    def __init__(self, unit: Unit, names: Names, needed: Set[SSAValue]) -> None:
         self.unit = unit
         self.names = names
+        self.needed = needed
         self.lines: list[str] = []
         self.arrays: dict[SSAValue, Array] = {}
         self.in_parallel = False
@@ -96,13 +98,11 @@ class Printer:
     def define(self, value: SSAValue, expression: Expression, *, trivial: bool = False) -> None:
         """Says what an operation computes; a `trivial` expression is repeated where it is used."""
         type_of(value)
-        uses = tuple(value.uses)
-        if not uses:
-            return
         if trivial:
             self.bind(value, expression)
             return
         self._pending[value] = expression
+        uses = tuple(value.uses)
         user = uses[0].operation
         once = len(uses) == 1 and user.parent is value.owner.parent
         if not once or user.name in _EVALUATED_AGAIN:
@@ -165,6 +165,8 @@ class Printer:
             if operation.has_trait(IsTerminator):
                 end(self.all_values(operation.operands))
                 break
+            if self._is_dead(operation):
+                continue
             emit = self.unit.emitters.get(operation.name)
             if emit is None:
                 for result in operation.results:
@@ -175,9 +177,39 @@ class Printer:
         for text in reversed(self._cleanups.pop()):
             self.line(text)
 
+    def _is_dead(self, operation: Operation) -> bool:
+        # The extents of a cast may be needed although its elements are not.
+        computes = _only_computes(operation) and not isinstance(operation, memref.CastOp)
+        return computes and self.needed.isdisjoint(operation.results)
+
 
 # The bounds of these are evaluated in every iteration.
 _EVALUATED_AGAIN = ("scf.for", "affine.for", "affine.parallel")
+
+
+def needed_values(function: Operation) -> set[SSAValue]:
+    """The operands of stores, loops and calls, and what these are computed from."""
+    needed = set[SSAValue]()
+    for operation in reversed(list(function.walk())):
+        if not _only_computes(operation) or not needed.isdisjoint(operation.results):
+            needed.update(operation.operands[_ignored_operands(operation) :])
+    return needed
+
+
+def _ignored_operands(operation: Operation) -> int:
+    """How many of the first operands are not printed."""
+    match operation:
+        case memref.DimOp():
+            return 1  # the extents of an array are values of their own
+        case arith.CmpfOp() if operation.predicate.value.data in (0, 15):
+            return 2  # the result is a constant
+        case _:
+            return 0
+
+
+def _only_computes(operation: Operation) -> bool:
+    has_effects = operation.name in ("func.call", "memref.alloc", "memref.alloca")
+    return bool(operation.results) and not operation.regions and not has_effects
 
 
 def root(value: SSAValue) -> SSAValue:

@@ -130,7 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
         return INTERRUPTED
     wrong = sorted({f"{row.kernel} {row.size}" for row in found if _is_our_mistake(row)})
     if wrong:
-        raise UsageError(f"loopwright computes other values after a schedule: {', '.join(wrong)}")
+        raise UsageError(f"loopwright computes other values than unscheduled in {', '.join(wrong)}")
     return 0
 
 

@@ -1,0 +1,100 @@
+"""Programs printed as C, built by the installed compilers, called with NumPy arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import Operation
+
+from loopwright.dialects.parse import parse_module
+from loopwright.lowering.c import emit_c
+from loopwright.lowering.c.names import function_name
+
+from .machine_code import C_TYPES, array_and_sizes
+
+WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas")
+
+
+def compilers() -> list[str]:
+    """The installed C compilers; at least one is needed."""
+    names = ("gcc", "clang", *(f"clang-{version}" for version in range(30, 13, -1)))
+    found = [name for name in names if shutil.which(name)]
+    assert found, "the tests need a C compiler (gcc or clang)"
+    gcc = [name for name in found if name == "gcc"]
+    return gcc + [name for name in found if name != "gcc"][:1]
+
+
+def build(compiler: str, texts: list[str], folder: Path, *flags: str) -> ctypes.CDLL:
+    """C files as one library; fails on any warning."""
+    names: list[str] = []
+    for number, text in enumerate(texts):
+        names.append(f"program{number}.c")
+        (folder / names[-1]).write_text(text)
+    library = folder / "program.so"
+    command = [compiler, "-std=c99", *WARNINGS, "-O1", *flags, "-fPIC", "-shared"]
+    run = subprocess.run(
+        [*command, *names, "-lm", "-o", library.name],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    return ctypes.CDLL(str(library))
+
+
+class CCode:
+    """The functions of a module as C; `code(name, *arguments)` calls one."""
+
+    def __init__(
+        self,
+        program: str | ModuleOp,
+        folder: Path,
+        compiler: str,
+        *flags: str,
+        parallel: Collection[Operation] = (),
+    ) -> None:
+        module = parse_module(program) if isinstance(program, str) else program
+        self.functions = {
+            op.sym_name.data: op.function_type for op in module.ops if isinstance(op, func.FuncOp)
+        }
+        self.text = emit_c(module, parallel=parallel)
+        self.library = build(compiler, [self.text], folder, *flags)
+
+    def __call__(self, name: str, *arguments: Any) -> Any:
+        """Calls a function; returns its result, or the tuple of its results."""
+        return call_c(self.library, name, self.functions[name], arguments)
+
+
+def call_c(
+    library: ctypes.CDLL, name: str, kind: func.FunctionType, arguments: Collection[Any]
+) -> Any:
+    """Calls a printed function: sizes come before their array."""
+    types: list[Any] = []
+    values: list[Any] = []
+    for argument, parameter in zip(arguments, kind.inputs, strict=True):
+        if isinstance(parameter, MemRefType):
+            pointer, sizes = array_and_sizes(argument, parameter)
+            types += [*[ctypes.c_int64] * len(sizes), ctypes.c_void_p]
+            values += [*sizes, pointer]
+        else:
+            types.append(C_TYPES[str(parameter)])
+            values.append(argument)
+    results = [C_TYPES[str(result)] for result in kind.outputs]
+    function = library[function_name(name)]
+    if len(results) <= 1:
+        function.restype = results[0] if results else None
+        function.argtypes = types
+        return function(*values)
+    cells = [result() for result in results]
+    function.restype = None
+    function.argtypes = [*types, *[ctypes.c_void_p] * len(cells)]
+    function(*values, *map(ctypes.addressof, cells))
+    return tuple(cell.value for cell in cells)
