@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Literal
 
+from xdsl.dialects import arith
 from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -22,7 +24,7 @@ from xdsl.ir import Block, Region, SSAValue
 
 from ..dialects import affine
 from .emit_statements import Lanes, StatementEmitter
-from .index_expression import Comparison, Connective, Index, substitute_condition
+from .index_expression import Comparison, Connective, Index, decide, substitute_condition
 from .ir_builder import IRBuilder
 from .nest import Block as Parts
 from .nest import Call, For, Guard, Nest, Once, TileSplit, control_indices, walk
@@ -32,6 +34,9 @@ Environment = Mapping[int, Index]
 
 # More copies than this of a loop body help nobody and make the code generator crawl.
 MAXIMAL_COPIES = 256
+
+# So many vectors of a loop are written out when they can only be made at known places.
+SHORT = 8
 
 
 class LoopEmitter:
@@ -86,8 +91,8 @@ class LoopEmitter:
         loop = nest.loop
         if loop.parallel and not self.is_parallel and lanes is None:
             self._parallel(nest, environment)
-        elif loop.vector is not None and lanes is None and self._can_be_vector(nest, environment):
-            self._vector(nest, lower, upper, environment)
+        elif loop.vector is not None and lanes is None and self._vector(nest, environment):
+            return
         elif loop.unroll is not None and not self.is_partial_tile:
             self._unrolled(nest, lower, upper, environment, lanes)
         else:
@@ -157,20 +162,86 @@ class LoopEmitter:
         # An empty loop may end far before it begins, and `middle` then lies before `first`.
         self._plain(nest, (first, middle), (limit,), nest.step, body)
 
-    def _can_be_vector(self, nest: For, environment: Environment) -> bool:
-        """Whether the iterations run in lockstep: same control flow, linear accesses."""
+    def _can_be_vector(self, nest: For, environment: Environment, base: Index) -> bool:
+        """Whether a vector from `base` on runs in lockstep: same control flow, linear accesses."""
         if any(index.depends_on(nest.variable) for index in control_indices(nest.body)):
             return False
+        lanes, values = self._in_lanes(nest, base, None, environment)
         return all(
             self.statements.can_use_lanes(
-                Call(node.statement, tuple(a.substitute(environment) for a in node.arguments)),
-                nest.variable,
+                Call(node.statement, tuple(a.substitute(values) for a in node.arguments)), lanes
             )
             for node in walk(nest.body)
             if isinstance(node, Call)
         )
 
-    def _vector(
+    def _vector(self, nest: For, environment: Environment) -> bool:
+        """The loop in vectors; False, and nothing emitted, where that is not possible.
+
+        Where it is so only for vectors at known places, as in an array packed in panels, a short
+        loop is written out vector by vector.
+        """
+        lower = tuple(index.substitute(environment) for index in nest.lower)
+        upper = tuple(index.substitute(environment) for index in nest.upper)
+        if self._can_be_vector(nest, environment, Index.variable(self.builder.new_variable())):
+            self._anywhere(nest, lower, upper, environment)
+            return True
+        starts = self._starts(nest, lower, upper)
+        if not all(self._can_be_vector(nest, environment, start) for start in starts):
+            return False
+        for start in starts:
+            self._in_range(nest, start, lower, upper, environment)
+        return bool(starts)
+
+    def _starts(self, nest: For, lower: tuple[Index, ...], upper: tuple[Index, ...]) -> list[Index]:
+        """Where the vectors of a short loop, or of the tile around it, begin."""
+        assert nest.loop.vector is not None
+        stride = nest.loop.vector * nest.step
+        if len(lower) == len(upper) == 1 and (upper[0] - lower[0]).is_constant:
+            first, extent = lower[0], (upper[0] - lower[0]).constant
+        elif nest.loop.within is not None and nest.step == 1:
+            extent = nest.loop.within.size
+            first = self.storage.loop_values[nest.loop.within.tile] * extent
+        else:
+            return []
+        count = max(0, -(-extent // stride))
+        return [first + k * stride for k in range(count)] if count <= SHORT else []
+
+    def _in_range(
+        self,
+        nest: For,
+        base: Index,
+        lower: tuple[Index, ...],
+        upper: tuple[Index, ...],
+        environment: Environment,
+    ) -> None:
+        """The vector at `base`, in those lanes that are iterations of the loop."""
+        assert nest.loop.vector is not None
+        reach = (nest.loop.vector - 1) * nest.step + 1
+        before = [Comparison(">=", base - limit) for limit in lower]
+        behind = [Comparison(">=", limit - base - reach) for limit in upper]
+        if decide(Connective("all", (*before, *behind))):
+            self._lanes(nest, base, None, environment)
+            return
+        overlaps = (
+            *(Comparison(">=", limit - base - 1) for limit in upper),
+            *(Comparison(">=", base + reach - 1 - limit) for limit in lower),
+            *(Comparison(">=", high - low - 1) for high in upper for low in lower),
+        )
+
+        def masked() -> None:
+            mask = self._mask(nest, [limit - base for limit in upper], "min")
+            if not decide(Connective("all", tuple(before))):
+                skipped = self._mask(nest, [limit - base for limit in lower], "max")
+                mask = self.builder.emit(
+                    arith.XOrIOp(mask, self.builder.emit(arith.AndIOp(mask, skipped)).result)
+                ).result
+            self._lanes(nest, base, mask, environment)
+
+        open_questions = tuple(dict.fromkeys(c for c in overlaps if not decide(c)))
+        self.builder.branch(Connective("all", open_questions), masked, None)
+
+    def _anywhere(
         self,
         nest: For,
         lower: tuple[Index, ...],
@@ -239,22 +310,32 @@ class LoopEmitter:
         self, nest: For, upper: tuple[Index, ...], environment: Environment, base: Index
     ) -> None:
         """The vector that starts at `base`, in the lanes below `upper`."""
-        assert nest.loop.vector is not None
         counts = [(limit - base + (nest.step - 1)) // nest.step for limit in upper]
-        kind = VectorType(i1, [nest.loop.vector])
-        mask = self.builder.emit(
-            xdsl_vector.CreateMaskOp([self.builder.extremum("min", counts)], kind)
+        self._lanes(nest, base, self._mask(nest, counts, "min"), environment)
+
+    def _mask(self, nest: For, counts: list[Index], kind: Literal["min", "max"]) -> SSAValue:
+        """The first lanes, as many as the least (largest) of the counts says."""
+        assert nest.loop.vector is not None
+        return self.builder.emit(
+            xdsl_vector.CreateMaskOp(
+                [self.builder.extremum(kind, counts)], VectorType(i1, [nest.loop.vector])
+            )
         ).mask_vector
-        self._lanes(nest, base, mask, environment)
 
     def _lanes(
         self, nest: For, base: Index, mask: SSAValue | None, environment: Environment
     ) -> None:
+        lanes, values = self._in_lanes(nest, base, mask, environment)
+        self.emit(nest.body, values, lanes)
+
+    def _in_lanes(
+        self, nest: For, base: Index, mask: SSAValue | None, environment: Environment
+    ) -> tuple[Lanes, Environment]:
+        """Lanes from `base` on, and the environment in which the loop variable is the lane's."""
         assert nest.loop.vector is not None
         lane = self.builder.new_variable()
         value = base + Index.variable(lane) * nest.step
-        lanes = Lanes(lane, nest.loop.vector, mask)
-        self.emit(nest.body, {**environment, nest.variable: value}, lanes)
+        return Lanes(lane, nest.loop.vector, mask), {**environment, nest.variable: value}
 
     def _parallel(self, nest: For, environment: Environment) -> None:
         """One affine.parallel for this loop and the parallel loops directly inside it."""
@@ -270,7 +351,8 @@ class LoopEmitter:
         upper = [tuple(i.substitute(environment) for i in n.upper) for n in nests]
         innermost = nests[-1]
         width = innermost.loop.vector
-        if width is not None and not self._can_be_vector(innermost, environment):
+        anywhere = Index.variable(self.builder.new_variable())
+        if width is not None and not self._can_be_vector(innermost, environment, anywhere):
             width = None
         steps = [n.step for n in nests]
         steps[-1] *= width or 1

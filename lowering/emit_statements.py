@@ -8,7 +8,7 @@ one element per lane is a contiguous vector access; anything else linear is a ga
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from xdsl.dialects import arith
@@ -37,20 +37,38 @@ from .storage import Storage
 class Lanes:
     """Neighbouring iterations executed as one vector.
 
-    `mask` (vector of i1), when given, says which lanes are iterations of the loop.
+    `mask` (vector of i1), when given, says which lanes are iterations of the loop. The variable is
+    made anew for every vector; it does not tell two vectors apart.
     """
 
-    variable: int
+    variable: int = field(compare=False)
     width: int
     mask: SSAValue | None = None
 
 
 @dataclass(frozen=True)
+class _Place:
+    """Where an access goes: subscripts of the first lane and their steps from lane to lane.
+
+    Without `lanes` it is one element, the same for all lanes.
+    """
+
+    first: tuple[Index, ...]
+    steps: tuple[int, ...] = ()
+    lanes: Lanes | None = None
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether neighbouring lanes are neighbouring elements of a row."""
+        return self.steps[-1:] == (1,) and not any(self.steps[:-1])
+
+
+@dataclass(frozen=True)
 class _Loaded:
-    """What was loaded: subscripts, or the first lane's, the strides, the width and the mask."""
+    """What was loaded from where."""
 
     memref: SSAValue
-    shape: tuple[object, ...]
+    place: _Place
 
 
 class StatementEmitter:
@@ -68,8 +86,10 @@ class StatementEmitter:
         self.scalars = scalars
         self.storage = storage
         self.statements = {statement.name: statement for statement in scop.statements}
+        # One load may be part of several statements, each with its own map.
         self.accesses = {
-            access.op: access for statement in scop.statements for access in statement.accesses
+            statement.name: {access.op: access for access in statement.accesses}
+            for statement in scop.statements
         }
         self.parameters = [parameters[parameter.name] for parameter in scop.parameters]
 
@@ -79,7 +99,7 @@ class StatementEmitter:
         values = dict(self.scalars)
         arguments = dict(enumerate((*call.arguments, *self.parameters)))
         for operation in statement.body:
-            access = self.accesses.get(operation)
+            access = self.accesses[statement.name].get(operation)
             if access is None:
                 self._compute(statement, operation, values, arguments, lanes)
             elif access.kind is AccessKind.READ:
@@ -89,21 +109,22 @@ class StatementEmitter:
                 stored = self._operand(statement, operation.operands[0], values, arguments, lanes)
                 self._store(access, subscripts, stored, lanes)
 
-    def can_use_lanes(self, call: Call, variable: int) -> bool:
+    def can_use_lanes(self, call: Call, lanes: Lanes) -> bool:
         """Whether every access and index of the call is linear in the lane and no store repeats."""
         statement = self.statements[call.statement]
         arguments = dict(enumerate((*call.arguments, *self.parameters)))
         for access in statement.accesses:
-            subscripts = self._subscripts(access, arguments)
-            strides = [subscript.coefficient(variable) for subscript in subscripts]
-            if None in strides:
+            located = _along(self._subscripts(access, arguments), lanes)
+            if located is None:
                 return False
-            if access.kind is AccessKind.WRITE and not any(strides):
+            if access.kind is AccessKind.WRITE and not any(located.steps):
                 return False
-            if _stride(self.storage.memref(access.array), strides) is None:
+            if _stride(self.storage.memref(access.array), located.steps) is None:
                 return False
         return all(
-            linear_form(expression, len(call.arguments)).substitute(arguments).coefficient(variable)
+            linear_form(expression, len(call.arguments))
+            .substitute(arguments)
+            .along(lanes.variable, lanes.width)
             is not None
             for expression in statement.indices.values()
         )
@@ -165,9 +186,10 @@ class StatementEmitter:
     def _index_value(self, index: Index, lanes: Lanes | None) -> SSAValue:
         if lanes is None:
             return self.builder.value(index)
-        stride = index.coefficient(lanes.variable)
-        assert stride is not None, "checked by can_use_lanes"
-        base = self.builder.value(index.substitute({lanes.variable: Index()}))
+        located = index.along(lanes.variable, lanes.width)
+        assert located is not None, "checked by can_use_lanes"
+        first_lane, stride = located
+        base = self.builder.value(first_lane)
         if stride == 0:
             return base
         steps = self._lane_offsets(lanes.width, stride)
@@ -181,11 +203,6 @@ class StatementEmitter:
         values = DenseIntOrFPElementsAttr.from_list(kind, [stride * lane for lane in range(width)])
         return self.builder.emit(arith.ConstantOp(values, kind)).result
 
-    def _element_offsets(self, memref: SSAValue, subscripts: list[Index], lanes: Lanes) -> SSAValue:
-        stride = _stride(memref, [index.coefficient(lanes.variable) for index in subscripts])
-        assert stride is not None, "checked by can_use_lanes"
-        return self._lane_offsets(lanes.width, stride)
-
     def _broadcast(self, value: SSAValue, width: int) -> SSAValue:
         if isa(value.type, VectorType):
             return value
@@ -197,34 +214,34 @@ class StatementEmitter:
     def _reused_load(
         self, access: Access, arguments: Mapping[int, Index], lanes: Lanes | None
     ) -> SSAValue:
-        subscripts = self._subscripts(access, arguments)
-        key = _Loaded(self.storage.memref(access.array), tuple(_lane_shape(subscripts, lanes)))
-        return self.builder.once(key, lambda: self._load(access, subscripts, lanes))
+        place = _locate(self._subscripts(access, arguments), lanes)
+        key = _Loaded(self.storage.memref(access.array), place)
+        return self.builder.once(key, lambda: self._load(access, place))
 
-    def _load(self, access: Access, subscripts: list[Index], lanes: Lanes | None) -> SSAValue:
+    def _load(self, access: Access, place: _Place) -> SSAValue:
         memref = self.storage.memref(access.array)
-        if lanes is None or not any(s.coefficient(lanes.variable) for s in subscripts):
-            attribute, operands = self.builder.map(_at_lane_zero(subscripts, lanes))
-            return self.builder.emit(affine.LoadOp(memref, operands, attribute)).result
-        kind = VectorType(access.array.element_type, [lanes.width])
-        base = _at_lane_zero(subscripts, lanes)
-        if _is_contiguous(subscripts, lanes):
-            if lanes.mask is None:
-                attribute, operands = self.builder.map(base)
-                return self.builder.emit(
-                    affine.VectorLoadOp.create(
-                        operands=[memref, *operands],
-                        properties={"map": attribute},
-                        result_types=[kind],
-                    )
-                ).result
-            operands = [self.builder.value(index) for index in base]
-            zero = self._zero(kind)
+        lanes = place.lanes
+        if lanes is None or (place.is_contiguous and lanes.mask is None):
+            attribute, operands = self.builder.map(place.first)
+            if lanes is None:
+                return self.builder.emit(affine.LoadOp(memref, operands, attribute)).result
+            kind = VectorType(access.array.element_type, [lanes.width])
             return self.builder.emit(
-                xdsl_vector.MaskedLoadOp(memref, operands, lanes.mask, zero)
+                affine.VectorLoadOp.create(
+                    operands=[memref, *operands],
+                    properties={"map": attribute},
+                    result_types=[kind],
+                )
             ).result
-        operands = [self.builder.value(index) for index in base]
-        offsets = self._element_offsets(memref, subscripts, lanes)
+        kind = VectorType(access.array.element_type, [lanes.width])
+        operands = [self.builder.value(index) for index in place.first]
+        if place.is_contiguous:
+            return self.builder.emit(
+                xdsl_vector.MaskedLoadOp(memref, operands, self._mask(lanes), self._zero(kind))
+            ).result
+        stride = _stride(memref, place.steps)
+        assert stride is not None, "checked by can_use_lanes"
+        offsets = self._lane_offsets(lanes.width, stride)
         return self.builder.emit(
             vector.GatherOp(memref, operands, offsets, self._mask(lanes), self._zero(kind))
         ).result
@@ -234,25 +251,27 @@ class StatementEmitter:
     ) -> None:
         memref = self.storage.memref(access.array)
         self.builder.forget(lambda key: isinstance(key, _Loaded) and key.memref is memref)
+        place = _locate(subscripts, lanes)
         if lanes is None:
-            attribute, operands = self.builder.map(subscripts)
+            attribute, operands = self.builder.map(place.first)
             self.builder.emit(affine.StoreOp(value, memref, operands, attribute))
             return
         value = self._broadcast(value, lanes.width)
-        base = _at_lane_zero(subscripts, lanes)
-        if _is_contiguous(subscripts, lanes) and lanes.mask is None:
-            attribute, operands = self.builder.map(base)
+        if place.is_contiguous and lanes.mask is None:
+            attribute, operands = self.builder.map(place.first)
             self.builder.emit(
                 affine.VectorStoreOp.create(
                     operands=[value, memref, *operands], properties={"map": attribute}
                 )
             )
             return
-        operands = [self.builder.value(index) for index in base]
-        if _is_contiguous(subscripts, lanes):
+        operands = [self.builder.value(index) for index in place.first]
+        if place.is_contiguous:
             self.builder.emit(xdsl_vector.MaskedStoreOp(memref, operands, self._mask(lanes), value))
             return
-        offsets = self._element_offsets(memref, subscripts, lanes)
+        stride = _stride(memref, place.steps)
+        assert stride is not None, "checked by can_use_lanes"
+        offsets = self._lane_offsets(lanes.width, stride)
         self.builder.emit(vector.ScatterOp(memref, operands, offsets, self._mask(lanes), value))
 
     def _mask(self, lanes: Lanes) -> SSAValue:
@@ -275,36 +294,33 @@ class StatementEmitter:
         )
 
 
-def _lane_shape(subscripts: list[Index], lanes: Lanes | None) -> list[object]:
+def _locate(subscripts: list[Index], lanes: Lanes | None) -> _Place:
     if lanes is None:
-        return list(subscripts)
-    strides = [subscript.coefficient(lanes.variable) for subscript in subscripts]
-    vector_shape = [lanes.width, lanes.mask, *strides] if any(strides) else []
-    return [*_at_lane_zero(subscripts, lanes), *vector_shape]
+        return _Place(tuple(subscripts))
+    place = _along(subscripts, lanes)
+    assert place is not None, "checked by can_use_lanes"
+    return place if any(place.steps) else _Place(place.first)
 
 
-def _at_lane_zero(subscripts: list[Index], lanes: Lanes | None) -> list[Index]:
-    if lanes is None:
-        return subscripts
-    return [subscript.substitute({lanes.variable: Index()}) for subscript in subscripts]
+def _along(subscripts: list[Index], lanes: Lanes) -> _Place | None:
+    located = [subscript.along(lanes.variable, lanes.width) for subscript in subscripts]
+    known = [pair for pair in located if pair is not None]
+    if len(known) < len(located):
+        return None
+    return _Place(tuple(first for first, _ in known), tuple(step for _, step in known), lanes)
 
 
-def _is_contiguous(subscripts: list[Index], lanes: Lanes) -> bool:
-    *outer, last = (subscript.coefficient(lanes.variable) for subscript in subscripts)
-    return last == 1 and not any(outer)
-
-
-def _stride(memref: SSAValue, strides: Sequence[int | None]) -> int | None:
+def _stride(memref: SSAValue, steps: Sequence[int]) -> int | None:
     """Elements between neighbouring lanes; None when that depends on a dynamic extent.
 
-    `strides` has the step of every subscript per lane; arrays are row-major.
+    `steps` are those of the subscripts from lane to lane; arrays are row-major.
     """
     assert isa(memref.type, MemRefType[Attribute])
     elements: int | None = 1
     result = 0
-    for extent, step in zip(reversed(memref.type.get_shape()), reversed(strides), strict=True):
+    for extent, step in zip(reversed(memref.type.get_shape()), reversed(steps), strict=True):
         if step and elements is None:
             return None
-        result += (step or 0) * (elements or 0)
+        result += step * (elements or 0)
         elements = None if elements is None or extent == DYNAMIC_INDEX else elements * extent
     return result

@@ -173,6 +173,26 @@ class Index:
                 return None
         return result
 
+    def along(self, number: int, count: int) -> tuple[Index, int] | None:
+        """The index where the variable is 0, and its step while that runs over `[0, count)`.
+
+        None when the step is not the same all along. A quotient may occur if it does not change:
+        it never decreases, so that its two ends decide.
+        """
+        base, step = Index(self.constant), 0
+        for atom, coefficient in self.terms:
+            if isinstance(atom, Variable) and atom.number == number:
+                step += coefficient
+                continue
+            first = _substitute_atom(atom, {number: Index()})
+            if not isinstance(atom, Variable) and any(p.depends_on(number) for p in _parts(atom)):
+                if not isinstance(atom, Quotient) or atom.numerator.coefficient(number) is None:
+                    return None
+                if _substitute_atom(atom, {number: Index(count - 1)}) != first:
+                    return None
+            base = base + first * coefficient
+        return base, step
+
     def substitute(self, values: Mapping[int, Index]) -> Index:
         """Replaces variables by indices."""
         result = Index(self.constant)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence as List
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -10,6 +9,7 @@ from typing import ClassVar
 
 import islpy as isl
 from xdsl.dialects.builtin import AffineMapAttr
+from xdsl.ir import Operation
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ...dialects import affine
@@ -20,8 +20,6 @@ from ..schedule import Schedule
 from ..schedule_tree import Leaf, Loop, Tree, rebuild, replace_node, sequence, statements
 from ..transformation import MalformedTransformation, Transformation, option
 
-_COMPONENT = re.compile(r"(\d+)(?:([/%])(\d+))?", re.ASCII)
-
 
 @dataclass(frozen=True)
 class Pack(Transformation):
@@ -29,8 +27,9 @@ class Pack(Transformation):
 
     The buffer is as large as the box around these elements. What is read is copied in before the
     body, what is written is copied back after it; the copies are statements `pack_B` and
-    `unpack_B` with loops `B0`, `B1` ... over the subscripts. `layout` orders the buffer: `1,0` is
-    the transpose, and `1/8,0,1%8` cuts the columns into panels of 8, each with rows of 8.
+    `unpack_B` with loops `B0`, `B1` ... over the subscripts. `order` is that of the buffer's
+    subscripts: `1,0` transposes. `panels=0,8` cuts the second subscript into panels of 8: its
+    quotient by 8 stands in its place, its remainder comes last.
     `pack{loops=jt array=B}`:
 
         for jt:                       for jt:
@@ -43,7 +42,8 @@ class Pack(Transformation):
     name: ClassVar[str] = "pack"
 
     array: str = option("the array, by name")
-    layout: tuple[str, ...] = option("buffer subscripts: d, d/size or d%size", default=())
+    order: tuple[int, ...] = option("subscripts of the array, counted from 0", default=())
+    panels: tuple[int, ...] = option("size of panels per subscript, 0 for none", default=())
 
     def rewrite_scop(self, schedule: Schedule) -> Scop:
         if len(self.loops) != 1:
@@ -64,24 +64,19 @@ class Pack(Transformation):
 
     def _layout(self, array: Array) -> list[AffineExpr]:
         rank = len(array.shape)
-        result: list[AffineExpr] = []
-        for text in self.layout or tuple(str(position) for position in range(rank)):
-            found = _COMPONENT.fullmatch(text)
-            if found is None or int(found[1]) >= rank or found[3] == "0":
-                raise MalformedTransformation(
-                    f"{text!r} is no component of a layout: write 0 to {rank - 1} for a subscript "
-                    f"of {array.name}, 0/8 for its quotient by 8, 0%8 for its remainder"
-                )
-            subscript = AffineExpr.dimension(int(found[1]))
-            match found[2]:
-                case "/":
-                    subscript = subscript // int(found[3])
-                case "%":
-                    subscript = subscript % int(found[3])
-                case _:
-                    pass
-            result.append(subscript)
-        return result
+        order = self.order or tuple(range(rank))
+        if sorted(order) != list(range(rank)):
+            raise MalformedTransformation(
+                f"the order must name each of the {rank} subscripts of {array.name} once, from 0"
+            )
+        panels = self.panels or (0,) * rank
+        if len(panels) != rank or min(panels, default=0) < 0:
+            raise MalformedTransformation(
+                f"give the size of a panel, or 0, for each of the {rank} subscripts of {array.name}"
+            )
+        subscripts = [(AffineExpr.dimension(k), panels[k]) for k in order]
+        whole = [x // panel if panel else x for x, panel in subscripts]
+        return [*whole, *(x % panel for x, panel in subscripts if panel)]
 
 
 class _Packing:
@@ -117,7 +112,6 @@ class _Packing:
             raise MalformedTransformation(
                 f"{self.array.name} is not used inside {self.loop.name}: nothing to copy"
             )
-        self._check_one_to_one(uses)
         copies = [
             self._copy(prefix, kind, [use for use in uses if use[1].kind is kind])
             for prefix, kind in (("pack", AccessKind.READ), ("unpack", AccessKind.WRITE))
@@ -133,19 +127,6 @@ class _Packing:
             statements=(*changed, *(statement for statement, _, _ in copies)),
             tree=self._tree(copies),
         )
-
-    def _check_one_to_one(self, uses: List[tuple[Statement, Access]]) -> None:
-        """A layout such as `0,1%8` puts different elements into the same place of the buffer."""
-        elements = reduce(
-            isl.Set.union, (access.relation.range() for _, access in uses)
-        ).intersect_params(self.old.context)
-        names = [f"x{k}" for k in range(len(self.array.shape))]
-        places = ", ".join(to_text(expression, names, ()) for expression in self.layout)
-        inside = isl.Map(f"{{ {self.array.name}[{', '.join(names)}] -> [{places}] }}")
-        if not inside.intersect_domain(elements).is_injective():
-            raise MalformedTransformation(
-                "the layout puts different elements into the same place of the buffer"
-            )
 
     def _copy(
         self, prefix: str, kind: AccessKind, uses: List[tuple[Statement, Access]]
@@ -217,7 +198,7 @@ class _Packing:
         array: Array,
         map_: AffineMap,
         domain: isl.Set,
-        op: affine.LoadOp | affine.StoreOp,
+        op: Operation,
     ) -> Access:
         names = [f"i{k}" for k in range(map_.num_dims)]
         results = ", ".join(
