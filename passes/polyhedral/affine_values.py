@@ -18,6 +18,7 @@ from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
     AffineConstantExpr,
+    AffineDimExpr,
     AffineExpr,
     AffineMap,
     AffineSymExpr,
@@ -32,12 +33,17 @@ _CASTS = (arith.IndexCastOp, arith.ExtSIOp)
 _READS = ("affine.load", "memref.load")
 
 
+_HINT = "use sums of induction variables and sizes, with constant factors and divisors"
+_CASES_HINT = "give each of its cases an access of its own, chosen by affine.if"
+
+
 class NotAffineError(Exception):
     """A value that is no affine expression: `value` is the culprit, `str()` the reason."""
 
-    def __init__(self, value: SSAValue, reason: str):
+    def __init__(self, value: SSAValue, reason: str, hint: str = _HINT):
         super().__init__(reason)
         self.value = value
+        self.hint = hint
 
 
 @dataclass(frozen=True)
@@ -95,18 +101,17 @@ class AffineValues:
             for part in known.dfs():
                 symbol = self.symbols[part.position] if isinstance(part, AffineSymExpr) else None
                 if isinstance(symbol, Piecewise):
-                    raise NotAffineError(symbol.value, f"it is computed by {_name(symbol.value)}")
+                    reason = f"it is computed by {_name(symbol.value)}"
+                    raise NotAffineError(symbol.value, reason, _CASES_HINT)
         return known
 
     def map(
         self, affine_map: AffineMap, operands: Sequence[SSAValue], *, piecewise: bool = False
     ) -> tuple[AffineExpr, ...]:
         """The results of a map applied to values; like `expression`."""
-        for result in affine_map.results:
-            _check_divisors(result, operands)
         forms = [self.expression(operand, piecewise=piecewise) for operand in operands]
-        dims, symbols = forms[: affine_map.num_dims], forms[affine_map.num_dims :]
-        return tuple(r.replace_dims_and_symbols(dims, symbols) for r in affine_map.results)
+        inputs = _Inputs(operands, forms, affine_map.num_dims)
+        return tuple(inputs.substitute(result) for result in affine_map.results)
 
     def extent(self, array: SSAValue, position: int) -> AffineExpr:
         """One entry of the shape of a memref; raises NotAffineError."""
@@ -196,14 +201,26 @@ def _signed(attribute: IntegerAttr) -> int:
     return value
 
 
-def _check_divisors(expression: AffineExpr, operands: Sequence[SSAValue]) -> None:
-    """Raises NotAffineError where `expression` divides by anything but a positive constant."""
-    if not isinstance(expression, AffineBinaryOpExpr):
-        return
-    if expression.kind not in (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul):
-        _check_divisor(operands[0], expression.rhs)
-    _check_divisors(expression.lhs, operands)
-    _check_divisors(expression.rhs, operands)
+@dataclass(frozen=True)
+class _Inputs:
+    """What the dims and symbols of a map stand for: values, and their expressions."""
+
+    values: Sequence[SSAValue]
+    expressions: Sequence[AffineExpr]
+    dims: int
+
+    def substitute(self, expression: AffineExpr) -> AffineExpr:
+        """The expression of the inputs; raises NotAffineError where it is semi-affine."""
+        match expression:
+            case AffineDimExpr(position):
+                return self.expressions[position]
+            case AffineSymExpr(position):
+                return self.expressions[self.dims + position]
+            case AffineBinaryOpExpr(kind, left, right):
+                rule = _KINDS[kind]
+                return rule(self.values[0], self.substitute(left), self.substitute(right))
+            case _:
+                return expression
 
 
 def _check_divisor(value: SSAValue, divisor: AffineExpr) -> None:
@@ -227,12 +244,27 @@ def _ceil(value: SSAValue, left: AffineExpr, right: AffineExpr) -> AffineExpr:
     return left.ceil_div(right)
 
 
-_RULES: dict[str, Callable[[SSAValue, AffineExpr, AffineExpr], AffineExpr]] = {
+def _modulo(value: SSAValue, left: AffineExpr, right: AffineExpr) -> AffineExpr:
+    _check_divisor(value, right)
+    return left % right
+
+
+_Rule = Callable[[SSAValue, AffineExpr, AffineExpr], AffineExpr]
+
+_RULES: dict[str, _Rule] = {
     "arith.addi": lambda _, left, right: left + right,
     "arith.subi": lambda _, left, right: left - right,
     "arith.muli": _product,
     "arith.floordivsi": _floor,
     "arith.ceildivsi": _ceil,
+}
+
+_KINDS: dict[AffineBinaryOpKind, _Rule] = {
+    AffineBinaryOpKind.Add: _RULES["arith.addi"],
+    AffineBinaryOpKind.Mul: _product,
+    AffineBinaryOpKind.FloorDiv: _floor,
+    AffineBinaryOpKind.CeilDiv: _ceil,
+    AffineBinaryOpKind.Mod: _modulo,
 }
 
 _EXTREMA = {"affine.min": "min", "affine.max": "max", "arith.minsi": "min", "arith.maxsi": "max"}

@@ -21,9 +21,6 @@ _RELATIONS = {
 }
 
 
-_HINT = "use sums of induction variables and sizes, with constant factors and divisors"
-
-
 @dataclass(frozen=True)
 class Surroundings:
     """The loops around a place, outermost first, and what holds there, as isl text."""
@@ -94,9 +91,8 @@ def must_be_affine(
         return values.map(affine_map, operands, piecewise=piecewise)
     except NotAffineError as error:
         name = f"'%{error.value.name_hint}'" if error.value.name_hint else "a value"
-        raise SourceError.at(
-            op, f"{what} is not affine: it depends on {name}, and {error}", hint=_HINT
-        ) from None
+        message = f"{what} is not affine: it depends on {name}, and {error}"
+        raise SourceError.at(op, message, hint=error.hint) from None
 
 
 class _Walk:

@@ -1,0 +1,80 @@
+"""Accesses outside of their arrays are found for exactly the sizes where they happen."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from support.polyhedral_programs import body
+
+from loopwright.passes.polyhedral.bounds import BoundsError, check_bounds
+from loopwright.passes.polyhedral.scop import Scop
+
+STENCIL = """
+affine.for %i = 1 to %N {
+  affine.for %j = 0 to %M step 2 {
+    %0 = affine.load %A[%i - 1, %j + 1] : memref<?x6xf64>
+    affine.store %0, %B[%i] : memref<?xf64>
+  }
+}
+"""
+
+
+def fits(scop: Scop, **sizes: int) -> bool:
+    try:
+        check_bounds(scop, sizes)
+    except BoundsError:
+        return False
+    return True
+
+
+def test_found_for_exactly_the_sizes_where_they_happen() -> None:
+    scop = body(STENCIL, "%N: index, %M: index, %A: memref<?x6xf64>, %B: memref<?xf64>")
+    for n, m, rows, length in itertools.product(range(-1, 5), range(9), range(4), range(4)):
+        last_column = (m - 1) // 2 * 2 + 1
+        runs = n > 1 and m > 0
+        expected = not runs or (n - 2 < rows and last_column < 6 and n - 1 < length)
+        assert fits(scop, N=n, M=m, A_dim0=rows, B_dim0=length) == expected, (n, m, rows, length)
+
+
+def test_the_message_has_place_element_and_instance() -> None:
+    scop = body(STENCIL, "%N: index, %M: index, %A: memref<?x6xf64>, %B: memref<?xf64>")
+    with pytest.raises(BoundsError) as caught:
+        check_bounds(scop, {"N": 4, "M": 6, "A_dim0": 2, "B_dim0": 8})
+    lines = str(caught.value).splitlines()
+    assert lines[0] == (
+        "test.mlir:5:10: error: reads A[i - 1, j + 1] outside of the array: element [2, 1] of 2x6, "
+        "with i=3, j=0, N=4, M=6"
+    )
+    assert lines[1].strip().startswith("%0 = affine.load %A")
+
+
+def test_local_arrays_are_checked_and_expanded_dimensions_are_not() -> None:
+    scop = body(
+        """
+        %c1 = arith.constant 1 : index
+        %size = arith.subi %N, %c1 : index
+        affine.for %i = 0 to %N {
+          %t = memref.alloca() : memref<3xf64>
+          affine.for %j = 0 to %M { affine.store %x, %t[%j] : memref<3xf64> }
+        }
+        %u = memref.alloc(%size) : memref<?xf64>
+        affine.for %i = 0 to %K { affine.store %x, %u[%i] : memref<?xf64> }
+        """,
+        "%N: index, %M: index, %K: index, %x: f64",
+    )
+    assert fits(scop, N=100, M=3, K=99)
+    assert not fits(scop, N=100, M=4, K=0)
+    assert fits(scop, N=0, M=4, K=0)
+    assert not fits(scop, N=100, M=0, K=100)
+    assert not fits(scop, N=-5, M=0, K=1)
+
+
+def test_negative_subscripts() -> None:
+    scop = body(
+        "affine.store %x, %A[symbol(%N) - 3] : memref<?xf64>",
+        "%N: index, %x: f64, %A: memref<?xf64>",
+    )
+    assert fits(scop, N=3, A_dim0=1)
+    with pytest.raises(BoundsError, match=r"writes A\[N - 3\] .* element \[-1\] of 9, with N=2"):
+        check_bounds(scop, {"N": 2, "A_dim0": 9})

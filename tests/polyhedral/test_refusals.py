@@ -1,0 +1,206 @@
+"""What has no polyhedral model is refused at its place, with a way out."""
+
+from __future__ import annotations
+
+import pytest
+from support.polyhedral_programs import scop_of
+
+from loopwright.dialects.errors import SourceError
+
+ARGUMENTS = "%N: index, %M: index, %n: i32, %x: f64, %A: memref<?xf64>, %I: memref<?xi32>"
+
+# Lines of a function; the line that is refused ends with `// here`; part of the message; of the
+# hint.
+CASES = {
+    "subscript read from memory": (
+        """
+        %0 = memref.load %I[%N] : memref<?xi32>
+        %1 = arith.index_cast %0 : i32 to index
+        memref.store %x, %A[%1] : memref<?xf64> // here
+        """,
+        "the subscript is not affine: it depends on a value, and it is read from memory",
+        "sums of induction variables and sizes",
+    ),
+    "subscript with a product of sizes": (
+        """
+        %far = arith.muli %N, %M : index
+        memref.store %x, %A[%far] : memref<?xf64> // here
+        """,
+        "'%far', and it is a product of two values that are not constant",
+        "constant factors",
+    ),
+    "subscript with a minimum": (
+        """
+        affine.for %i = 0 to %N {
+          %near = arith.minsi %i, %M : index
+          memref.store %x, %A[%near] : memref<?xf64> // here
+        }
+        """,
+        "'%near', and it is computed by arith.minsi",
+        "affine.if",
+    ),
+    "bound that depends on data": (
+        """
+        %0 = memref.load %I[%N] : memref<?xi32>
+        %upper = arith.index_cast %0 : i32 to index
+        affine.for %i = 0 to %upper { // here
+          affine.store %x, %A[%i] : memref<?xf64>
+        }
+        """,
+        "the upper bound is not affine",
+        "sums of induction variables",
+    ),
+    "bound carried by a loop": (
+        """
+        %c1 = arith.constant 1 : index
+        %r = affine.for %i = 0 to %N iter_args(%u = %c1) -> (index) {
+          scf.for %j = %c1 to %u step %c1 { // here
+            memref.store %x, %A[%j] : memref<?xf64>
+          }
+          %v = arith.addi %u, %c1 : index
+          affine.yield %v : index
+        }
+        """,
+        "the upper bound is not affine",
+        "sums of induction variables",
+    ),
+    "condition on data": (
+        """
+        %0 = affine.load %A[0] : memref<?xf64>
+        %1 = arith.cmpf olt, %0, %x : f64
+        scf.if %1 { // here
+          affine.store %x, %A[0] : memref<?xf64>
+        }
+        """,
+        "the condition is no conjunction of signed comparisons",
+        "arith.select",
+    ),
+    "condition on integer data": (
+        """
+        %0 = affine.load %I[0] : memref<?xi32>
+        %1 = arith.cmpi slt, %0, %n : i32
+        scf.if %1 { // here
+          affine.store %x, %A[0] : memref<?xf64>
+        }
+        """,
+        "the condition is not affine",
+        "",
+    ),
+    "while loop": (
+        """
+        %c1 = arith.constant 1 : index
+        %r = scf.while (%i = %N) : (index) -> index { // here
+          %go = arith.cmpi sgt, %i, %c1 : index
+          scf.condition(%go) %i : index
+        } do {
+        ^bb0(%i: index):
+          %next = arith.subi %i, %c1 : index
+          scf.yield %next : index
+        }
+        """,
+        "'scf.while'",
+        "affine.for",
+    ),
+    "step that is not constant": (
+        """
+        %c0 = arith.constant 0 : index
+        scf.for %i = %c0 to %N step %M { // here
+          memref.store %x, %A[%i] : memref<?xf64>
+        }
+        """,
+        "the step of the loop is not a positive constant",
+        "step 1",
+    ),
+    "unknown function": (
+        "func.call @outside(%x) : (f64) -> () // here",
+        "the function '@outside' has no body",
+        "define it in the module",
+    ),
+    "recursion": (
+        "func.call @f(%N, %M, %n, %x, %A, %I) : "
+        "(index, index, i32, f64, memref<?xf64>, memref<?xi32>) -> () // here",
+        "the call makes '@f' recursive",
+        "loop",
+    ),
+    "vectors": (
+        "%v = affine.vector_load %A[0] : memref<?xf64>, vector<4xf64> // here",
+        "'affine.vector_load'",
+        "the schedule makes vectors",
+    ),
+    "local array whose size changes": (
+        """
+        affine.for %i = 0 to %N {
+          %t = memref.alloc(%i) : memref<?xf64> // here
+          affine.store %x, %t[0] : memref<?xf64>
+        }
+        """,
+        "the size of the memref changes",
+        "allocate",
+    ),
+    "memrefs chosen by a condition": (
+        """
+        %B = memref.alloca() : memref<4xf64>
+        %C = memref.alloca() : memref<4xf64>
+        %D = affine.if affine_set<()[s0] : (s0 >= 0)>()[%N] -> memref<4xf64> { // here
+          affine.yield %B : memref<4xf64>
+        } else {
+          affine.yield %C : memref<4xf64>
+        }
+        affine.store %x, %D[0] : memref<4xf64>
+        """,
+        "a memref is passed on",
+        "directly",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_is_refused(case: str) -> None:
+    lines, message, hint = CASES[case]
+    text = (
+        "func.func private @outside(f64)\n"
+        f"func.func @f({ARGUMENTS}) {{\n{lines.strip()}\n  return\n}}\n"
+    )
+    with pytest.raises(SourceError) as caught:
+        scop_of(text)
+    assert message in str(caught.value)
+    assert hint in (caught.value.hint or "")
+    location = caught.value.location
+    assert location is not None
+    assert location.line == 1 + next(
+        n for n, line in enumerate(text.splitlines()) if "// here" in line
+    )
+
+
+def test_strided_memrefs_are_refused() -> None:
+    text = """
+    func.func @f(%A: memref<4xf64, strided<[2]>>, %x: f64) {
+      affine.store %x, %A[0] : memref<4xf64, strided<[2]>>
+      return
+    }
+    """
+    with pytest.raises(SourceError, match="layout"):
+        scop_of(text)
+
+
+def test_returned_memrefs_are_refused() -> None:
+    text = """
+    func.func @f(%x: f64) -> memref<4xf64> {
+      %A = memref.alloc() : memref<4xf64>
+      return %A : memref<4xf64>
+    }
+    """
+    with pytest.raises(SourceError, match="a memref is returned"):
+        scop_of(text)
+
+
+def test_branches_between_blocks_are_refused() -> None:
+    text = """
+    func.func @f(%x: f64) {
+      cf.br ^bb1
+    ^bb1:
+      return
+    }
+    """
+    with pytest.raises(SourceError, match="branches between blocks"):
+        scop_of(text)
