@@ -85,6 +85,23 @@ CASES = (
         lambda: [5, 2, np.arange(5, dtype=np.int32), np.arange(5, dtype=np.int32)],
         "",
     ),
+    Case(
+        "one load in statements of different depth",
+        """
+        func.func @f(%n: index, %A: memref<?xi64>, %B: memref<?xi64>, %C: memref<?x?xi64>) {
+          affine.for %i = 0 to %n {
+            %x = affine.load %A[%n - 1 - %i] : memref<?xi64>
+            affine.store %x, %B[%i] : memref<?xi64>
+            affine.for %j = 0 to %n {
+              affine.store %x, %C[%i, %j] : memref<?x?xi64>
+            }
+          }
+          return
+        }
+        """,
+        lambda: [3, np.arange(3), np.zeros(3, np.int64), np.zeros((3, 3), np.int64)],
+        "",
+    ),
 )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
@@ -28,22 +28,32 @@ from .choice import Chooser, DrawnChooser, chance, choose, distinct
 
 TILE_SIZES = (2, 4, 8, 1, 3, 5, 7, 16, 32, 40)
 
-# (transformation, option) -> a value, given the number of loops
-OPTIONS: dict[tuple[str, str], Callable[[Chooser, int], Any]] = {
-    ("tile", "sizes"): lambda chooser, loops: _several(chooser, TILE_SIZES, loops),
-    ("strip-mine", "size"): lambda chooser, _: choose(chooser, TILE_SIZES),
-    ("vectorize", "width"): lambda chooser, _: choose(chooser, (4, 8, 2)),
-    ("unroll", "factor"): lambda chooser, _: choose(chooser, (2, 4, 3, 8)),
-    ("skew", "factors"): lambda chooser, loops: _several(chooser, (1, 2, -1), loops - 1),
-    ("shift", "offset"): lambda chooser, _: choose(chooser, (1, -1, 2, 5)),
-    ("affine-schedule", "fusion"): lambda chooser, _: choose(
-        chooser, ("balanced", "minimal", "maximal")
-    ),
+Option = Callable[[Chooser, Schedule, int], Any]
+
+
+def _one_of(*values: Any) -> Option:
+    return lambda chooser, _, __: choose(chooser, values)
+
+
+def _per_loop(*values: int, fewer: int = 0) -> Option:
+    return lambda chooser, _, loops: tuple(choose(chooser, values) for _ in range(loops - fewer))
+
+
+def _array(chooser: Chooser, schedule: Schedule, _: int) -> str:
+    return choose(chooser, [array.name for array in schedule.scop.arrays])
+
+
+# (transformation, option) -> a value, given the schedule and the number of loops
+OPTIONS: dict[tuple[str, str], Option] = {
+    ("tile", "sizes"): _per_loop(*TILE_SIZES),
+    ("strip-mine", "size"): _one_of(*TILE_SIZES),
+    ("vectorize", "width"): _one_of(4, 8, 2),
+    ("unroll", "factor"): _one_of(2, 4, 3, 8),
+    ("skew", "factors"): _per_loop(1, 2, -1, fewer=1),
+    ("shift", "offset"): _one_of(1, -1, 2, 5),
+    ("affine-schedule", "fusion"): _one_of("balanced", "minimal", "maximal"),
+    ("pack", "array"): _array,
 }
-
-
-def _several(chooser: Chooser, values: Sequence[int], count: int) -> tuple[int, ...]:
-    return tuple(choose(chooser, values) for _ in range(count))
 
 
 def propose(chooser: Chooser, schedule: Schedule) -> Transformation | None:
@@ -57,7 +67,7 @@ def propose(chooser: Chooser, schedule: Schedule) -> Transformation | None:
     cls = choose(chooser, list(kinds.values()))
     subjects = SUBJECTS.get(cls.name, _one_loop)(chooser, schedule)
     names = tuple(schedule.short_name(loop) for loop in subjects)
-    return cls(names, **_options(chooser, cls, len(names)))
+    return cls(names, **_options(chooser, schedule, cls, len(names)))
 
 
 def _one_loop(chooser: Chooser, schedule: Schedule) -> list[Loop]:
@@ -108,7 +118,9 @@ SUBJECTS: dict[str, Callable[[Chooser, Schedule], list[Loop]]] = {
 }
 
 
-def _options(chooser: Chooser, cls: type[Transformation], loops: int) -> dict[str, Any]:
+def _options(
+    chooser: Chooser, schedule: Schedule, cls: type[Transformation], loops: int
+) -> dict[str, Any]:
     hints = typing.get_type_hints(cls)
     values: dict[str, Any] = {}
     for field in dataclasses.fields(cls):
@@ -116,7 +128,7 @@ def _options(chooser: Chooser, cls: type[Transformation], loops: int) -> dict[st
             continue
         make = OPTIONS.get((cls.name, field.name))
         if make is not None:
-            values[field.name] = make(chooser, loops)
+            values[field.name] = make(chooser, schedule, loops)
         elif field.default is dataclasses.MISSING or chance(chooser, 30):
             value = _by_type(chooser, hints[field.name], loops)
             if value is not None:

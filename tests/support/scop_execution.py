@@ -125,7 +125,7 @@ class ScopExecution:
         self.sizes = parameter_values(self.scop, self.args)
         self.local: dict[tuple[str, tuple[int, ...]], Any] = {}
         self.accesses = {
-            id(access.op): access for s in self.scop.statements for access in s.accesses
+            s.name: {id(access.op): access for access in s.accesses} for s in self.scop.statements
         }
         self.evaluators: dict[int, Any] = {}
         self.interpreter = Interpreter(ModuleOp([]))
@@ -153,7 +153,7 @@ class ScopExecution:
             evaluate = self._evaluator(expression, [expression], len(iteration))
             environment[value] = evaluate([*iteration, *self._symbols()])[0]
         for op in statement.body:
-            access = self.accesses.get(id(op))
+            access = self.accesses[statement.name].get(id(op))
             if access is None:
                 self.interpreter.execute(op, environment)
             else:
