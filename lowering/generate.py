@@ -15,6 +15,7 @@ from ..passes.polyhedral.context import ISL_LOCK
 from ..passes.polyhedral.scop import Array, Parameter, Scop
 from ..passes.schedule import Schedule
 from ..passes.schedule_tree import statements
+from ..passes.stages import stage
 from .ast_to_nest import ast_to_nest
 from .emit_loops import LoopEmitter
 from .emit_statements import StatementEmitter
