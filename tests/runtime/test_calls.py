@@ -70,19 +70,19 @@ def test_threads_share_a_kernel() -> None:
     """Many threads, all at once, with shapes that each of them may be first to specialise."""
     kernel = compiled(GEMM, "interchange{loops=k,j},parallel{loops=i}", threads=2)
     sizes = [3, 5, 8, 12, 17]
-    start = threading.Barrier(8)
+    start = threading.Barrier(6)
 
     def work(seed: int) -> None:
         random = np.random.default_rng(seed)
         start.wait()
-        for step in range(20):
+        for step in range(8):
             n = sizes[(seed + step) % len(sizes)]
             a, b, c = random.random((n, n + 1)), random.random((n + 1, n)), np.zeros((n, n))
             kernel(n, n, n + 1, c, a, b)
             np.testing.assert_allclose(c, a @ b, rtol=1e-13)
 
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(work, range(8)))
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(work, range(6)))
 
 
 def test_a_call_releases_the_interpreter() -> None:
