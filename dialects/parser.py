@@ -34,6 +34,9 @@ from .locations import Source, keep_name
 # Even a constant with one value for all elements is kept element by element.
 _MAX_ELEMENTS = 2**24
 
+# Whose operations may be meant by a name without a dialect.
+_USUAL_DIALECTS = ("affine", "arith", "memref", "func", "math", "scf")
+
 # What operations without a syntax of their own inherit: it only fails.
 _NO_PARSER = getattr_static(Operation, "parse")
 
@@ -187,6 +190,10 @@ class SourceParser(Parser):
         return operation
 
     def _hint(self, name: str) -> str:
+        if "." not in name:
+            for prefix in _USUAL_DIALECTS:
+                if self.ctx.get_optional_op(f"{prefix}.{name}") is not None:
+                    return f"did you mean '{prefix}.{name}'?"
         dialect = self.ctx.get_optional_dialect(name.partition(".")[0])
         known = [operation.name for operation in dialect.operations] if dialect else []
         close = difflib.get_close_matches(name, known, 1)
