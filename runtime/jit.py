@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import itertools
 import threading
 from collections.abc import Iterable, Mapping
@@ -158,6 +160,9 @@ class _Linker:
 
     def __init__(self) -> None:
         _initialise()
+        # Symbols are looked up in the process, where the C mathematics library need not be yet.
+        with contextlib.suppress(OSError):
+            ctypes.CDLL("libm.so.6", mode=ctypes.RTLD_GLOBAL)
         self._lock = threading.Lock()
         self._numbers = itertools.count()
         self._jit = binding.create_lljit_compiler(suppress_errors=True)

@@ -35,10 +35,9 @@ def unroll_hint(op: Operation) -> int | None:
     stated = op.attributes.get("llvm.unroll")
     if isinstance(stated, IntegerAttr):
         return stated.value.data
-    if not isinstance(op, affine.ForOp) or not has_vectors(op):
-        return None
-    size = _unrolled_operations(op)
-    return 0 if size is not None and size <= MAX_UNROLLED_OPERATIONS else None
+    size = _unrolled_operations(op) if isinstance(op, affine.ForOp) else None
+    small = size is not None and size <= MAX_UNROLLED_OPERATIONS
+    return 0 if small and has_vectors(op) else None
 
 
 def has_vectors(op: Operation) -> bool:

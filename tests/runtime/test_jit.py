@@ -12,6 +12,8 @@ import threading
 import pytest
 from support.machine_code import MachineCode
 
+from loopwright.dialects.parse import parse_module
+from loopwright.lowering.llvm import translate
 from loopwright.passes.target import Target
 from loopwright.runtime import jit, openmp
 
@@ -139,6 +141,28 @@ def test_scalar_loops_are_vectorised_for_wide_registers() -> None:
     }""")
     register = {512: "%zmm", 256: "%ymm", 128: "%xmm"}[Target.host().vector_bits]
     assert any("mulps" in line and register in line for line in code.assembly.splitlines())
+
+
+SQUARES = """
+func.func @f(%A: memref<1024xf32>) {
+  affine.for %i = 0 to 1024 {
+    %a = affine.load %A[%i] : memref<1024xf32>
+    %b = arith.mulf %a, %a : f32
+    affine.store %b, %A[%i] : memref<1024xf32>
+  }
+  return
+}"""
+
+
+@pytest.mark.parametrize(
+    ("name", "register", "wider"), [("x86-64-v3", "%ymm", "%zmm"), ("x86-64-v4", "%zmm", "none")]
+)
+def test_code_for_a_named_target(name: str, register: str, wider: str) -> None:
+    target = Target.named(name)
+    text = str(translate(parse_module(SQUARES), target=target))
+    assembly = jit.emit_assembly(text, target=target)
+    assert register in assembly
+    assert wider not in assembly
 
 
 def test_a_runtime_is_found_without_importing_torch() -> None:
