@@ -79,9 +79,10 @@ def _is_valid(value: SSAValue, *, dims: bool) -> bool:
                     return False
                 pending += [(size, False) for size in source.dynamic_sizes]
         elif not isinstance(operation, arith.ConstantOp):
-            if not operation.has_trait(Pure):
+            affine_function = operation.name in _AFFINE_FUNCTIONS
+            if not affine_function and not operation.has_trait(Pure):
                 return False
-            dims = dims and operation.name in _AFFINE_FUNCTIONS
+            dims = dims and affine_function
             pending += [(operand, dims) for operand in operation.operands]
     return True
 
