@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 
-from ..runtime.program import Function, load
+from ..runtime.program import Function
 from . import UsageError
+from .shipped import load_program
 
 
 def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments `FILE` and `--func`."""
-    parser.add_argument("file", metavar="FILE", help="a program in affine MLIR")
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="a program in affine MLIR, or a shipped kernel (polybench/gemm)",
+    )
     parser.add_argument(
         "-f", "--func", metavar="NAME", help="the function (needed when there are several)"
     )
@@ -20,7 +24,7 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
 
 def functions(arguments: argparse.Namespace) -> list[Function]:
     """The function that `--func` names, or all of the program; raises SourceError and others."""
-    program = load(Path(arguments.file))
+    program = load_program(arguments.file)
     if arguments.func is not None:
         return [program[arguments.func]]
     if not program:

@@ -1,6 +1,7 @@
 """Runs a program on random or given inputs, unscheduled and scheduled, compares and times both.
 
-The arrays are allocated in the shapes that the sizes need. Each result of the scheduled program is
+The arrays are allocated in the shapes that the sizes need; shipped kernels have standard sizes and
+initial values, which --set and --input replace one by one. Each result of the scheduled program is
 compared with the unscheduled one: integers must be equal, floats agree to a tolerance that grows
 with the number of operations. Times are medians; every repetition starts from the same contents.
 
@@ -8,6 +9,7 @@ examples:
   loopwright run gemm.mlir --set ni=1000 --set nj=1100 --set nk=1200
   loopwright run gemm.mlir --set ni=512 --set nj=512 --set nk=512 \\
       -p 'interchange{loops=k,S1.j}' --threads 2 --timing
+  loopwright run polybench/gemm --size LARGE -p 'parallel{loops=i}'
   loopwright run blur.mlir --input img=photo.npy --output out=blurred.npy
 """
 
@@ -30,6 +32,7 @@ from ..runtime.program import Function
 from ..runtime.timing import Timing, format_seconds
 from . import UsageError
 from .common import add_program_arguments, format_table, one_function
+from .shipped import add_size_argument, determined, find_kernel, kernel_settings, sizes_of
 
 _UNSTEADY = "*"
 
@@ -37,6 +40,7 @@ _UNSTEADY = "*"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `loopwright run`."""
     add_program_arguments(parser)
+    add_size_argument(parser)
     parser.add_argument(
         "-s",
         "--set",
@@ -92,6 +96,11 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.pipeline, threads=arguments.threads, fast_math=arguments.fast_math
         )
     settings = Settings(_pairs("--set", arguments.set), inputs, arguments.seed)
+    entry = find_kernel(arguments.file)
+    if entry is not None:
+        settings = kernel_settings(entry, function, arguments.size, settings)
+    elif arguments.size is not None:
+        raise UsageError(f"--size is for shipped kernels: give {arguments.file} sizes with --set")
     values = make_arguments(function.scop, function.signature, settings)
     destinations = _destinations(function, arguments.output)
     with record_stages(stages):
@@ -106,14 +115,19 @@ def run(arguments: argparse.Namespace) -> int:
     agreements: list[Agreement] = []
     if arguments.pipeline is not None or arguments.fast_math:
         expected = _run_once(function.compile(threads=arguments.threads), values)
-        agreements = _compare(function, values, results, expected)
+        compared = [results, expected]
+        if entry is not None:
+            compared = [determined(entry, function, values, each) for each in compared]
+        agreements = _compare(function, values, *compared)
     _save(results, destinations)
     if all(agreement.agrees for agreement in agreements):
         timings = {
             name: each.time(*values, budget=arguments.seconds, cold=arguments.cold, restore=True)
             for name, each in kernels.items()
         }
-        _report(function, values, timings)
+        sizes = sizes_of(entry, values) if entry else {}
+        work = entry.flops(sizes) if entry else _operations(function, values)
+        _report(function, values, timings, work)
     for agreement in agreements:
         print(agreement)
     wrong = [agreement.name for agreement in agreements if not agreement.agrees]
@@ -218,8 +232,9 @@ def _save(results: Mapping[str, Array], destinations: Mapping[str, Path]) -> Non
             np.save(file, results[name])
 
 
-def _report(function: Function, values: Sequence[object], timings: Mapping[str, Timing]) -> None:
-    work = _operations(function, values)
+def _report(
+    function: Function, values: Sequence[object], timings: Mapping[str, Timing], work: int | None
+) -> None:
     traffic = _traffic(function, values)
     rows = [["", "median", "min", "spread", "runs", "threads", "GFLOP/s", "GB/s", "speed-up"]]
     base = timings["unscheduled"].median

@@ -1,0 +1,117 @@
+"""The shipped kernels as programs of the command line: `loopwright run polybench/gemm`."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.catalogue import KernelEntry, catalogue
+from ..runtime.inputs import Settings
+from ..runtime.program import Function, Program, load
+from . import UsageError
+
+Array = NDArray[np.generic]
+
+DEFAULT_SIZE = "SMALL"
+"""A size that all kernels have."""
+
+
+def find_kernel(name: str) -> KernelEntry | None:
+    """The shipped kernel of this name; None when it is a file, or neither.
+
+    Raises UsageError for what is likely a mistake in a kernel's name.
+    """
+    entry = catalogue().get(name)
+    if entry is not None or Path(name).exists():
+        return entry
+    close = difflib.get_close_matches(name, catalogue(), 1)
+    if close and not name.endswith(".mlir"):
+        raise UsageError(f"no file or shipped kernel '{name}' (did you mean {close[0]}?)")
+    return None
+
+
+def load_program(name: str) -> Program:
+    """The program in a file, or a shipped kernel; raises SourceError, UsageError."""
+    entry = find_kernel(name)
+    return load(Path(name) if entry is None else entry.text)
+
+
+def add_size_argument(parser: argparse.ArgumentParser) -> None:
+    """The argument `--size`."""
+    parser.add_argument(
+        "--size",
+        metavar="CLASS",
+        help=f"size of a shipped kernel, such as MINI or LARGE (default: {DEFAULT_SIZE})",
+    )
+
+
+def kernel_settings(
+    entry: KernelEntry, function: Function, size: str | None, settings: Settings
+) -> Settings:
+    """The standard arguments of a shipped kernel, with what the user sets in their place.
+
+    Raises UsageError.
+    """
+    sizes = standard_size(entry, size)
+    for name in entry.parameters:
+        if name in settings.values:
+            sizes[name] = _integer(name, settings.values[name])
+    values: dict[str, str] = {}
+    arrays: dict[str, Array] = {}
+    for argument, value in zip(function.signature.arguments, _arguments(entry, sizes), strict=True):
+        if isinstance(value, np.ndarray):
+            arrays[argument.place.name] = value
+        else:
+            values[argument.place.name] = repr(value)
+    return Settings({**values, **settings.values}, {**arrays, **settings.arrays}, settings.seed)
+
+
+def standard_size(entry: KernelEntry, size: str | None) -> dict[str, int]:
+    """The parameters of a size class; raises UsageError."""
+    try:
+        return dict(entry.parameter_values(size or DEFAULT_SIZE))
+    except KeyError as error:
+        raise UsageError(str(error.args[0])) from error
+
+
+def determined(
+    entry: KernelEntry, function: Function, values: Sequence[object], results: Mapping[str, Array]
+) -> dict[str, Array]:
+    """The results of a shipped kernel that can be compared, each as a row of elements."""
+    sizes = sizes_of(entry, values)
+    found: dict[str, Array] = {}
+    arguments = function.signature.arguments[-len(entry.arrays) :]
+    for array, argument in zip(entry.arrays, arguments, strict=True):
+        result = results.get(argument.place.name)
+        if array.output and result is not None:
+            found[argument.place.name] = result[array.determined_mask(result.shape, sizes)]
+    return found
+
+
+def sizes_of(entry: KernelEntry, values: Sequence[object]) -> dict[str, Any]:
+    """The parameters among the arguments of a call."""
+    return dict(zip(entry.parameters, values, strict=False))
+
+
+def _integer(name: str, text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        raise UsageError(f"--set {name}: '{text}' is not an integer") from None
+    if value < 0:
+        raise UsageError(f"--set {name}: the size must not be negative, got {value}")
+    return value
+
+
+def _arguments(entry: KernelEntry, sizes: Mapping[str, int]) -> list[Any]:
+    try:
+        return list(entry.arguments(sizes))
+    except (MemoryError, ValueError) as error:
+        described = ", ".join(f"{name}={value}" for name, value in sizes.items())
+        raise UsageError(f"{entry.name} has no arguments for {described}: {error}") from error
