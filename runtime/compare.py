@@ -55,7 +55,10 @@ def compare(name: str, result: Array, reference: Array, operations: float) -> Ag
     if not np.array_equal(result[~finite], reference[~finite], equal_nan=True):
         return Agreement(name, bit_equal, np.inf, np.inf, tolerance, has_nan)
     ours, theirs = result[finite].astype("f8"), reference[finite].astype("f8")
-    difference = float(np.abs(ours - theirs).max(initial=0.0))
+    with np.errstate(all="ignore"):
+        difference = float(np.abs(ours - theirs).max(initial=0.0))
+    if np.isnan(difference):
+        difference = np.inf
     scale = float(np.abs(theirs).max(initial=0.0))
     relative = difference / scale if scale else (np.inf if difference else 0.0)
     return Agreement(name, bit_equal, difference, relative, tolerance, has_nan)

@@ -150,7 +150,8 @@ class Kernel:
 
         The arrays hold the results of many calls afterwards; with `restore`, each call starts from
         the contents that they have now, and they have them again in the end. With `cold`, the
-        caches are emptied before each call. The time of checking the arguments is not included.
+        caches are emptied before each call. The time of checking the arguments is not included, that
+        of entering compiled code from Python (about half a microsecond) is.
         """
         specialisation, values = self._bind(args)
         written = [

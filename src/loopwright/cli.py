@@ -6,6 +6,7 @@ import argparse
 import importlib
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from types import ModuleType
 from typing import NoReturn
@@ -71,7 +72,9 @@ def _execute(module: ModuleType, arguments: argparse.Namespace) -> int:
     from .errors import USER_ERRORS, SourceError
 
     try:
-        return module.run(arguments)
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            return module.run(arguments)
     except SourceError as error:
         print(error if error.location else f"loopwright: {error}", file=sys.stderr)
         return 1
@@ -83,6 +86,10 @@ def _execute(module: ModuleType, arguments: argparse.Namespace) -> int:
         return _complain("not enough memory; choose smaller sizes")
     except (UsageError, *USER_ERRORS) as error:
         return _complain(str(error))
+
+
+def _warn(message: Warning | str, *_: object) -> None:
+    print(f"loopwright: warning: {message}", file=sys.stderr)
 
 
 def _complain(message: str) -> int:

@@ -162,3 +162,20 @@ def test_interrupt(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (130, b"")
+
+
+def test_warnings_are_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "gemm.mlir"
+    path.write_text(GEMM)
+    sizes = ["-s", "ni=4", "-s", "nj=4", "-s", "nk=4", "--seconds", "0"]
+    done = subprocess.run(
+        [*COMMAND, "run", str(path), *sizes],
+        env={**environment(), "LOOPWRIGHT_CACHE": str(path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0
+    assert done.stderr == (
+        f"loopwright: warning: loopwright works without its cache: {path}: File exists "
+        "(set LOOPWRIGHT_CACHE to another directory, or to 'off')\n"
+    )

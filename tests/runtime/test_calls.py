@@ -88,7 +88,7 @@ def test_threads_share_a_kernel() -> None:
 def test_a_call_releases_the_interpreter() -> None:
     """While a kernel runs in one thread, another one executes Python code."""
     kernel = compiled(GEMM)
-    n = 400
+    n = 300
     a, b, c = np.ones((n, n)), np.ones((n, n)), np.zeros((n, n))
     kernel.specialise(n, n, n, c, a, b)
     finished = threading.Event()
