@@ -58,8 +58,8 @@ def normalise(function: func.FuncOp) -> NormalForm:
     check_types(copy)
     define_undefined(copy)
     make_affine(copy)
-    demote_carried_values(copy)
     returns = demote_results(copy)
+    demote_carried_values(copy)
     for operation in list(copy.walk()):
         if operation.name in _DROPPED:
             operation.detach()

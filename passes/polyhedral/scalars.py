@@ -1,13 +1,12 @@
-"""SSA values that cross control flow, demoted to rank-0 local memrefs."""
+"""SSA values that cross control flow, demoted to elements of memory."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import arith, func, memref
+from xdsl.dialects import arith, func
 from xdsl.dialects.affine import ForOp, IfOp, YieldOp
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
     AnyFloat,
     DenseArrayBase,
     FloatAttr,
@@ -17,48 +16,11 @@ from xdsl.dialects.builtin import (
     MemRefType,
     i32,
 )
-from xdsl.ir import Attribute, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineMap
+from xdsl.ir import Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
-from ...dialects.affine import LoadOp, StoreOp
 from ...dialects.errors import SourceError
-
-_NO_SUBSCRIPTS = AffineMapAttr(AffineMap(0, 0, ()))
-
-
-def insert_before(anchor: Operation, *operations: Operation) -> None:
-    """Inserts operations, which count as written where `anchor` is."""
-    assert anchor.parent is not None
-    for operation in operations:
-        operation.location = anchor.location
-        anchor.parent.insert_op_before(operation, anchor)
-
-
-def insert_after(anchor: Operation, operation: Operation) -> None:
-    """Inserts an operation, which counts as written where `anchor` is."""
-    assert anchor.parent is not None
-    operation.location = anchor.location
-    anchor.parent.insert_op_after(operation, anchor)
-
-
-def scalar_alloca(element_type: Attribute, hint: str | None) -> memref.AllocaOp:
-    """An uninitialised `memref<element_type>`, named after what it holds."""
-    operation = memref.AllocaOp.get(element_type, shape=[])
-    operation.memref.name_hint = hint or "value"
-    return operation
-
-
-def scalar_store(value: SSAValue, scalar: SSAValue) -> StoreOp:
-    """`affine.store value, scalar[]`."""
-    return StoreOp(value, scalar, (), _NO_SUBSCRIPTS)
-
-
-def scalar_load(scalar: SSAValue, hint: str | None = None) -> LoadOp:
-    """`affine.load scalar[]`."""
-    operation = LoadOp(scalar, (), _NO_SUBSCRIPTS)
-    operation.result.name_hint = hint
-    return operation
+from .cells import Cell, holds, insert_after, insert_before, new_cell, result_cell
 
 
 def define_undefined(function: func.FuncOp) -> None:
@@ -84,12 +46,11 @@ def demote_value(value: SSAValue) -> None:
     """Keeps the result of an operation in memory: all uses read it from there."""
     owner = value.owner
     assert isinstance(owner, Operation)
-    scalar = scalar_alloca(value.type, value.name_hint)
-    insert_before(owner, scalar)
-    load = scalar_load(scalar.memref, value.name_hint)
+    cell = new_cell(value.type, value.name_hint, owner)
+    load = cell.load(value.name_hint)
     insert_after(owner, load)
     value.replace_all_uses_with(load.result)
-    insert_before(load, scalar_store(value, scalar.memref))
+    insert_before(load, cell.store(value))
 
 
 def demote_carried_values(function: func.FuncOp) -> None:
@@ -98,6 +59,7 @@ def demote_carried_values(function: func.FuncOp) -> None:
     `%r = affine.for ... iter_args(%a = %x) { ... yield %y }` -> `alloca %s; store %x, %s;
     affine.for ... { %a = load %s; ...; store %y, %s }; %r = load %s`
     """
+    # Outer ones first: what they store in the end can then be where inner ones accumulate.
     for operation in list(function.walk()):
         match operation:
             case ForOp() if operation.results:
@@ -111,67 +73,63 @@ def demote_carried_values(function: func.FuncOp) -> None:
 def _demote_loop(loop: ForOp) -> None:
     _refuse_memrefs(loop)
     block = loop.body.block
-    variable, *carried = block.args
+    carried = block.args[1:]
     first = block.first_op
     assert first is not None
-    scalars: list[SSAValue] = []
-    for argument, initial in zip(carried, loop.inits, strict=True):
-        scalar = scalar_alloca(argument.type, argument.name_hint)
-        insert_before(loop, scalar, scalar_store(initial, scalar.memref))
-        load = scalar_load(scalar.memref, argument.name_hint)
+    cells: list[Cell] = []
+    for number, (argument, initial) in enumerate(zip(carried, loop.inits, strict=True)):
+        cell = result_cell(loop, number, argument.name_hint)
+        if not holds(cell, initial, loop):
+            insert_before(loop, cell.store(initial))
+        load = cell.load(argument.name_hint)
         insert_before(first, load)
         argument.replace_all_uses_with(load.result)
-        scalars.append(scalar.memref)
+        cells.append(cell)
     for argument in reversed(carried):
         block.erase_arg(argument)
-    _demote_yield(loop.body, scalars)
+    _demote_yield(loop.body, cells)
     bounds = (len(loop.lowerBoundOperands), len(loop.upperBoundOperands))
-    operands = loop.operands[: sum(bounds)]
     segments = DenseArrayBase.from_list(i32, [*bounds, 0])
-    _replace(
-        loop,
-        type(loop).create(
-            operands=operands,
-            properties={**loop.properties, "operandSegmentSizes": segments},
-            attributes=loop.attributes,
-            regions=[loop.detach_region(0)],
-        ),
-        scalars,
+    new = type(loop).create(
+        operands=loop.operands[: sum(bounds)],
+        properties={**loop.properties, "operandSegmentSizes": segments},
+        attributes=loop.attributes,
+        regions=[loop.detach_region(0)],
     )
-    del variable
+    _replace(loop, new, cells)
 
 
 def _demote_condition(condition: IfOp) -> None:
     _refuse_memrefs(condition)
-    scalars: list[SSAValue] = []
-    for result in condition.results:
-        scalar = scalar_alloca(result.type, result.name_hint)
-        insert_before(condition, scalar)
-        scalars.append(scalar.memref)
+    cells = [
+        result_cell(condition, number, result.name_hint)
+        for number, result in enumerate(condition.results)
+    ]
     for region in condition.regions:
-        _demote_yield(region, scalars)
-    regions = [condition.detach_region(0), condition.detach_region(0)]
+        _demote_yield(region, cells)
     new = type(condition).create(
         operands=condition.operands,
         properties=condition.properties,
         attributes=condition.attributes,
-        regions=regions,
+        regions=[condition.detach_region(0), condition.detach_region(0)],
     )
-    _replace(condition, new, scalars)
+    _replace(condition, new, cells)
 
 
-def _demote_yield(region: Region, scalars: Sequence[SSAValue]) -> None:
+def _demote_yield(region: Region, cells: Sequence[Cell]) -> None:
     end = region.block.last_op
     assert isinstance(end, YieldOp)
-    for value, scalar in zip(end.arguments, scalars, strict=True):
-        insert_before(end, scalar_store(value, scalar))
+    for value, cell in zip(end.arguments, cells, strict=True):
+        insert_before(end, cell.store(value))
     end.operands = ()
 
 
-def _replace(old: Operation, new: Operation, scalars: Sequence[SSAValue]) -> None:
+def _replace(old: Operation, new: Operation, cells: Sequence[Cell]) -> None:
     insert_before(old, new)
-    for result, scalar in zip(old.results, scalars, strict=True):
-        load = scalar_load(scalar, result.name_hint)
+    for result, cell in zip(old.results, cells, strict=True):
+        if not result.uses:
+            continue
+        load = cell.load(result.name_hint)
         insert_before(old, load)
         result.replace_all_uses_with(load.result)
     old.detach()
@@ -192,17 +150,16 @@ def demote_results(function: func.FuncOp) -> tuple[SSAValue, ...]:
     block = function.body.block
     end, first = block.last_op, block.first_op
     assert isinstance(end, func.ReturnOp) and first is not None
-    scalars: list[SSAValue] = []
+    cells: list[Cell] = []
     for value in end.arguments:
         if isinstance(value.type, MemRefType):
             raise SourceError.at(
                 end, "a memref is returned", hint="take the result as an argument and store to it"
             )
-        scalar = scalar_alloca(value.type, f"result{len(scalars)}")
-        insert_before(first, scalar)
-        insert_before(end, scalar_store(value, scalar.memref))
-        scalars.append(scalar.memref)
-    loads = [scalar_load(scalar) for scalar in scalars]
+        cell = new_cell(value.type, f"result{len(cells)}", first)
+        insert_before(end, cell.store(value))
+        cells.append(cell)
+    loads = [cell.load() for cell in cells]
     insert_before(end, *loads)
     end.operands = [load.result for load in loads]
-    return tuple(scalars)
+    return tuple(cell.memref for cell in cells)

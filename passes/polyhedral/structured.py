@@ -23,17 +23,19 @@ from xdsl.ir.affine import (
 
 from ...dialects.affine import ForOp, IfOp, LoadOp, StoreOp, YieldOp
 from ...dialects.errors import SourceError
+from .cells import Cell, insert_before, result_cell
 from .reduction_kinds import reduction_kind
-from .scalars import insert_before, scalar_alloca, scalar_load, scalar_store
 
 _AFFINE_HINT = "use arith.select for choices that depend on data"
 
 
 def make_affine(function: func.FuncOp) -> None:
     """Rewrites in place; raises SourceError where affine cannot say the same."""
-    for operation in list(function.walk()):
-        if (rewrite := _REWRITES.get(operation.name)) is not None:
-            rewrite(operation)
+    # Accesses first, as the other rewrites look at them.
+    for rewrites in (_ACCESSES, _STRUCTURES):
+        for operation in list(function.walk()):
+            if (rewrite := rewrites.get(operation.name)) is not None:
+                rewrite(operation)
 
 
 def _replace(old: Operation, new: Operation) -> None:
@@ -179,7 +181,7 @@ def _as_index(value: SSAValue, anchor: Operation) -> SSAValue:
 
 def _parallel(operation: Operation) -> None:
     assert isinstance(operation, ParallelOp)
-    scalars = _reduce_in_memory(operation)
+    cells = _reduce_in_memory(operation)
     block = operation.body.block
     lower_map, upper_map = operation.lowerBoundsMap.data, operation.upperBoundsMap.data
     split = lower_map.num_dims + lower_map.num_symbols
@@ -206,9 +208,8 @@ def _parallel(operation: Operation) -> None:
         loop.location = operation.location
         inner = [loop, YieldOp.get()]
     insert_before(operation, inner[0])
-    loop = inner[0]
-    for result, scalar in zip(operation.results, scalars, strict=True):
-        load = scalar_load(scalar, result.name_hint)
+    for result, cell in zip(operation.results, cells, strict=True):
+        load = cell.load(result.name_hint)
         insert_before(operation, load)
         result.replace_all_uses_with(load.result)
     operation.detach()
@@ -227,30 +228,28 @@ def _groups(bounds: AffineMap, sizes: tuple[int, ...]) -> list[AffineMapAttr]:
     ]
 
 
-def _reduce_in_memory(operation: ParallelOp) -> list[SSAValue]:
-    """Combines the yielded values in rank-0 memrefs, which start with the neutral element."""
+def _reduce_in_memory(operation: ParallelOp) -> list[Cell]:
+    """Combines the yielded values in memory, which starts with the neutral element."""
     end = operation.body.block.last_op
     assert end is not None
-    scalars: list[SSAValue] = []
-    for name, result, value in zip(
-        operation.reductions.data, operation.results, end.operands, strict=True
-    ):
+    cells: list[Cell] = []
+    values = list(end.operands)
+    for number, (name, value) in enumerate(zip(operation.reductions.data, values, strict=True)):
+        result = operation.results[number]
         kind = reduction_kind(operation, name, result.type)
-        scalar = scalar_alloca(result.type, result.name_hint)
+        cell = result_cell(operation, number, result.name_hint)
         neutral = arith.ConstantOp(kind.neutral)
-        insert_before(operation, scalar, neutral, scalar_store(neutral.result, scalar.memref))
-        load = scalar_load(scalar.memref)
+        insert_before(operation, neutral, cell.store(neutral.result))
+        load = cell.load()
         combined = kind.combine(load.result, value)
-        insert_before(end, load, combined, scalar_store(combined.results[0], scalar.memref))
-        scalars.append(scalar.memref)
+        insert_before(end, load, combined, cell.store(combined.results[0]))
+        cells.append(cell)
     end.operands = ()
-    return scalars
+    return cells
 
 
-_REWRITES: dict[str, Callable[[Operation], None]] = {
-    "affine.parallel": _parallel,
-    "memref.load": _load,
-    "memref.store": _store,
-    "scf.for": _scf_for,
-    "scf.if": _scf_if,
-}
+_Rewrites = dict[str, Callable[[Operation], None]]
+
+_ACCESSES: _Rewrites = {"memref.load": _load, "memref.store": _store}
+
+_STRUCTURES: _Rewrites = {"affine.parallel": _parallel, "scf.for": _scf_for, "scf.if": _scf_if}

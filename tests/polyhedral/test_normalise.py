@@ -54,7 +54,7 @@ def test_carried_values() -> None:
         ramp(4),
     )
     depths = {array.name: array.scope_depth for array in scop.arrays if array.is_local}
-    assert depths == {"outer": 0, "acc": 1, "result0": 0}
+    assert depths == {"acc": 1, "result0": 0}
     (acc,) = (array for array in scop.arrays if array.name == "acc")
     assert acc.shape == (None,)
     assert [array.name for array in scop.returns] == ["result0"]
@@ -75,7 +75,69 @@ def test_values_that_are_swapped_by_the_yield() -> None:
         1.0,
         2.0,
     )
-    assert [len(statement.writes) for statement in scop.statements] == [1, 1, 2, 1, 1]
+    assert [len(statement.writes) for statement in scop.statements] == [1, 1, 2]
+
+
+def test_accumulation_happens_where_the_result_is_stored() -> None:
+    scop = run_both(
+        """
+        func.func @f(%N: index, %A: memref<?x?xf64>, %C: memref<?xf64>) {
+          affine.for %i = 0 to %N {
+            %old = affine.load %C[%i] : memref<?xf64>
+            %r = affine.for %j = 0 to %N iter_args(%a = %old) -> (f64) {
+              %s = affine.for %k = 0 to %N iter_args(%b = %a) -> (f64) {
+                %0 = affine.load %A[%j, %k] : memref<?x?xf64>
+                %1 = arith.addf %b, %0 : f64
+                affine.yield %1 : f64
+              }
+              affine.yield %s : f64
+            }
+            affine.store %r, %C[%i] {loopwright.name = "sum"} : memref<?xf64>
+          }
+          return
+        }
+        """,
+        3,
+        ramp(3, 3),
+        ramp(3),
+    )
+    assert [(s.name, s.loops) for s in scop.statements] == [("sum", ("i", "j", "k"))]
+    assert not any(array.is_local for array in scop.arrays)
+
+
+NEEDS_A_LOCAL = {
+    "the loop reads the element": "%r = {loop} %0 = affine.load %C[%j] : memref<?xf64> {end}",
+    "a later load reads the element": "%r = {loop} {use} {end} "
+    "%1 = affine.load %C[0] : memref<?xf64> affine.store %1, %A[0, 0] : memref<?x?xf64>",
+    "a later store writes the element": "%r = {loop} {use} {end} "
+    "affine.store %x, %C[0] : memref<?xf64>",
+    "the subscript comes later": "%r = {loop} {use} {end} %z = arith.subi %N, %N : index",
+}
+
+
+@pytest.mark.parametrize("case", NEEDS_A_LOCAL)
+def test_accumulation_needs_a_local_array_where(case: str) -> None:
+    lines = NEEDS_A_LOCAL[case].format(
+        loop="affine.for %j = 0 to %N iter_args(%a = %x) -> (f64) {",
+        use="%0 = affine.load %A[%j, 0] : memref<?x?xf64>",
+        end="%s = arith.addf %a, %0 : f64 affine.yield %s : f64 }",
+    )
+    subscript = "%z" if "%z" in lines else "%c0"
+    scop = run_both(
+        f"""
+        func.func @f(%N: index, %x: f64, %A: memref<?x?xf64>, %C: memref<?xf64>) {{
+          %c0 = arith.constant 0 : index
+          {lines}
+          memref.store %r, %C[{subscript}] : memref<?xf64>
+          return
+        }}
+        """,
+        4,
+        0.5,
+        ramp(4, 4),
+        ramp(4),
+    )
+    assert [array.name for array in scop.arrays if array.is_local] == ["a"]
 
 
 def test_a_loop_without_iterations_gives_the_initial_value() -> None:
