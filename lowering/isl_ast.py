@@ -150,6 +150,8 @@ class _AstBuilder:
 
     def _full_tile(self, box: TileBox, build: isl.AstBuild) -> FullTile | None:
         outer = _loop_values(box.outer, build).intersect_params(self.context).coalesce()
+        if not _has_whole_tiles(box, build, outer.range()):
+            return None
         full = full_tiles(box, outer.range().coalesce(), self.context)
         if full.is_empty():
             return None
@@ -165,6 +167,19 @@ class _AstBuilder:
         return FullTile(
             None if is_always else build.expr_from_set(condition), inside, parameters, origin
         )
+
+
+def _has_whole_tiles(box: TileBox, build: isl.AstBuild, reached: isl.Set) -> bool:
+    """Whether all instances of the tiles come here, and none at another mark for the same loop.
+
+    isl gives each part of a sequence loops of its own where these run only once.
+    """
+    here = build.get_schedule().domain()
+    for name, domain in box.domains.items():
+        inside = outer_schedule(box.outer, name, domain).intersect_range(reached).domain()
+        if not isl.UnionSet.from_set(inside).is_subset(here):
+            return False
+    return True
 
 
 def _only_value(loop: Loop, build: isl.AstBuild) -> isl.AstExpr | None:
