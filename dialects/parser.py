@@ -24,12 +24,13 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import AttributeInvT, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineMap, AffineSet
 from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
+from xdsl.parser.core import ForwardDeclaredValue
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from .affine.expressions import ExpressionParser
-from .errors import HintedParseError
-from .locations import Source, keep_name
+from .errors import HintedParseError, SourceError
+from .locations import Source, keep_name, name_of
 
 # Even a constant with one value for all elements is kept element by element.
 _MAX_ELEMENTS = 2**24
@@ -75,6 +76,8 @@ class SourceParser(Parser):
         if self.forward_ssa_references:
             name = next(iter(self.forward_ssa_references))
             self.raise_error(f"value %{name} is used, but not defined", self._first_uses[name])
+        for operation in operations:
+            _check_operands(operation)
         if len(operations) == 1 and isinstance(operations[0], ModuleOp):
             return operations[0]
         if not allow_implicit_module:
@@ -98,7 +101,10 @@ class SourceParser(Parser):
         self, operand: UnresolvedOperand, type: AttributeInvT
     ) -> SSAValue[AttributeInvT]:
         self._first_uses.setdefault(operand.operand_name, operand.span)
-        return super().resolve_operand(operand, type)
+        value = super().resolve_operand(operand, type)
+        if isinstance(value, ForwardDeclaredValue):
+            keep_name(value, operand.operand_name)
+        return value
 
     def parse_dense_int_or_fp_elements_attr(
         self, type: RankedStructure[AnyDenseElement] | None
@@ -209,3 +215,12 @@ class SourceParser(Parser):
                 keep_name(value, name)
             if isinstance(value, BlockArgument) and isinstance(value.location, UnknownLoc):
                 value.location = self.source.attribute(span.start)
+
+
+def _check_operands(parent: Operation) -> None:
+    """Raises where a value that an operation defines inside of itself is its own operand."""
+    for operation in parent.walk():
+        for operand in operation.operands:
+            if isinstance(operand, ForwardDeclaredValue):
+                message = f"{name_of(operand)} is used before it is defined"
+                raise SourceError.at(operation, message, operand=operand)

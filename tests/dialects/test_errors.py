@@ -53,6 +53,14 @@ MISTAKES = {
             "                  ^",
         ],
     ),
+    "value of its own body": (
+        "  affine.for %i = 0 to %i { }",
+        [
+            "14: error: %i is used before it is defined",
+            "  affine.for %i = 0 to %i { }",
+            "             ^",
+        ],
+    ),
     "value of another region": (
         "  affine.for %i = 0 to 9 { %y = arith.addf %x, %x : f64 }  %z = arith.negf %y : f64",
         [
