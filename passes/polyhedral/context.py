@@ -1,8 +1,10 @@
-"""Safe use of isl: errors are exceptions, and one thread at a time."""
+"""Safe use of isl: errors are exceptions, one thread at a time, and an end to long computations."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import islpy as isl
 
@@ -12,3 +14,38 @@ ISL_LOCK = threading.RLock()
 
 # Warnings on standard error are of no use to a user, and an abort would take the process along.
 isl.DEFAULT_CONTEXT.set_on_error(isl.on_error.CONTINUE)
+
+# The largest shipped kernels need half a million of these, and a second is about five million.
+MAXIMAL_OPERATIONS = 100_000_000
+
+
+class TooComplexError(Exception):
+    """A computation that isl did not finish within its number of operations."""
+
+
+@contextmanager
+def bounded(operations: int = MAXIMAL_OPERATIONS) -> Iterator[None]:
+    """Takes the lock, and raises TooComplexError when isl needs too many operations."""
+    context = isl.DEFAULT_CONTEXT
+    with ISL_LOCK:
+        before = context.get_max_operations()
+        context.reset_operations()
+        context.set_max_operations(operations)
+        try:
+            yield
+        except isl.Error as error:
+            if _is_exhausted():
+                raise TooComplexError(f"isl gave up after {operations} operations") from error
+            raise
+        finally:
+            context.set_max_operations(before)
+            context.reset_operations()
+
+
+def _is_exhausted() -> bool:
+    """Whether isl refuses to compute anything further; its error messages do not always tell."""
+    try:
+        isl.Set("{ [i] : exists (j : i = 2j) and 0 <= i < 9 }").is_empty()
+    except isl.Error:
+        return True
+    return False

@@ -9,8 +9,10 @@ from functools import cached_property, reduce
 
 import islpy as isl
 
+from ...dialects.errors import SourceError
 from ..isl_schedule import to_isl
 from ..schedule_tree import Sequence, restrict
+from .context import TooComplexError, bounded
 from .distance import distances
 from .reductions import Accumulation, find_accumulation
 from .scop import Access, AccessKind, Array, Scop
@@ -110,7 +112,22 @@ class Dependences:
 
 
 def compute_dependences(scop: Scop) -> Dependences:
-    """All flow, anti and output dependences, exact and symbolic in the parameters."""
+    """All flow, anti and output dependences, exact and symbolic in the parameters.
+
+    Raises SourceError where isl cannot find them in reasonable time.
+    """
+    try:
+        with bounded():
+            return _compute(scop)
+    except TooComplexError as error:
+        raise SourceError.at(
+            scop.func,
+            f"the dependences of '@{scop.name}' are too complex: {error}",
+            hint="split the function, or simplify its subscripts and conditions",
+        ) from error
+
+
+def _compute(scop: Scop) -> Dependences:
     accumulations = {
         statement.name: accumulation
         for statement in scop.statements
@@ -178,14 +195,13 @@ def _dependences(
 ) -> list[Dependence]:
     """One dependence per pair of statements, in textual order."""
     found: list[Dependence] = []
-
-    def add(part: isl.Map) -> None:
+    parts = relation.get_map_list()
+    for number in range(parts.n_map()):
+        part = parts.get_at(number)
         source = part.get_tuple_name(isl.dim_type.in_)
         target = part.get_tuple_name(isl.dim_type.out)
         assert source is not None and target is not None
         found.append(Dependence(kind, source, target, array.name, part.coalesce()))
-
-    relation.foreach_map(add)
     order = {statement.name: number for number, statement in enumerate(scop.statements)}
     return sorted(found, key=lambda d: (order[d.source], order[d.target]))
 

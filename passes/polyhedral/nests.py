@@ -170,6 +170,7 @@ class _Walk:
             f"{self.values.text(result, around.names)} {kind} 0"
             for result, kind in zip(results, kinds, strict=True)
         )
+        text = text or "1 = 1"
         branches = zip(
             (op.then_region, op.else_region), (f"({text})", f"not ({text})"), strict=True
         )

@@ -16,6 +16,7 @@ from .. import schedule_tree
 from ..schedule_tree import Leaf, Loop, Tree
 from .affine_text import to_text
 from .affine_values import NotAffineError
+from .context import TooComplexError, bounded
 from .memrefs import as_memref, memref_shape
 from .names import identifier
 from .nests import LoopNest, Nests, Place
@@ -40,8 +41,16 @@ def raise_function(function: func.FuncOp) -> Scop:
     and conditions that are not affine, unknown calls, operations without semantics here.
     """
     normal = normalise(function)
-    nests, groups = slices(normal.func)
-    return _Builder(normal.func, nests, groups, normal.returns).scop()
+    try:
+        with bounded():
+            nests, groups = slices(normal.func)
+            return _Builder(normal.func, nests, groups, normal.returns).scop()
+    except TooComplexError as error:
+        raise SourceError.at(
+            function,
+            f"the loops of '@{function.sym_name.data}' are too complex: {error}",
+            hint="simplify bounds and conditions",
+        ) from error
 
 
 class _Builder:
