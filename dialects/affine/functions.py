@@ -22,6 +22,7 @@ from xdsl.dialects.utils.dynamic_index_list import (
     verify_dynamic_index_list,
 )
 from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -39,6 +40,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ..errors import SourceError
 from .expressions import print_map
 from .validity import is_valid_dim, is_valid_symbol, verify_operands
 
@@ -175,6 +177,15 @@ class DelinearizeIndexOp(IRDLOperation):
     def verify_(self) -> None:
         _verify_basis(self.dynamic_basis, self.static_basis, len(self.multi_index), "result")
 
+    def maps(self) -> list[AffineMap]:
+        """Each result as a function of the index; raises SourceError if the basis varies."""
+        rest: AffineExpr = AffineExpr.dimension(0)
+        digits: list[AffineExpr] = []
+        for size in reversed(_constant_sizes(self, len(self.multi_index))):
+            digits.append(rest % size)
+            rest = rest // size
+        return [AffineMap(1, 0, (digit,)) for digit in (rest, *reversed(digits))]
+
 
 @irdl_op_definition
 class LinearizeIndexOp(IRDLOperation):
@@ -225,6 +236,14 @@ class LinearizeIndexOp(IRDLOperation):
 
     def verify_(self) -> None:
         _verify_basis(self.dynamic_basis, self.static_basis, len(self.multi_index), "operand")
+
+    def map(self) -> AffineMap:
+        """The result as a function of the indices; raises SourceError if the basis varies."""
+        digits = len(self.multi_index)
+        result = AffineExpr.dimension(0) if digits else AffineExpr.constant(0)
+        for digit, size in enumerate(_constant_sizes(self, digits), 1):
+            result = result * size + AffineExpr.dimension(digit)
+        return AffineMap(digits, 0, (result,))
 
 
 def parse_applied(
@@ -301,6 +320,18 @@ def _print_basis(
         static.get_values(),
         delimiter=Parser.Delimiter.PAREN,
     )
+
+
+def _constant_sizes(
+    operation: DelinearizeIndexOp | LinearizeIndexOp, digits: int
+) -> tuple[int, ...]:
+    """The sizes of all digits but the first, which has no bound."""
+    if operation.dynamic_basis:
+        raise SourceError.at(
+            operation, "the basis is not constant", "write its elements as integers"
+        )
+    sizes = operation.static_basis.get_values()
+    return sizes[len(sizes) - max(digits - 1, 0) :]
 
 
 def _verify_basis(

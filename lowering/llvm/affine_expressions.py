@@ -20,6 +20,7 @@ from xdsl.ir.affine import (
     AffineSymExpr,
 )
 
+from ...dialects.affine import DelinearizeIndexOp, LinearizeIndexOp
 from ...dialects.errors import SourceError
 from . import integers
 from .emitter import FunctionEmitter, constant
@@ -134,8 +135,21 @@ def emit_max(emitter: FunctionEmitter, op: affine.MinOp) -> None:
     emitter.values[op.result] = emit_bound(emitter, op, op.map.data, op.operands, integers.maximum)
 
 
+def emit_delinearize(emitter: FunctionEmitter, op: DelinearizeIndexOp) -> None:
+    index = emitter.all_values((op.linear_index,))
+    for result, function in zip(op.multi_index, op.maps(), strict=True):
+        (emitter.values[result],) = emit_map(emitter, op, function, index)
+
+
+def emit_linearize(emitter: FunctionEmitter, op: LinearizeIndexOp) -> None:
+    indices = emitter.all_values(op.multi_index)
+    (emitter.values[op.linear_index],) = emit_map(emitter, op, op.map(), indices)
+
+
 EMITTERS: Emitters = {
     "affine.apply": emit_apply,
+    "affine.delinearize_index": emit_delinearize,
+    "affine.linearize_index": emit_linearize,
     "affine.min": emit_min,
     "affine.max": emit_max,
 }

@@ -24,6 +24,7 @@ from xdsl.ir.affine import (
 from ...dialects.affine import ForOp, IfOp, LoadOp, StoreOp, YieldOp
 from ...dialects.errors import SourceError
 from .cells import Cell, insert_before, result_cell
+from .index_spaces import apply_delinearize, apply_linearize
 from .reduction_kinds import reduction_kind
 
 _AFFINE_HINT = "use arith.select for choices that depend on data"
@@ -31,7 +32,7 @@ _AFFINE_HINT = "use arith.select for choices that depend on data"
 
 def make_affine(function: func.FuncOp) -> None:
     """Rewrites in place; raises SourceError where affine cannot say the same."""
-    # Accesses first, as the other rewrites look at them.
+    # Accesses and indices first, as the other rewrites look at them.
     for rewrites in (_ACCESSES, _STRUCTURES):
         for operation in list(function.walk()):
             if (rewrite := rewrites.get(operation.name)) is not None:
@@ -250,6 +251,11 @@ def _reduce_in_memory(operation: ParallelOp) -> list[Cell]:
 
 _Rewrites = dict[str, Callable[[Operation], None]]
 
-_ACCESSES: _Rewrites = {"memref.load": _load, "memref.store": _store}
+_ACCESSES: _Rewrites = {
+    "affine.delinearize_index": apply_delinearize,
+    "affine.linearize_index": apply_linearize,
+    "memref.load": _load,
+    "memref.store": _store,
+}
 
 _STRUCTURES: _Rewrites = {"affine.parallel": _parallel, "scf.for": _scf_for, "scf.if": _scf_if}
