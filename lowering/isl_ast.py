@@ -155,7 +155,8 @@ class _AstBuilder:
         full = full_tiles(box, outer.range().coalesce(), self.context)
         if full.is_empty():
             return None
-        condition = outer.intersect_range(full).domain().gist(outer.domain()).coalesce()
+        # Where the tile does not exist at all it is not full: another statement may be there.
+        condition = build.expr_from_set(outer.intersect_range(full).domain().coalesce())
         values = isl.PwMultiAff.from_map(isl.Map.from_basic_map(outer.affine_hull()))
         depth = len(box.outer)
         origin = tuple(build.expr_from_pw_aff(values.get_pw_aff(k)) for k in range(depth))
@@ -163,10 +164,12 @@ class _AstBuilder:
         domains, context = restrict_to_tile(box, full, parameters)
         schedule = self._to_isl(box.entry, box.outer, domains, entries=False)
         inside = self._generate(schedule, context)
-        is_always = condition.plain_is_universe()
-        return FullTile(
-            None if is_always else build.expr_from_set(condition), inside, parameters, origin
-        )
+        return FullTile(None if _is_true(condition) else condition, inside, parameters, origin)
+
+
+def _is_true(condition: isl.AstExpr) -> bool:
+    """Whether isl found that the condition holds inside of the loops made so far."""
+    return str(condition.get_type()).endswith("int") and condition.int_get_val().is_one()
 
 
 def _has_whole_tiles(box: TileBox, build: isl.AstBuild, reached: isl.Set) -> bool:
