@@ -200,7 +200,8 @@ def _extent(
     these are those of all iterations.
     """
     lowest, highest = cells.dim_min(position), cells.dim_max(position)
-    number = highest.sub(lowest).max_val()
+    # PwAff.max_val refuses functions with quotients.
+    number = isl.Map.from_pw_aff(highest.sub(lowest)).range().dim_max_val(0)
     if lowest.n_piece() == 1 and number.is_int():
         affs: list[isl.Aff] = []
         lowest.foreach_piece(lambda _, aff: affs.append(aff))
