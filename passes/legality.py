@@ -63,6 +63,20 @@ class Legality:
         self._ordered: dict[tuple[Outer, tuple[tuple[str, ...], ...]], bool] = {}
         self._decreasing = _Question(isl.UnionMap.lex_gt_at_multi_union_pw_aff)
         self._increasing = _Question(isl.UnionMap.lex_lt_at_multi_union_pw_aff)
+        self._trust(dependences.scop.tree, frozenset())
+
+    def _trust(self, tree: Tree, outer: Outer) -> None:
+        """Remembers that `tree`, from which the dependences come, runs none of them backwards."""
+        match tree:
+            case Loop():
+                self._decreasing.verdicts.setdefault(self.function(tree), {})[outer] = True
+                self._trust(tree.body, self.inside(outer, tree))
+            case Sequence(children):
+                self._ordered[outer, tuple(statements(child) for child in children)] = True
+                for child in children:
+                    self._trust(child, outer)
+            case Leaf(name):
+                self._ordered[outer, ((name,), (name,))] = True
 
     def function(self, loop: Loop) -> Function:
         """What the loop iterates over."""

@@ -60,20 +60,15 @@ class Schedule:
         with ISL_LOCK:
             try:
                 resolved = transformation.resolve(self)
-                base = self._over(resolved.rewrite_scop(self))
-                tree = resolved.rewrite(base)
+                scop, tree = resolved.rewrite_program(self)
             except MalformedTransformation as error:
                 raise MalformedTransformation(f"{transformation.subject}: {error}") from None
-            violation = base.legality.first_violation(tree)
+            legality = self.legality if scop is self.scop else Legality(dependences_of(scop))
+            violation = legality.first_violation(tree)
         if violation is not None:
             raise IllegalTransformation(resolved.subject, violation)
-        return replace(base, tree=tree, transformations=(*self.transformations, resolved))
-
-    def _over(self, scop: Scop) -> Schedule:
-        """This schedule with the statements and arrays of `scop`, in the order of its tree."""
-        if scop is self.scop:
-            return self
-        return replace(self, scop=scop, tree=scop.tree, legality=Legality(dependences_of(scop)))
+        steps = (*self.transformations, resolved)
+        return replace(self, scop=scop, tree=tree, legality=legality, transformations=steps)
 
     def apply_all(self, transformations: Iterable[Transformation]) -> Schedule:
         """All transformations in turn; raises TransformationError at the first that fails."""

@@ -120,6 +120,18 @@ def rebuild(chain: tuple[Loop, ...], body: Tree) -> Tree:
     return body
 
 
+def without_marks(tree: Tree) -> Tree:
+    """The same order with every loop sequential, scalar and rolled."""
+    match tree:
+        case Loop(body=body):
+            inner = without_marks(body)
+            return replace(tree, body=inner, parallel=False, vector=None, unroll=None)
+        case Sequence(children):
+            return Sequence(tuple(without_marks(child) for child in children))
+        case Leaf():
+            return tree
+
+
 def sequence(parts: Iterable[Tree]) -> Tree:
     """The parts in order: nested sequences are flattened, and one part stands for itself."""
     flat: list[Tree] = []

@@ -62,12 +62,12 @@ class Transformation(ABC):
     def rewrite(self, schedule: Schedule) -> Tree:
         """The new tree, whether legal or not; raises MalformedTransformation."""
 
-    def rewrite_scop(self, schedule: Schedule) -> Scop:
-        """The statements and arrays, and the tree so far over them; most steps leave all as it is.
+    def rewrite_program(self, schedule: Schedule) -> tuple[Scop, Tree]:
+        """The statements and arrays, and the new tree; most steps change only the tree.
 
-        Raises MalformedTransformation.
+        The tree of a new Scop is the order so far, without marks. Raises MalformedTransformation.
         """
-        return schedule.scop
+        return schedule.scop, self.rewrite(schedule)
 
     def resolve(self, schedule: Schedule) -> Self:
         """The same step with defaults filled in and loops in their shortest unambiguous names."""

@@ -17,7 +17,16 @@ from ..polyhedral.aff_expression import aff_expression
 from ..polyhedral.affine_text import to_text
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 from ..schedule import Schedule
-from ..schedule_tree import Leaf, Loop, Tree, rebuild, replace_node, sequence, statements
+from ..schedule_tree import (
+    Leaf,
+    Loop,
+    Tree,
+    rebuild,
+    replace_node,
+    sequence,
+    statements,
+    without_marks,
+)
 from ..transformation import MalformedTransformation, Transformation, option
 
 
@@ -45,15 +54,15 @@ class Pack(Transformation):
     order: tuple[int, ...] = option("subscripts of the array, counted from 0", default=())
     panels: tuple[int, ...] = option("size of panels per subscript, 0 for none", default=())
 
-    def rewrite_scop(self, schedule: Schedule) -> Scop:
+    def rewrite(self, schedule: Schedule) -> Tree:
+        return self.rewrite_program(schedule)[1]
+
+    def rewrite_program(self, schedule: Schedule) -> tuple[Scop, Tree]:
         if len(self.loops) != 1:
             raise MalformedTransformation("name the one loop around whose body to copy")
         loop = schedule.loop(self.loops[0])
         array = self._array(schedule.scop)
-        return _Packing(schedule, loop, array, self._layout(array)).scop()
-
-    def rewrite(self, schedule: Schedule) -> Tree:
-        return schedule.tree
+        return _Packing(schedule, loop, array, self._layout(array)).program()
 
     def _array(self, scop: Scop) -> Array:
         for array in scop.arrays:
@@ -99,7 +108,7 @@ class _Packing:
             scope_depth=len(self.outer),
         )
 
-    def scop(self) -> Scop:
+    def program(self) -> tuple[Scop, Tree]:
         inside = set(statements(self.loop.body))
         uses = [
             (statement, access)
@@ -121,12 +130,14 @@ class _Packing:
             self._redirect(statement) if statement.name in inside else statement
             for statement in self.old.statements
         )
-        return replace(
+        tree = self._tree(copies)
+        scop = replace(
             self.old,
             arrays=(*self.old.arrays, self.buffer),
             statements=(*changed, *(statement for statement, _, _ in copies)),
-            tree=self._tree(copies),
+            tree=without_marks(tree),
         )
+        return scop, tree
 
     def _copy(
         self, prefix: str, kind: AccessKind, uses: List[tuple[Statement, Access]]

@@ -13,7 +13,6 @@ from support.scop_execution import parameter_values
 
 from loopwright.dialects.parse import parse_module
 from loopwright.passes.polyhedral.raising import raise_module
-from loopwright.passes.polyhedral.scop import Scop
 from loopwright.passes.schedule import Schedule
 from loopwright.passes.transformation import IllegalTransformation
 
@@ -33,8 +32,12 @@ def check(seed: int) -> None:
     conflicts = oracle.conflicts(scop, sizes) if small else []
     for attempt in attempts(chooser, Schedule.original(scop), 5):
         if isinstance(attempt.error, IllegalTransformation):
-            check_witness(scop, attempt)
+            check_witness(attempt)
         elif attempt.after is not None:
+            if attempt.after.scop is not scop:
+                scop = attempt.after.scop
+                small = len(oracle.instances(scop, sizes)) <= MOST_INSTANCES
+                conflicts = oracle.conflicts(scop, sizes) if small else []
             for conflict in conflicts:
                 assert oracle.respects(scop, attempt.after.tree, conflict, sizes), (
                     f"{attempt.after} runs {conflict.second} before {conflict.first} at {sizes} "
@@ -42,16 +45,16 @@ def check(seed: int) -> None:
                 )
 
 
-def check_witness(scop: Scop, attempt: Attempt) -> None:
+def check_witness(attempt: Attempt) -> None:
     """The pair that an error names conflicts, and would run in the wrong order."""
     assert isinstance(attempt.error, IllegalTransformation)
+    scop, tree = attempt.transformation.resolve(attempt.before).rewrite_program(attempt.before)
     violation = attempt.error.violation
     witness = violation.witness()
     sizes = dict(witness.sizes)
     first = violation.dependence.source, tuple(value for _, value in witness.source)
     second = violation.dependence.target, tuple(value for _, value in witness.target)
     assert oracle.order(scop.tree, first, second, sizes) is oracle.Order.BEFORE, attempt.error
-    tree = attempt.transformation.resolve(attempt.before).rewrite(attempt.before)
     found = [
         conflict
         for conflict in oracle.conflicts_of(scop, first, second, sizes)
