@@ -50,6 +50,10 @@ def check_witness(attempt: Attempt) -> None:
     assert isinstance(attempt.error, IllegalTransformation)
     scop, tree = attempt.transformation.resolve(attempt.before).rewrite_program(attempt.before)
     violation = attempt.error.violation
+    if not {violation.dependence.source, violation.dependence.target} <= {
+        statement.name for statement in scop.statements
+    }:
+        return  # between statements that a transformation has added
     witness = violation.witness()
     sizes = dict(witness.sizes)
     first = violation.dependence.source, tuple(value for _, value in witness.source)
