@@ -11,6 +11,7 @@ from xdsl.ir.affine import AffineExpr
 
 from ...dialects.errors import SourceError
 from .affine_text import to_readable_text, to_text
+from .context import bounded_for
 from .scop import Access, AccessKind, Scop, Statement
 
 
@@ -51,7 +52,8 @@ def check_bounds(scop: Scop, sizes: Mapping[str, int]) -> None:
     """
     checks = _CHECKS.get(scop)
     if checks is None:
-        checks = _CHECKS[scop] = _prepare(scop)
+        with bounded_for(scop.func, f"the subscripts of '@{scop.name}'"):
+            checks = _CHECKS[scop] = _prepare(scop)
     if _bind(checks.sizes, checks.names, sizes).is_empty():
         return
     for check in checks.checks:

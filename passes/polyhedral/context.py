@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import islpy as isl
+from xdsl.ir import Operation
+
+from ...dialects.errors import SourceError
 
 # Objects of one isl context share reference counts and an error state without any locking, and
 # islpy keeps all objects in one context. Whoever uses isl from several threads takes this lock.
@@ -24,8 +27,9 @@ class TooComplexError(Exception):
 
 
 @contextmanager
-def bounded(operations: int = MAXIMAL_OPERATIONS) -> Iterator[None]:
+def bounded(operations: int | None = None) -> Generator[None]:
     """Takes the lock, and raises TooComplexError when isl needs too many operations."""
+    operations = MAXIMAL_OPERATIONS if operations is None else operations
     context = isl.DEFAULT_CONTEXT
     with ISL_LOCK:
         before = context.get_max_operations()
@@ -40,6 +44,20 @@ def bounded(operations: int = MAXIMAL_OPERATIONS) -> Iterator[None]:
         finally:
             context.set_max_operations(before)
             context.reset_operations()
+
+
+@contextmanager
+def bounded_for(function: Operation, subject: str) -> Generator[None]:
+    """`bounded`, with a SourceError at a function of which `subject` is too complex."""
+    try:
+        with bounded():
+            yield
+    except TooComplexError as error:
+        raise SourceError.at(
+            function,
+            f"{subject} are too complex: {error}",
+            hint="simplify subscripts, bounds and conditions, or split the function",
+        ) from error
 
 
 def _is_exhausted() -> bool:

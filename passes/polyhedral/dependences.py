@@ -9,10 +9,9 @@ from functools import cached_property, reduce
 
 import islpy as isl
 
-from ...dialects.errors import SourceError
 from ..isl_schedule import to_isl
 from ..schedule_tree import Sequence, restrict
-from .context import TooComplexError, bounded
+from .context import bounded_for
 from .distance import distances
 from .reductions import Accumulation, find_accumulation
 from .scop import Access, AccessKind, Array, Scop
@@ -85,14 +84,8 @@ class Dependences:
     @cached_property
     def input(self) -> tuple[Dependence, ...]:
         """From a read to the next reads of the same value, for reuse; they order nothing."""
-        result: list[Dependence] = []
-        for array in self.scop.arrays:
-            schedule = _order_of_users(self.scop, array)
-            reads = _accesses(self.scop, array, AccessKind.READ)
-            writes = _accesses(self.scop, array, AccessKind.WRITE)
-            relation = _flow(schedule, sink=reads, may_source=reads, kill=writes)
-            result += _dependences(self.scop, DependenceKind.INPUT, array, relation)
-        return tuple(result)
+        with bounded_for(self.scop.func, f"the reads of '@{self.scop.name}'"):
+            return tuple(_inputs(self.scop))
 
     @cached_property
     def relaxed(self) -> tuple[Dependence, ...]:
@@ -101,14 +94,8 @@ class Dependences:
         No subset of `items`: other accesses to an element must then stay before or after all steps
         of an accumulation in it, not only the first or last one.
         """
-        relaxed = {accumulation.store.array.name for accumulation in self.accumulations.values()}
-        result = [dependence for dependence in self.items if dependence.array not in relaxed]
-        for array in self.scop.arrays:
-            if array.name in relaxed:
-                conflicts = _of_array(self.scop, array, last_only=False)
-                parts = _split_reductions(conflicts, self.accumulations)
-                result += [part for part in parts if not part.reduction]
-        return tuple(result)
+        with bounded_for(self.scop.func, f"the dependences of '@{self.scop.name}'"):
+            return tuple(_relaxed(self))
 
 
 def compute_dependences(scop: Scop) -> Dependences:
@@ -116,15 +103,8 @@ def compute_dependences(scop: Scop) -> Dependences:
 
     Raises SourceError where isl cannot find them in reasonable time.
     """
-    try:
-        with bounded():
-            return _compute(scop)
-    except TooComplexError as error:
-        raise SourceError.at(
-            scop.func,
-            f"the dependences of '@{scop.name}' are too complex: {error}",
-            hint="split the function, or simplify its subscripts and conditions",
-        ) from error
+    with bounded_for(scop.func, f"the dependences of '@{scop.name}'"):
+        return _compute(scop)
 
 
 def _compute(scop: Scop) -> Dependences:
@@ -138,6 +118,29 @@ def _compute(scop: Scop) -> Dependences:
         found = _of_array(scop, array, last_only=True)
         items += _split_reductions(found, accumulations)
     return Dependences(scop, tuple(items), accumulations)
+
+
+def _inputs(scop: Scop) -> Iterator[Dependence]:
+    for array in scop.arrays:
+        reads = _accesses(scop, array, AccessKind.READ)
+        writes = _accesses(scop, array, AccessKind.WRITE)
+        schedule = _order_of_users(scop, array)
+        relation = _flow(schedule, sink=reads, may_source=reads, kill=writes)
+        yield from _dependences(scop, DependenceKind.INPUT, array, relation)
+
+
+def _relaxed(dependences: Dependences) -> Iterator[Dependence]:
+    scop, accumulations = dependences.scop, dependences.accumulations
+    relaxed = {accumulation.store.array.name for accumulation in accumulations.values()}
+    for dependence in dependences:
+        if dependence.array not in relaxed:
+            yield dependence
+    for array in scop.arrays:
+        if array.name in relaxed:
+            conflicts = _of_array(scop, array, last_only=False)
+            for part in _split_reductions(conflicts, accumulations):
+                if not part.reduction:
+                    yield part
 
 
 def _order_of_users(scop: Scop, array: Array) -> isl.Schedule:

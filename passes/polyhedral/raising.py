@@ -16,7 +16,7 @@ from .. import schedule_tree
 from ..schedule_tree import Leaf, Loop, Tree
 from .affine_text import to_text
 from .affine_values import NotAffineError
-from .context import TooComplexError, bounded
+from .context import bounded_for
 from .memrefs import as_memref, memref_shape
 from .names import identifier
 from .nests import LoopNest, Nests, Place
@@ -41,16 +41,9 @@ def raise_function(function: func.FuncOp) -> Scop:
     and conditions that are not affine, unknown calls, operations without semantics here.
     """
     normal = normalise(function)
-    try:
-        with bounded():
-            nests, groups = slices(normal.func)
-            return _Builder(normal.func, nests, groups, normal.returns).scop()
-    except TooComplexError as error:
-        raise SourceError.at(
-            function,
-            f"the loops of '@{function.sym_name.data}' are too complex: {error}",
-            hint="simplify bounds and conditions",
-        ) from error
+    with bounded_for(function, f"the loops of '@{function.sym_name.data}'"):
+        nests, groups = slices(normal.func)
+        return _Builder(normal.func, nests, groups, normal.returns).scop()
 
 
 class _Builder:

@@ -10,8 +10,9 @@ from support.scop_execution import bind, instances, points, time_stamp
 from loopwright.dialects.errors import SourceError
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.isl_schedule import to_isl
-from loopwright.passes.polyhedral import context, dependences
+from loopwright.passes.polyhedral import context
 from loopwright.passes.polyhedral.context import TooComplexError, bounded
+from loopwright.passes.polyhedral.dependences import compute_dependences
 
 
 def test_bands_and_filters() -> None:
@@ -66,6 +67,6 @@ def test_dependences_that_take_too_long_are_an_error_of_the_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     scop = scop_of(catalogue()["polybench/cholesky"].text)
-    monkeypatch.setattr(dependences, "bounded", lambda: context.bounded(1000))
+    monkeypatch.setattr(context, "MAXIMAL_OPERATIONS", 1000)
     with pytest.raises(SourceError, match="the dependences of '@cholesky' are too complex"):
-        dependences.compute_dependences(scop)
+        compute_dependences(scop)

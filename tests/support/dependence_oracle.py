@@ -82,11 +82,21 @@ def pairs_of(scop: Scop, dependences: Iterable[Dependence], arguments: Sequence[
 
 def closure(pairs: set[Pair], order: Sequence[Instance]) -> set[Pair]:
     """All pairs that chains of pairs connect; each pair must follow the order."""
-    before: dict[Instance, set[Instance]] = {instance: set() for instance in order}
-    direct: dict[Instance, list[Instance]] = defaultdict(list)
+    numbers = {instance: number for number, instance in enumerate(order)}
+    direct: dict[int, list[int]] = defaultdict(list)
     for source, target in pairs:
-        direct[target].append(source)
-    for instance in order:
-        for source in direct[instance]:
-            before[instance] |= before[source] | {source}
-    return {(source, target) for target, sources in before.items() for source in sources}
+        assert numbers[source] < numbers[target]
+        direct[numbers[target]].append(numbers[source])
+    # Sets of instances as bits.
+    before: list[int] = []
+    for number in range(len(order)):
+        found = 0
+        for source in direct[number]:
+            found |= before[source] | 1 << source
+        before.append(found)
+    return {
+        (order[source], order[target])
+        for target, sources in enumerate(before)
+        for source in range(target)
+        if sources >> source & 1
+    }
