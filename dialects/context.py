@@ -15,7 +15,7 @@ def _affine() -> Dialect:
 
 
 def _arith() -> Dialect:
-    from xdsl.dialects.arith import Arith
+    from .arith import Arith
 
     return Arith
 

@@ -35,6 +35,13 @@ from .locations import Source, keep_name, name_of
 # Even a constant with one value for all elements is kept element by element.
 _MAX_ELEMENTS = 2**24
 
+# Older versions of MLIR print these names.
+_RENAMED = {
+    "arith.maxf": "arith.maximumf",
+    "arith.minf": "arith.minimumf",
+    "func": "func.func",
+}
+
 # Whose operations may be meant by a name without a dialect.
 _USUAL_DIALECTS = ("affine", "arith", "memref", "func", "math", "scf")
 
@@ -184,7 +191,9 @@ class SourceParser(Parser):
         return results
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
-        operation = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
+        operation = self.ctx.get_optional_op(
+            _RENAMED.get(name, name), dialect_stack=self._parser_state.dialect_stack
+        )
         start = self._operation_names[-1]
         span = Span(start, start, self.lexer.input)
         if operation is None:

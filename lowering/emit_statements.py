@@ -26,6 +26,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ..dialects import affine, vector
+from ..dialects.arith import IndexCastOp
 from ..passes.polyhedral.scop import Access, AccessKind, Scop, Statement
 from .index_expression import Index, linear_form
 from .ir_builder import IRBuilder
@@ -180,7 +181,7 @@ class StatementEmitter:
         kind = operand.type
         width = lanes.width if lanes is not None and isa(value.type, VectorType) else None
         result = kind if width is None else VectorType(kind, [width])
-        cast = arith.IndexCastOp.create(operands=[value], result_types=[result])
+        cast = IndexCastOp.create(operands=[value], result_types=[result])
         return self.builder.emit(cast).results[0]
 
     def _index_value(self, index: Index, lanes: Lanes | None) -> SSAValue:

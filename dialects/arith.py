@@ -1,0 +1,212 @@
+"""The arith dialect: xDSL's, with operations on vectors, and what it lacks."""
+
+from __future__ import annotations
+
+from types import UnionType
+from typing import ClassVar, Self
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, VectorType, i1
+from xdsl.ir import Attribute, Dialect
+from xdsl.irdl import IRDLOperation, irdl_op_definition, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+from .comparisons import CmpfOp, CmpiOp
+
+
+class _Conversion(IRDLOperation):
+    """`%0 = arith.extsi %1 : i32 to i64`, of scalars or lane by lane."""
+
+    # What an element is before and after.
+    source: ClassVar[type[Attribute] | UnionType] = IntegerType
+    target: ClassVar[type[Attribute] | UnionType] = IntegerType
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        operand = parser.parse_unresolved_operand()
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        source = parser.parse_type()
+        parser.parse_keyword("to")
+        return cls.create(
+            operands=[parser.resolve_operand(operand, source)],
+            result_types=[parser.parse_type()],
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.operands[0])
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.operands[0].type)
+        printer.print_string(" to ")
+        printer.print_attribute(self.results[0].type)
+
+    def verify_(self) -> None:
+        if len(self.operands) != 1 or len(self.results) != 1:
+            raise VerifyException(f"'{self.name}' has one operand and one result")
+        source, target = self.operands[0].type, self.results[0].type
+        if _shape(source) != _shape(target) or not self.converts(
+            _element(source), _element(target)
+        ):
+            raise VerifyException(f"cannot convert {source} to {target}")
+
+    def converts(self, source: Attribute, target: Attribute) -> bool:
+        """Whether this is a conversion from one element type to the other."""
+        return isinstance(source, self.source) and isinstance(target, self.target)
+
+
+class _Widening(_Conversion):
+    def converts(self, source: Attribute, target: Attribute) -> bool:
+        return _width(source) < _width(target)
+
+
+class ExtSIOp(_Widening, arith.ExtSIOp):
+    """Sign extension."""
+
+
+class ExtUIOp(_Widening, arith.ExtUIOp):
+    """Zero extension."""
+
+
+class TruncIOp(_Conversion, arith.TruncIOp):
+    """The low bits."""
+
+    def converts(self, source: Attribute, target: Attribute) -> bool:
+        return _width(source) > _width(target) > 0
+
+
+class SIToFPOp(_Conversion, arith.SIToFPOp):
+    """Signed integer to floating point."""
+
+    target = AnyFloat
+
+
+class UIToFPOp(_Conversion, arith.UIToFPOp):
+    """Unsigned integer to floating point."""
+
+    target = AnyFloat
+
+
+class FPToSIOp(_Conversion, arith.FPToSIOp):
+    """Floating point to signed integer, towards zero."""
+
+    source = AnyFloat
+
+
+class FPToUIOp(_Conversion, arith.FPToUIOp):
+    """Floating point to unsigned integer, towards zero."""
+
+    source = AnyFloat
+
+
+class IndexCastOp(_Conversion, arith.IndexCastOp):
+    """Between index and signed integers."""
+
+    def converts(self, source: Attribute, target: Attribute) -> bool:
+        pair = (source, target)
+        return any(isinstance(type, IndexType) for type in pair) and any(
+            isinstance(type, IntegerType) for type in pair
+        )
+
+
+class SelectOp(arith.SelectOp):
+    """A choice of one of two values, or lane by lane.
+
+    %0 = arith.select %condition, %1, %2 : vector<8xf64>
+    %0 = arith.select %conditions, %1, %2 : vector<8xi1>, vector<8xf64>
+    """
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SelectOp:
+        condition = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        lhs = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        rhs = parser.parse_unresolved_operand()
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+        if len(types) > 2:
+            parser.raise_error("expected one or two types")
+        select = SelectOp(
+            parser.resolve_operand(condition, types[0] if len(types) == 2 else i1),
+            parser.resolve_operand(lhs, types[-1]),
+            parser.resolve_operand(rhs, types[-1]),
+        )
+        select.attributes |= attributes
+        return select
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_list(self.operands, printer.print_ssa_value)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        if self.operands[0].type != i1:
+            printer.print_attribute(self.operands[0].type)
+            printer.print_string(", ")
+        printer.print_attribute(self.results[0].type)
+
+    def verify_(self) -> None:
+        if len(self.operands) != 3 or len(self.results) != 1:
+            raise VerifyException("'arith.select' has three operands and one result")
+        condition, *choices = (operand.type for operand in self.operands)
+        type = self.results[0].type
+        if any(choice != type for choice in choices):
+            raise VerifyException("both choices must have the type of the result")
+        if _element(condition) != i1 or _shape(condition) not in (None, _shape(type)):
+            raise VerifyException(f"a choice of {type} cannot depend on {condition}")
+
+
+@irdl_op_definition
+class RemFOp(arith.FloatingPointLikeBinaryOperation):
+    """The floating-point remainder, with the sign of the dividend."""
+
+    name = "arith.remf"
+
+    traits = traits_def(Pure())
+
+
+def _element(type: Attribute) -> Attribute:
+    return type.element_type if isa(type, VectorType) else type
+
+
+def _shape(type: Attribute) -> tuple[int, ...] | None:
+    return type.get_shape() if isa(type, VectorType) else None
+
+
+def _width(type: Attribute) -> int:
+    return type.width.data if isa(type, IntegerType) else 0
+
+
+_REPLACEMENTS = {
+    operation.name: operation
+    for operation in (
+        CmpfOp,
+        CmpiOp,
+        ExtSIOp,
+        ExtUIOp,
+        FPToSIOp,
+        FPToUIOp,
+        IndexCastOp,
+        SIToFPOp,
+        SelectOp,
+        TruncIOp,
+        UIToFPOp,
+    )
+}
+
+Arith = Dialect(
+    "arith",
+    [
+        *(_REPLACEMENTS.get(operation.name, operation) for operation in arith.Arith.operations),
+        RemFOp,
+    ],
+    list(arith.Arith.attributes),
+    [arith.ArithConstantMaterializationInterface()],
+)
