@@ -212,7 +212,7 @@ def _integer_range(argument: ArrayArgument | IntegerArgument) -> tuple[int, int]
 
 def _check_memory(needed: int) -> None:
     """Refuses arrays that the machine has no memory for, before it starts to swap."""
-    available = _available_memory()
+    available = available_memory()
     # The arrays, a copy for the reference and one for the results.
     if 3 * needed > available:
         raise InputError(
@@ -221,7 +221,8 @@ def _check_memory(needed: int) -> None:
         )
 
 
-def _available_memory() -> float:
+def available_memory() -> float:
+    """Bytes that can be had without swapping; infinite where the system does not tell."""
     try:
         text = Path("/proc/meminfo").read_text()
     except OSError:

@@ -223,8 +223,8 @@ def _bandwidth(code: Probes, name: str, arrays: int, buffers: list[_Buffer]) -> 
     part = steps * code.step_bytes
 
     def go(buffer: _Buffer, repeats: int) -> None:
-        addresses = [buffer.address + part * (number % arrays) for number in range(3)]
-        function(*addresses, steps, repeats)
+        a, b, c = (buffer.address + part * (number % arrays) for number in range(3))
+        function(a, b, c, steps, repeats)
 
     repeats = _repetitions(lambda count: go(buffers[0], count))
 

@@ -2,41 +2,67 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.catalogue import KernelEntry
+from ...kernels.catalogue import ELEMENT_TYPES, KernelEntry
+from ...kernels.expressions import evaluate
 from ..arguments import ArrayArgument
+from ..inputs import available_memory
 from ..program import Function, load
 
 Array = NDArray[Any]
+
+
+class NotApplicable(Exception):
+    """What cannot run a case; `str()` is the reason in one line."""
+
+
+def check_memory(entry: KernelEntry, size: str) -> None:
+    """Raises NotApplicable where the arrays and as many copies are too much for the machine."""
+    parameters = entry.parameter_values(size)
+    item = np.dtype(ELEMENT_TYPES[entry.element_type]).itemsize
+    needed = (
+        2
+        * item
+        * sum(
+            math.prod(int(evaluate(extent, parameters)) for extent in array.shape)
+            for array in entry.arrays
+        )
+    )
+    if needed > available_memory():
+        raise NotApplicable(f"its arrays need {needed / 2**30:.1f} GiB of memory, twice counted")
+
+
+def initial_contents(function: Function, arguments: list[Any]) -> list[tuple[Array, Array]]:
+    """The arrays that the function writes, each with a copy of its contents."""
+    return [
+        (value, value.copy())
+        for value, argument in zip(arguments, function.signature.arguments, strict=True)
+        if isinstance(value, np.ndarray) and isinstance(argument, ArrayArgument) and argument.writes
+    ]
 
 
 class Case:
     """A kernel in one size.
 
     `arguments` are those of its function. `expected` are the values of the outputs that the
-    unscheduled program computes, set once that has run.
+    unscheduled program computes, set once that has run. Raises NotApplicable where the machine has
+    too little memory.
     """
 
     def __init__(self, entry: KernelEntry, size: str) -> None:
         self.entry = entry
         self.size = size
         self.function: Function = load(entry.text)[entry.function]
+        check_memory(entry, size)
         self.arguments = entry.arguments(size)
         self.expected: dict[str, Array] = {}
-        self._initial = [
-            (value, value.copy())
-            for value, argument in zip(
-                self.arguments, self.function.signature.arguments, strict=True
-            )
-            if isinstance(value, np.ndarray)
-            and isinstance(argument, ArrayArgument)
-            and argument.writes
-        ]
+        self._initial = initial_contents(self.function, self.arguments)
 
     @property
     def name(self) -> str:
@@ -49,9 +75,8 @@ class Case:
             np.copyto(array, saved)
 
     def outputs(self) -> dict[str, Array]:
-        """Copies of what the last call computed."""
-        found = self.entry.output_arrays(self.arguments)
-        return {name: array.copy() for name, array in found.items()}
+        """What the last call computed."""
+        return self.entry.output_arrays(self.arguments)
 
     @cached_property
     def data_bytes(self) -> int:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from xdsl.dialects import func
+from xdsl.ir import Operation
+
+from ...dialects import affine
+from ...passes.polyhedral.scop import Scop
 from ...passes.schedule import Schedule
-from ...passes.schedule_tree import Leaf, Loop, Sequence, Tree
+from ...passes.schedule_tree import Leaf, Loop, Sequence, Tree, loops
 from ...passes.transformations.parallel import Parallel
 
 
@@ -24,3 +29,17 @@ def outermost_parallel_loops(schedule: Schedule) -> tuple[Loop, ...]:
                 return ()
 
     return find(schedule.tree)
+
+
+def parallel_operations(function: func.FuncOp, scop: Scop) -> set[Operation]:
+    """The loops of a function, or of a copy of it, that `outermost_parallel_loops` finds.
+
+    None where the loops of the function have no counterpart one by one in its model.
+    """
+    schedule = Schedule.original(scop)
+    chosen = {id(loop) for loop in outermost_parallel_loops(schedule)}
+    operations = [op for op in function.walk() if isinstance(op, affine.ForOp)]
+    tree = list(loops(schedule.tree))
+    if len(tree) != len(operations):
+        return set()
+    return {op for op, loop in zip(operations, tree, strict=True) if id(loop) in chosen}

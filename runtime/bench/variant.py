@@ -11,10 +11,6 @@ from numpy.typing import NDArray
 from .case import Case
 
 
-class NotApplicable(Exception):
-    """A variant that cannot run a case; `str()` is the reason in one line."""
-
-
 class Prepared(Protocol):
     """A variant that is ready to run one case."""
 

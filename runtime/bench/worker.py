@@ -21,9 +21,14 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...kernels.catalogue import KernelEntry, catalogue
+from ..program import load
+from .case import NotApplicable, check_memory, initial_contents
 from .peers.libraries import LIBRARIES, Library, Unsupported
+
+Array = NDArray[Any]
 
 
 class Worker:
@@ -33,7 +38,7 @@ class Worker:
         self.library = library
         self._entry: KernelEntry | None = None
         self._arguments: list[Any] = []
-        self._initial: list[Any] = []
+        self._initial: list[tuple[Array, Array]] = []
         self._run: Callable[[], object] = lambda: None
 
     def version(self) -> str:
@@ -43,18 +48,17 @@ class Worker:
     def case(self, name: str, size: str) -> None:
         """Prepares a kernel."""
         entry = catalogue()[name]
+        self._arguments, self._initial = [], []
+        check_memory(entry, size)
         self._arguments = entry.arguments(size)
-        self._initial = [
-            value.copy() if isinstance(value, np.ndarray) else value for value in self._arguments
-        ]
+        self._initial = initial_contents(load(entry.text)[entry.function], self._arguments)
         self._entry = entry
         self._run = self.library.prepare(entry, self._arguments)
 
     def time(self) -> float:
         """Runs once; seconds."""
-        for value, saved in zip(self._arguments, self._initial, strict=True):
-            if isinstance(value, np.ndarray):
-                np.copyto(value, saved)
+        for value, saved in self._initial:
+            np.copyto(value, saved)
         start = time.perf_counter()
         self._run()
         return time.perf_counter() - start
@@ -83,7 +87,7 @@ def main(peer: str, threads: int, descriptor: int) -> None:
             return
         try:
             answer = ("ok", getattr(worker, request)(*values))
-        except Unsupported as error:
+        except (Unsupported, NotApplicable) as error:
             answer = ("unsupported", str(error))
         except Exception as error:
             answer = ("failed", _one_line(error))

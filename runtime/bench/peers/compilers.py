@@ -15,20 +15,17 @@ from pathlib import Path
 
 from xdsl.ir import Operation
 
-from ....dialects import affine
 from ....dialects.errors import SourceError
 from ....lowering.c import emit_c
 from ....lowering.c.names import function_name
 from ....lowering.specialise import specialise
-from ....passes.schedule import Schedule
-from ....passes.schedule_tree import loops
 from ... import openmp
 from ...cache import cache_key, default_cache
 from ...machine import processor_name
-from ..case import Case
+from ..case import Case, NotApplicable
 from ..native import NativeRun
-from ..parallelism import outermost_parallel_loops
-from ..variant import NotApplicable, Variant
+from ..parallelism import parallel_operations
+from ..variant import Variant
 
 COMPILE_SECONDS = 300
 _NATIVE = ("-O3", "-march=native")
@@ -120,18 +117,9 @@ def source(case: Case, *, parallel: bool) -> str:
     scop, function = case.function.scop, case.function
     sizes = function.signature.sizes_of(case.arguments)
     specialised = specialise(function.function, sizes.shapes, sizes.integers)
-    marked: set[Operation] = set()
-    if parallel:
-        schedule = Schedule.original(scop)
-        found = outermost_parallel_loops(schedule)
-        if not found:
-            raise NotApplicable("no loop of the program can be parallel as it is")
-        operations = [op for op in specialised.walk() if isinstance(op, affine.ForOp)]
-        tree = list(loops(schedule.tree))
-        if len(tree) != len(operations):
-            raise NotApplicable("the loops of the program have no counterpart in its model")
-        chosen = {id(loop) for loop in found}
-        marked = {op for op, loop in zip(operations, tree, strict=True) if id(loop) in chosen}
+    marked = parallel_operations(specialised, scop) if parallel else set[Operation]()
+    if parallel and not marked:
+        raise NotApplicable("no loop of the program can be parallel as it is")
     try:
         return emit_c(specialised, parallel=marked)
     except SourceError as error:

@@ -8,10 +8,10 @@ from ....passes.schedule import Schedule
 from ....passes.transformation import TransformationError
 from ....passes.transformations.parallel import Parallel
 from ...version import __version__
-from ..case import Case
+from ..case import Case, NotApplicable
 from ..native import NativeRun
 from ..parallelism import outermost_parallel_loops
-from ..variant import NotApplicable, Variant
+from ..variant import Variant
 
 PEER = "loopwright"
 PARALLEL = "loopwright parallel"

@@ -20,8 +20,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ....passes.target import Target
-from ..case import Case
-from ..variant import NotApplicable, Variant
+from ..case import Case, NotApplicable
+from ..variant import Variant
 from .libraries import LIBRARIES
 
 _THREAD_VARIABLES = (
@@ -35,6 +35,8 @@ _THREAD_VARIABLES = (
 _CORE_TYPES = {"avx512f": "SkylakeX", "avx2": "Haswell"}
 _PROBE = ("gemm/gemm", "256x256x2048")
 _SETTLES = 0.02
+_USE_BLAS = ("numpy", "scipy")
+_AS_IT_IS: Mapping[str, str] = {}
 
 
 class Client:
@@ -98,7 +100,7 @@ class Workers:
         """The worker of a library; raises NotApplicable where it cannot be started."""
         key = (peer, threads)
         if key not in self._clients:
-            environment = best_blas() if peer in ("numpy", "scipy") else {}
+            environment = best_blas() if peer in _USE_BLAS else _AS_IT_IS
             self._clients[key] = Client(peer, threads, environment)
         return self._clients[key]
 
@@ -158,9 +160,9 @@ def best_blas() -> Mapping[str, str]:
     """The environment with which OpenBLAS multiplies matrices fastest here."""
     features = Target.host().features
     known = [core for feature, core in _CORE_TYPES.items() if feature in features]
-    choices = [{}, *({"OPENBLAS_CORETYPE": core} for core in known[:1])]
+    choices = [_AS_IT_IS, *({"OPENBLAS_CORETYPE": core} for core in known[:1])]
     if "OPENBLAS_CORETYPE" in os.environ or len(choices) == 1:
-        return {}
+        return _AS_IT_IS
     seconds = [_gemm_seconds(choice) for choice in choices]
     return choices[seconds.index(min(seconds))]
 

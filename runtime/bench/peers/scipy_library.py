@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import scipy
-from scipy.linalg import blas, lapack, solve_triangular
 
 from ....kernels.catalogue import KernelEntry
 from .libraries import Unsupported
+
+scipy: Any = importlib.import_module("scipy")
+linalg: Any = importlib.import_module("scipy.linalg")
+blas: Any = linalg.blas
+lapack: Any = linalg.lapack
 
 
 def version() -> str:
@@ -62,7 +66,7 @@ def _cholesky(v: Values) -> None:
 
 
 def _trisolv(v: Values) -> None:
-    v["x"][...] = solve_triangular(v["L"], v["b"], lower=True, check_finite=False)
+    v["x"][...] = linalg.solve_triangular(v["L"], v["b"], lower=True, check_finite=False)
 
 
 ROUTINES: Mapping[str, Callable[[Values], None]] = {

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import torch
-
 from ....kernels.catalogue import KernelEntry
 from .libraries import Unsupported
+
+torch: Any = importlib.import_module("torch")
 
 
 def version() -> str:

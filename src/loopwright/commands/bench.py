@@ -27,7 +27,7 @@ from pathlib import Path
 
 from ..kernels.catalogue import KernelEntry
 from ..runtime import machine as machines
-from ..runtime.bench.case import Case
+from ..runtime.bench.case import Case, NotApplicable
 from ..runtime.bench.harness import Outcome, measure
 from ..runtime.bench.peers import compilers, ours, python
 from ..runtime.bench.peers.libraries import LIBRARIES
@@ -171,7 +171,12 @@ def _measure(
     found: list[Row],
 ) -> None:
     progress.show("arrays")
-    case = Case(entry, size)
+    try:
+        case = Case(entry, size)
+    except NotApplicable as error:
+        progress.clear()
+        print(f"{entry.name} {size}: not run: {error}\n")
+        return
     outcomes: list[Outcome] = []
     try:
         measure(case, variants[0], variants, seconds, progress.show, outcomes)
