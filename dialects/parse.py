@@ -17,18 +17,22 @@ from .verify import one_line, verify
 
 
 def parse_module(
-    text: str, file_name: str = "<string>", *, context: Context | None = None
+    text: str,
+    file_name: str = "<string>",
+    *,
+    context: Context | None = None,
+    implicit_module: bool = True,
 ) -> ModuleOp:
     """Parses, normalises and verifies a module; raises SourceError.
 
-    Operations outside of a module are wrapped into one. `context` is what they may come from, by
-    default all dialects of loopwright.
+    Operations outside of a module are wrapped into one, unless `implicit_module` is false.
+    `context` is what they may come from, by default all dialects of loopwright.
     """
     source = Source(text, file_name)
     parser = None
     try:
         parser = SourceParser(context or make_context(), source)
-        module = parser.parse_module()
+        module = parser.parse_module(implicit_module)
     except SourceError:
         raise
     except ParseError as error:

@@ -82,6 +82,8 @@ class Legality:
         """What the loop iterates over."""
         cached = self._by_mapping.get(id(loop.schedule))
         if cached is None:
+            if len(self._by_mapping) > _MEMORY:
+                self._by_mapping.clear()
             # The mapping is kept as well, so that its id stays its own.
             cached = loop.schedule, self._function(loop.schedule)
             self._by_mapping[id(loop.schedule)] = cached

@@ -93,7 +93,12 @@ class LoopwrightOptMain(xDSLOptMain):
             raise UsageError(f"cannot read '{name}': it is not UTF-8 text") from None
         try:
             # Empty lines in place of the chunks before, so that positions are those in the file.
-            return parse_module("\n" * start_offset + text, name, context=self.ctx)
+            return parse_module(
+                "\n" * start_offset + text,
+                name,
+                context=self.ctx,
+                implicit_module=not self.args.no_implicit_module,
+            )
         except SourceError as error:
             if self.args.parsing_diagnostics or self.args.verify_diagnostics:
                 print(error)

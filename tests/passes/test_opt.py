@@ -45,6 +45,7 @@ MISTAKES = [
         "loopwright-opt: error: cannot open '/no/such/fo",
     ),
     (["{gemm}", "-t", "z80"], "loopwright-opt: error: argument -t/--target: invalid choice: 'z80'"),
+    (["{two}", "--no-implicit-module"], "{two}:1:1: error: module expected"),
     (["{gemm}", "-p", "tiel"], "<pipeline>:1:1: error: unknown pass: 'tiel'"),
     (["{gemm}", "-p", "cse,tile{{loops=}}"], "<pipeline>:1:16: error: expected a value, not '}}'"),
     (["{gemm}", "-p", "tile{{loops=k}}"], "<pipeline>:1:1: error: tile needs the option sizes"),
@@ -77,7 +78,7 @@ def test_mistakes(
     arguments: list[str], message: str, two: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert opt.run([argument.format(gemm=GEMM, two=two) for argument in arguments]) == 1
-    assert capsys.readouterr().err.startswith(message.format())
+    assert capsys.readouterr().err.startswith(message.format(two=two))
 
 
 BROKEN = [
