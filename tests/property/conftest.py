@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -16,13 +15,9 @@ settings.register_profile(
 settings.load_profile("quick")
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="module")
 def no_object_cache() -> Iterator[None]:
     """Thousands of kernels that nobody wants again stay off the disk."""
-    before = os.environ.get("LOOPWRIGHT_CACHE")
-    os.environ["LOOPWRIGHT_CACHE"] = "off"
-    yield
-    if before is None:
-        del os.environ["LOOPWRIGHT_CACHE"]
-    else:
-        os.environ["LOOPWRIGHT_CACHE"] = before
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOOPWRIGHT_CACHE", "off")
+        yield
