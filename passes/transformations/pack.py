@@ -9,24 +9,22 @@ from typing import ClassVar
 
 import islpy as isl
 from xdsl.dialects.builtin import AffineMapAttr
-from xdsl.ir import Operation
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ...dialects import affine
 from ..polyhedral.aff_expression import aff_expression
-from ..polyhedral.affine_text import to_text
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
-from ..schedule import Schedule
-from ..schedule_tree import (
-    Leaf,
-    Loop,
-    Tree,
-    rebuild,
-    replace_node,
-    sequence,
-    statements,
-    without_marks,
+from ..program_edits import (
+    free_name,
+    loops_over,
+    make_access,
+    named_domain,
+    outer_values,
+    put_inside,
+    symbols,
 )
+from ..schedule import Schedule
+from ..schedule_tree import Loop, Tree, sequence, statements, without_marks
 from ..transformation import MalformedTransformation, Transformation, option
 
 
@@ -89,7 +87,7 @@ class Pack(Transformation):
 
 
 class _Packing:
-    """The Scop with a buffer for `array` in the body of `loop`."""
+    """The program with a buffer for `array` in the body of `loop`."""
 
     def __init__(self, schedule: Schedule, loop: Loop, array: Array, layout: List[AffineExpr]):
         self.schedule = schedule
@@ -97,10 +95,9 @@ class _Packing:
         self.array = array
         self.layout = layout
         self.old = schedule.scop
-        self.symbols = {p.name: k for k, p in enumerate(self.old.parameters)}
         self.outer = (*schedule.outer(loop), loop)
         self.buffer = Array(
-            self._free(f"{array.name}_packed", {a.name for a in self.old.arrays}),
+            free_name(f"{array.name}_packed", {a.name for a in self.old.arrays}),
             array.element_type,
             (None,) * (len(self.outer) + len(layout)),
             array.value,
@@ -121,146 +118,96 @@ class _Packing:
             raise MalformedTransformation(
                 f"{self.array.name} is not used inside {self.loop.name}: nothing to copy"
             )
-        copies = [
-            self._copy(prefix, kind, [use for use in uses if use[1].kind is kind])
-            for prefix, kind in (("pack", AccessKind.READ), ("unpack", AccessKind.WRITE))
-            if any(access.kind is kind for _, access in uses)
-        ]
+        copy_in = self._copies("pack", AccessKind.READ, uses)
+        copy_out = self._copies("unpack", AccessKind.WRITE, uses)
+        added = (*copy_in, *copy_out)
         changed = tuple(
             self._redirect(statement) if statement.name in inside else statement
             for statement in self.old.statements
         )
-        tree = self._tree(copies)
+        depth = len(self.outer)
+        body = sequence(
+            [
+                *(loops_over(statement, depth) for statement in copy_in),
+                self.loop.body,
+                *(loops_over(statement, depth) for statement in copy_out),
+            ]
+        )
+        tree = put_inside(self.schedule.tree, self.outer, self.loop.body, body, added)
         scop = replace(
             self.old,
             arrays=(*self.old.arrays, self.buffer),
-            statements=(*changed, *(statement for statement, _, _ in copies)),
+            statements=(*changed, *added),
             tree=without_marks(tree),
         )
         return scop, tree
 
-    def _copy(
+    def _copies(
         self, prefix: str, kind: AccessKind, uses: List[tuple[Statement, Access]]
-    ) -> tuple[Statement, Tree, AccessKind]:
-        """The statement that copies one element, and its loops over the elements."""
+    ) -> list[Statement]:
+        """The statement that copies one element, if there are accesses of this kind."""
+        elements = [
+            outer_values(self.outer, statement).reverse().apply_range(access.relation)
+            for statement, access in uses
+            if access.kind is kind
+        ]
+        if not elements:
+            return []
         taken = {statement.name for statement in self.old.statements}
-        name = self._free(f"{prefix}_{self.array.name}", taken)
-        footprint = reduce(
-            isl.Map.union,
-            (
-                self._outer_values(statement).reverse().apply_range(a.relation)
-                for statement, a in uses
-            ),
+        name = free_name(f"{prefix}_{self.array.name}", taken)
+        rank = len(self.array.shape)
+        iterators = (
+            *(loop.name for loop in self.outer),
+            *(f"{self.array.name}{k}" for k in range(rank)),
         )
-        depth, rank = len(self.outer), len(self.array.shape)
-        domain = footprint.wrap().flatten().set_tuple_name(name).coalesce()
-        iterators = tuple(
-            [loop.name for loop in self.outer] + [f"{self.array.name}{k}" for k in range(rank)]
-        )
-        domain = _named(domain, iterators)
-        dims = [AffineExpr.dimension(k) for k in range(depth + rank)]
-        element = AffineMap(depth + rank, len(self.symbols), tuple(dims[depth:]))
-        place = AffineMap(
-            depth + rank, len(self.symbols), (*dims[:depth], *self._place(dims[depth:]))
-        )
-        source, target = (self.array, self.buffer), (element, place)
+        footprint = reduce(isl.Map.union, elements).wrap().flatten()
+        domain = named_domain(footprint, name, iterators)
+        dims = [AffineExpr.dimension(k) for k in range(len(iterators))]
+        outer, subscripts = dims[: len(self.outer)], dims[len(self.outer) :]
+        source = self.array, self._map(len(dims), subscripts)
+        target = self.buffer, self._map(len(dims), [*outer, *self._place(subscripts)])
         if kind is AccessKind.WRITE:
-            source, target = source[::-1], target[::-1]
+            source, target = target, source
         load = affine.LoadOp.create(
             operands=[source[0].value],
-            properties={"map": AffineMapAttr(target[0])},
+            properties={"map": AffineMapAttr(source[1])},
             result_types=[self.array.element_type],
         )
         store = affine.StoreOp.create(
-            operands=[load.results[0], source[1].value],
+            operands=[load.results[0], target[0].value],
             properties={"map": AffineMapAttr(target[1])},
         )
         accesses = (
-            self._access(AccessKind.READ, source[0], target[0], domain, load),
-            self._access(AccessKind.WRITE, source[1], target[1], domain, store),
+            make_access(self.old, AccessKind.READ, *source, domain, load),
+            make_access(self.old, AccessKind.WRITE, *target, domain, store),
         )
-        statement = Statement(name, iterators, domain, accesses, (load, store))
-        local = isl.LocalSpace.from_space(domain.get_space())
-        loops = tuple(
-            Loop(
-                iterators[depth + k],
-                {name: isl.Aff.var_on_domain(local, isl.dim_type.set, depth + k)},
-                Leaf(name),
-            )
-            for k in range(rank)
-        )
-        return statement, rebuild(loops, Leaf(name)), kind
+        return [Statement(name, iterators, domain, accesses, (load, store))]
 
-    def _outer_values(self, statement: Statement) -> isl.Map:
-        """The values of the loops around the buffer: `{ S0[i, j] -> [it, jt] }`."""
-        result = isl.Map.from_domain(statement.domain)
-        for loop in self.outer:
-            result = result.flat_range_product(isl.Map.from_aff(loop.schedule[statement.name]))
-        return result
+    def _map(self, dims: int, results: List[AffineExpr]) -> AffineMap:
+        return AffineMap(dims, len(self.old.parameters), tuple(results))
 
     def _place(self, subscripts: List[AffineExpr]) -> list[AffineExpr]:
         return [
             expression.replace_dims_and_symbols(list(subscripts), ()) for expression in self.layout
         ]
 
-    def _access(
-        self,
-        kind: AccessKind,
-        array: Array,
-        map_: AffineMap,
-        domain: isl.Set,
-        op: Operation,
-    ) -> Access:
-        names = [f"i{k}" for k in range(map_.num_dims)]
-        results = ", ".join(
-            to_text(expression, names, list(self.symbols)) for expression in map_.results
-        )
-        relation = isl.Map(
-            f"[{', '.join(self.symbols)}] -> "
-            f"{{ {domain.get_tuple_name()}[{', '.join(names)}] -> {array.name}[{results}] }}"
-        )
-        return Access(kind, array, map_, relation.intersect_domain(domain), op)
-
     def _redirect(self, statement: Statement) -> Statement:
         """The statement with the buffer in place of the array."""
         if all(access.array != self.array for access in statement.accesses):
             return statement
-        outer = [aff_expression(loop.schedule[statement.name], self.symbols) for loop in self.outer]
+        positions = symbols(self.old)
+        outer = [aff_expression(loop.schedule[statement.name], positions) for loop in self.outer]
         accesses: list[Access] = []
         for access in statement.accesses:
-            if access.array != self.array:
-                accesses.append(access)
-                continue
-            place = (*outer, *self._place(list(access.map.results)))
-            map_ = AffineMap(access.map.num_dims, access.map.num_symbols, place)
-            accesses.append(
-                self._access(access.kind, self.buffer, map_, statement.domain, access.op)
-            )
+            if access.array == self.array:
+                place = [*outer, *self._place(list(access.map.results))]
+                access = make_access(
+                    self.old,
+                    access.kind,
+                    self.buffer,
+                    self._map(access.map.num_dims, place),
+                    statement.domain,
+                    access.op,
+                )
+            accesses.append(access)
         return replace(statement, accesses=tuple(accesses))
-
-    def _tree(self, copies: List[tuple[Statement, Tree, AccessKind]]) -> Tree:
-        before = [tree for _, tree, kind in copies if kind is AccessKind.READ]
-        after = [tree for _, tree, kind in copies if kind is AccessKind.WRITE]
-        body = sequence([*before, self.loop.body, *after])
-        tree: Tree = body
-        for depth in reversed(range(len(self.outer))):
-            loop = self.outer[depth]
-            schedule = dict(loop.schedule)
-            for statement, _, _ in copies:
-                local = isl.LocalSpace.from_space(statement.domain.get_space())
-                schedule[statement.name] = isl.Aff.var_on_domain(local, isl.dim_type.set, depth)
-            inner = self.outer[depth + 1] if depth + 1 < len(self.outer) else None
-            below = tree if inner is None else replace_node(loop.body, inner, tree)
-            tree = replace(loop, schedule=schedule, body=below)
-        return replace_node(self.schedule.tree, self.outer[0], tree)
-
-    @staticmethod
-    def _free(base: str, taken: set[str]) -> str:
-        candidates = (base if number == 1 else f"{base}{number}" for number in range(1, 1000))
-        return next(name for name in candidates if name not in taken)
-
-
-def _named(domain: isl.Set, names: tuple[str, ...]) -> isl.Set:
-    for position, name in enumerate(names):
-        domain = domain.set_dim_name(isl.dim_type.set, position, name)
-    return domain
