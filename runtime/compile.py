@@ -31,6 +31,7 @@ from . import jit
 from .cache import cache_key, default_cache
 from .openmp import imports
 from .signature import Sizes
+from .threads import default_threads
 from .version import __version__
 
 
@@ -124,7 +125,7 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
         llvm_ir,
         loaded[name],
         loaded.addresses.get(FAILED_ALLOCATIONS),
-        (options.num_threads or target.cores) if parallel else 1,
+        (options.num_threads or default_threads()) if parallel else 1,
         loaded,
         target,
     )

@@ -102,10 +102,7 @@ class Kernel:
             return self._call(specialisation.function, values)
         before = failures.value
         result = self._call(specialisation.function, values)
-        if failures.value != before:
-            raise OutOfMemory(
-                f"{self.name}: not enough memory for the arrays that the kernel allocates itself"
-            )
+        self._check_memory(failures, before)
         return result
 
     def specialise(self, *args: object) -> Specialisation:
@@ -150,8 +147,8 @@ class Kernel:
 
         The arrays hold the results of many calls afterwards; with `restore`, each call starts from
         the contents that they have now, and they have them again in the end. With `cold`, the
-        caches are emptied before each call. The time of checking the arguments is not included, that
-        of entering compiled code from Python (about half a microsecond) is.
+        caches are emptied before each call. The time of checking the arguments is not included,
+        that of entering compiled code from Python (about half a microsecond) is. Raises as a call.
         """
         specialisation, values = self._bind(args)
         written = [
@@ -159,13 +156,24 @@ class Kernel:
             for position, argument in enumerate(self.signature.arguments)
             if isinstance(argument, ArrayArgument) and argument.writes
         ]
-        return time_call(
+        failures = specialisation.failures
+        before = 0 if failures is None else failures.value
+        timing = time_call(
             lambda: self._call(specialisation.function, values),
             threads=specialisation.code.threads,
             budget=budget,
             restored=written if restore else (),
             flushed=self.target.caches if cold else None,
         )
+        if failures is not None:
+            self._check_memory(failures, before)
+        return timing
+
+    def _check_memory(self, failures: c_int64, before: int) -> None:
+        if failures.value != before:
+            raise OutOfMemory(
+                f"{self.name}: not enough memory for the arrays that the kernel allocates itself"
+            )
 
     def _bind(self, args: tuple[object, ...]) -> tuple[Specialisation, list[CValue]]:
         if len(args) != self._count:

@@ -8,9 +8,15 @@ import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 
-from .openmp import imports
+from .openmp import imports, library
 
 _Task = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+def default_threads() -> int:
+    """How many threads run a parallel loop when nobody asks for a number."""
+    runtime = library()
+    return 1 if runtime is None else runtime.omp_get_max_threads()
 
 
 def run_in_team(threads: int, task: Callable[[], object]) -> None:

@@ -124,5 +124,7 @@ def test_memory_that_cannot_be_allocated() -> None:
     assert x.tolist() == [6.0, 6.0, 6.0, 6.0]
     with pytest.raises(OutOfMemory, match="not enough memory for the arrays that the kernel"):
         kernel(2**50, x)
+    with pytest.raises(OutOfMemory):
+        kernel.time(2**50, x, budget=0.0)
     kernel(4, x)
     assert x.tolist() == [24.0] * 4

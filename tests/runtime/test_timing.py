@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -181,3 +183,18 @@ def test_stages_of_a_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_stages_outside_of_a_recording_cost_nothing() -> None:
     with stage("nobody listens"):
         pass
+
+
+def test_the_default_number_of_threads_is_that_of_the_runtime() -> None:
+    program = (
+        "import numpy as np, loopwright\n"
+        "from support.runtime_programs import SAXPY\n"
+        "kernel = loopwright.load(SAXPY)['saxpy'].compile('parallel{loops=i}')\n"
+        "x, y = np.ones(64, 'f4'), np.ones(64, 'f4')\n"
+        "print(kernel.time(64, 1.0, x, y, budget=0.0).threads)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "3"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True
+    )
+    assert (done.stdout, done.stderr) == ("3\n", "")
