@@ -25,9 +25,10 @@ from xdsl.ir.affine import (
 )
 
 from .affine_text import to_text
-from .memrefs import as_memref, integer_width, memref_shape
+from .memrefs import as_memref, memref_shape, signed_value
 from .names import ArgumentNames
 from .scop import Parameter
+from .signs import is_never_negative
 
 _CASTS = (arith.IndexCastOp, arith.ExtSIOp)
 _READS = ("affine.load", "memref.load")
@@ -153,16 +154,14 @@ class AffineValues:
         if isinstance(operation, memref.DimOp):
             return self._dimension(operation)
         if isinstance(operation, arith.ConstantOp) and isinstance(operation.value, IntegerAttr):
-            return AffineExpr.constant(_signed(operation.value))
+            return AffineExpr.constant(signed_value(operation.value))
         if operation.name in _EXTREMA:
             return self._extremum(operation)
         if (rule := _RULES.get(operation.name)) is not None:
             left, right = (self.expression(o, piecewise=True) for o in operation.operands)
             return rule(value, left, right)
-        if (cases := _DIVISIONS.get(operation.name)) is not None:
-            left, right = (self.expression(o, piecewise=True) for o in operation.operands)
-            _check_divisor(value, right)
-            return self._symbol(Piecewise(value, (left, right), cases))
+        if operation.name in _DIVISIONS:
+            return self._division(operation)
         if operation.name in _READS:
             raise NotAffineError(value, "it is read from memory")
         raise NotAffineError(value, f"it is computed by {operation.name}")
@@ -179,6 +178,18 @@ class AffineValues:
             Piecewise(operation.results[0], results, lambda texts: f"{word}({', '.join(texts)})")
         )
 
+    def _division(self, operation: Operation) -> AffineExpr:
+        """arith.divsi, divui, remsi and remui: signed ones round towards zero."""
+        value = operation.results[0]
+        left, right = (self.expression(o, piecewise=True) for o in operation.operands)
+        _check_divisor(value, right)
+        rounding_down, cases = _DIVISIONS[operation.name]
+        if is_never_negative(operation.operands[0]):
+            return rounding_down(left, right)
+        if cases is None:
+            raise NotAffineError(value, "it is an unsigned division of what may be negative")
+        return self._symbol(Piecewise(value, (left, right), cases))
+
     def _dimension(self, operation: memref.DimOp) -> AffineExpr:
         position = self.expression(operation.index)
         source, result = operation.source, operation.result
@@ -191,14 +202,6 @@ class AffineValues:
 
 def _name(value: SSAValue) -> str:
     return value.owner.name if isinstance(value.owner, Operation) else "a block"
-
-
-def _signed(attribute: IntegerAttr) -> int:
-    value = attribute.value.data
-    if (width := integer_width(attribute.type)) is not None:
-        half = 1 << (width - 1)
-        value = (value + half) % (2 * half) - half
-    return value
 
 
 @dataclass(frozen=True)
@@ -281,4 +284,12 @@ def _remainder(texts: list[str]) -> str:
     return f"({texts[0]} - {texts[1]} * {_quotient(texts)})"
 
 
-_DIVISIONS = {"arith.divsi": _quotient, "arith.remsi": _remainder}
+_Rounding = Callable[[AffineExpr, AffineExpr], AffineExpr]
+
+# How divisions of what is not negative round, and the text for others.
+_DIVISIONS: dict[str, tuple[_Rounding, Callable[[list[str]], str] | None]] = {
+    "arith.divsi": (lambda left, right: left // right, _quotient),
+    "arith.divui": (lambda left, right: left // right, None),
+    "arith.remsi": (lambda left, right: left % right, _remainder),
+    "arith.remui": (lambda left, right: left % right, None),
+}

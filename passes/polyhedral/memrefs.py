@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from xdsl.dialects.builtin import IntegerType, MemRefType
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 
 
@@ -26,3 +26,12 @@ def integer_width(type_: Attribute) -> int | None:
     if isinstance(type_, IntegerType):
         return cast("IntegerType", type_).width.data
     return None
+
+
+def signed_value(attribute: IntegerAttr) -> int:
+    """The value of an integer constant, read as a signed number."""
+    value = attribute.value.data
+    if (width := integer_width(attribute.type)) is not None:
+        half = 1 << (width - 1)
+        value = (value + half) % (2 * half) - half
+    return value

@@ -18,6 +18,8 @@ _KNOWN = frozenset(
     f"affine.{name}" for name in ["apply", "for", "if", "load", "max", "min", "store", "yield"]
 ) | frozenset(f"memref.{name}" for name in ["alloc", "alloca", "dim"])
 
+_ALLOCATIONS = ("memref.alloc", "memref.alloca")
+
 _DROPPED = ("affine.prefetch", "memref.dealloc")
 
 _HINTS = {
@@ -90,6 +92,12 @@ def _check(operation: Operation) -> None:
             hint=_HINTS.get(operation.name),
         )
     for result in operation.results:
+        if as_memref(result) is not None and operation.name not in _ALLOCATIONS:
+            raise SourceError.at(
+                operation,
+                "a memref that may be one of several",
+                hint="access one memref directly in each branch",
+            )
         if as_memref(result) is None and not is_scalar(result.type):
             raise SourceError.at(
                 operation, f"a value of type {result.type}", hint="write the scalar program"

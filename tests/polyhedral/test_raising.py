@@ -7,6 +7,7 @@ import pytest
 from support.polyhedral_programs import body, scop_of
 from xdsl.ir.affine import AffineMap
 
+from loopwright.dialects.errors import SourceError
 from loopwright.passes.polyhedral.scop import Scop
 from loopwright.passes.schedule_tree import Leaf, Loop, Sequence, Tree
 
@@ -321,3 +322,41 @@ def test_subscripts_computed_by_arith_operations() -> None:
     read = scop.statements[0].reads[0]
     assert [read.map.eval([i], [0]) for i in (1, 5)] == [(1, 0), (9, 0)]
     assert scop.statements[0].writes[0].map.eval([4], [0]) == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("dividend", "never_negative"),
+    [
+        ("arith.addi %i, %c3 : index", True),
+        ("arith.subi %i, %c3 : index", False),
+        ("arith.muli %i, %k : index", True),
+        ("arith.addi %i, %j : index", False),
+        ("affine.apply affine_map<(d0, d1) -> (d0 * 2 + d1 mod 4)>(%i, %j)", True),
+        ("affine.apply affine_map<(d0) -> (d0 - 1)>(%i)", False),
+        ("arith.addi %N, %c3 : index", False),
+        ("arith.addi %D, %k : index", True),
+    ],
+)
+def test_divisions_of_what_is_never_negative_round_down(
+    dividend: str, never_negative: bool
+) -> None:
+    text = f"""
+    %c3 = arith.constant 3 : index
+    %k = arith.constant 5 : index
+    %c0 = arith.constant 0 : index
+    %D = memref.dim %A, %c0 : memref<?xf32>
+    affine.for %i = max affine_map<(d0) -> (d0, 0)>(%N) to 9 {{
+      affine.for %j = affine_map<(d0) -> (-d0)>(%i) to 9 {{
+        %value = {dividend}
+        %rest = arith.remsi %value, %c3 : index
+        memref.store %x, %A[%rest] : memref<?xf32>
+      }}
+    }}
+    """
+    arguments = "%N: index, %x: f32, %A: memref<?xf32>"
+    if never_negative:
+        (access,) = body(text, arguments).statements[0].accesses
+        assert str(access.map.results[0]).endswith("mod 3)")
+    else:
+        with pytest.raises(SourceError, match="the subscript is not affine"):
+            body(text, arguments)

@@ -137,6 +137,27 @@ CASES = {
         "the size of the memref changes",
         "allocate",
     ),
+    "memrefs chosen by a value": (
+        """
+        %B = memref.alloca(%N) : memref<?xf64>
+        %c = arith.cmpf olt, %x, %x : f64
+        %D = arith.select %c, %A, %B : memref<?xf64> // here
+        affine.store %x, %D[0] : memref<?xf64>
+        """,
+        "a memref that may be one of several",
+        "directly",
+    ),
+    "unsigned division of what may be negative": (
+        """
+        %c2 = arith.constant 2 : index
+        %half = arith.divui %N, %c2 : index
+        affine.for %i = 0 to %half { // here
+          affine.store %x, %A[%i] : memref<?xf64>
+        }
+        """,
+        "unsigned division",
+        "",
+    ),
     "memrefs chosen by a condition": (
         """
         %B = memref.alloca() : memref<4xf64>
