@@ -49,7 +49,8 @@ def _generate(schedule: Schedule, sizes: Mapping[str, int]) -> func.FuncOp:
     domains = {s.name: s.domain.intersect_params(context) for s in scop.statements}
     nest: Nest = Parts(())
     if statements(schedule.tree):
-        ast = build_ast(schedule.tree, domains, context)
+        with stage("AST"):
+            ast = build_ast(schedule.tree, domains, context)
         nest = ast_to_nest(ast, parameters, builder.new_variable)
     storage = Storage(
         place_local_arrays(
