@@ -29,7 +29,7 @@ class Schedule:
 
     Schedules of one program are equal when they have the same transformations. `scop` is the
     program's own until a transformation adds statements or arrays. `target` gives defaults such as
-    the width of vectors.
+    the width of vectors; `reassociate` allows other orders of floating-point sums and products.
     """
 
     program: Scop
@@ -38,13 +38,16 @@ class Schedule:
     legality: Legality = field(compare=False, repr=False)
     transformations: tuple[Transformation, ...] = ()
     target: Target = field(default_factory=Target.host, compare=False, repr=False)
+    reassociate: bool = False
 
     @classmethod
-    def original(cls, scop: Scop, target: Target | None = None) -> Schedule:
+    def original(
+        cls, scop: Scop, target: Target | None = None, *, reassociate: bool = False
+    ) -> Schedule:
         """The order in which the program was written; `target` is by default this machine."""
         with ISL_LOCK:
             legality = Legality(dependences_of(scop))
-        return cls(scop, scop, scop.tree, legality, (), target or Target.host())
+        return cls(scop, scop, scop.tree, legality, (), target or Target.host(), reassociate)
 
     @property
     def dependences(self) -> Dependences:

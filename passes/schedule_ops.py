@@ -93,7 +93,9 @@ class _Writer:
 
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
-        self.original = Schedule.original(schedule.program, schedule.target)
+        self.original = Schedule.original(
+            schedule.program, schedule.target, reassociate=schedule.reassociate
+        )
         used = self._used_at_start()
         self.start = LoopsOp([self.original.short_name(loop) for loop in used])
         self.handles = [

@@ -86,13 +86,16 @@ def model(function: func.FuncOp) -> Scop:
         return raise_function(function)
 
 
-def schedule_from(scop: Scop, pipeline: str, target: Target) -> Schedule:
+def schedule_from(
+    scop: Scop, pipeline: str, target: Target, *, reassociate: bool = False
+) -> Schedule:
     """The program of `scop` after a pipeline of passes; raises SourceError, TransformationError."""
     with ISL_LOCK:
         with stage("dependences"):
             dependences_of(scop)
         with stage("legality"):
-            return Schedule.original(scop, target).apply_all(parse_pipeline(pipeline))
+            original = Schedule.original(scop, target, reassociate=reassociate)
+            return original.apply_all(parse_pipeline(pipeline))
 
 
 def compile_source(source: Source, sizes: Sizes, options: Options, target: Target) -> Code:

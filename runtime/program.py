@@ -47,12 +47,15 @@ class Function:
         """The dependences between statement instances; raises SourceError."""
         return dependences_of(self.scop)
 
-    def schedule(self, pipeline: str = "", target: Target | None = None) -> Schedule:
+    def schedule(
+        self, pipeline: str = "", target: Target | None = None, *, fast_math: bool = False
+    ) -> Schedule:
         """The schedule that a pipeline of passes leads to.
 
-        Raises SourceError, TransformationError.
+        With `fast_math`, it may reassociate floating-point operations. Raises SourceError,
+        TransformationError.
         """
-        return schedule_from(self.scop, pipeline, target or Target.host())
+        return schedule_from(self.scop, pipeline, target or Target.host(), reassociate=fast_math)
 
     def compile(
         self,
@@ -77,7 +80,7 @@ class Function:
         if threads is not None and threads < 1:
             raise ValueError(f"{self.name}: threads must be at least 1, got {threads}")
         if isinstance(schedule, str):
-            schedule = self.schedule(schedule, target)
+            schedule = self.schedule(schedule, target, fast_math=fast_math)
         elif schedule is not None and schedule.program is not self.scop:
             raise ValueError(
                 f"{self.name}: the schedule belongs to another function "

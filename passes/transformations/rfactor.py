@@ -1,0 +1,254 @@
+"""Give every iteration of a loop its own partial result of a reduction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import islpy as isl
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AffineMapAttr, StringAttr
+from xdsl.ir import Operation
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from ...dialects import affine
+from ..polyhedral.aff_expression import aff_expression
+from ..polyhedral.reduction_kinds import reduction_kind
+from ..polyhedral.reductions import Accumulation
+from ..polyhedral.scop import AccessKind, Array, Scop, Statement
+from ..program_edits import (
+    free_name,
+    loops_over,
+    make_access,
+    named_domain,
+    outer_values,
+    put_inside,
+    symbols,
+)
+from ..schedule import Schedule
+from ..schedule_tree import Loop, Tree, sequence, statements, without_marks
+from ..transformation import MalformedTransformation, Transformation
+
+
+@dataclass(frozen=True)
+class Rfactor(Transformation):
+    """Lets every iteration of a loop accumulate into a partial result of its own.
+
+    The partial results start at the neutral element and are combined after the outermost loop of
+    the reduction, so that the loop can then be parallel or vectorised. For a point loop there is
+    one per point of a tile: the lanes of a vector. Reassociates: floating-point sums and products
+    need `fast_math`, or `fastmath<reassoc>` on the operation. (The name is Halide's: Suriana,
+    Adams, Kamil, "Parallel associative reductions in Halide", CGO 2017.) `rfactor{loops=k}`:
+
+        for i:                          for i:
+          for kt:                         for k in [0, 8): P[k] = 0
+            for k in tile kt:     ->      for kt:
+              s[i] += A[i, k]               for k in tile kt: P[k mod 8] += A[i, k]
+                                          for k in [0, 8): s[i] += P[k]
+    """
+
+    name: ClassVar[str] = "rfactor"
+
+    def rewrite(self, schedule: Schedule) -> Tree:
+        return self.rewrite_program(schedule)[1]
+
+    def rewrite_program(self, schedule: Schedule) -> tuple[Scop, Tree]:
+        if len(self.loops) != 1:
+            raise MalformedTransformation("name the one loop whose iterations get partial results")
+        loop = schedule.loop(self.loops[0])
+        return _Factoring(schedule, loop, _accumulation(schedule, loop)).program()
+
+
+def _accumulation(schedule: Schedule, loop: Loop) -> tuple[Statement, Accumulation]:
+    """The one statement inside that accumulates along the loop."""
+    found = [
+        (schedule.scop.statement(name), accumulation)
+        for name in statements(loop.body)
+        if (accumulation := schedule.dependences.accumulations.get(name)) is not None
+        and _carries(loop, schedule.outer(loop), accumulation)
+    ]
+    if len(found) != 1:
+        names = ", ".join(statement.name for statement, _ in found)
+        reason = f"{names} do: distribute them first" if found else "none does"
+        raise MalformedTransformation(
+            f"one statement must accumulate along {loop.name}, as in s[i] = s[i] + ...; {reason}"
+        )
+    ((statement, accumulation),) = found
+    if not accumulation.reassociable and not schedule.reassociate:
+        raise MalformedTransformation(
+            f"{statement.name} sums floating-point numbers, whose order matters: allow "
+            "reassociation with fast_math=True (--fast-math), or fastmath<reassoc> in the program"
+        )
+    return statement, accumulation
+
+
+def _carries(loop: Loop, outer: tuple[Loop, ...], accumulation: Accumulation) -> bool:
+    """Whether steps in different iterations of the loop, but of no loop outside, meet."""
+    pairs = isl.UnionMap.from_map(accumulation.pairs)
+    name = accumulation.store.relation.get_tuple_name(isl.dim_type.in_)
+    assert name is not None
+    for around in outer:
+        pairs = pairs.eq_at_multi_union_pw_aff(_value(around, name))
+    return not pairs.lex_lt_at_multi_union_pw_aff(_value(loop, name)).is_empty()
+
+
+def _value(loop: Loop, name: str) -> isl.MultiUnionPwAff:
+    piece = isl.UnionPwAff.from_pw_aff(isl.PwAff.from_aff(loop.schedule[name]))
+    return isl.MultiUnionPwAff.from_union_pw_aff(piece)
+
+
+class _Factoring:
+    """The program with partial results for the iterations of `loop`."""
+
+    def __init__(
+        self, schedule: Schedule, loop: Loop, found: tuple[Statement, Accumulation]
+    ) -> None:
+        self.schedule = schedule
+        self.loop = loop
+        self.statement, self.accumulation = found
+        self.old = schedule.scop
+        self.array = self.accumulation.store.array
+        path = (*schedule.outer(loop), loop)
+        depth = next(
+            k for k, member in enumerate(path) if _carries(member, path[:k], self.accumulation)
+        )
+        self.outer, self.top = path[:depth], path[depth]
+        self.buffer = Array(
+            free_name(f"{self.array.name}_partial", {a.name for a in self.old.arrays}),
+            self.array.element_type,
+            (None,) * (depth + len(self.array.shape) + 1),
+            self.array.value,
+            None,
+            scope_depth=depth,
+        )
+
+    def program(self) -> tuple[Scop, Tree]:
+        self._check_alone()
+        first = self._initialisation(self._over_partial_results("init"))
+        last = self._combination(self._over_partial_results("combine"))
+        inside = self._redirected()
+        depth = len(self.outer)
+        body = sequence([loops_over(first, depth), self.top, loops_over(last, depth)])
+        tree = put_inside(self.schedule.tree, self.outer, self.top, body, (first, last))
+        changed = tuple(inside if s is self.statement else s for s in self.old.statements)
+        scop = replace(
+            self.old,
+            arrays=(*self.old.arrays, self.buffer),
+            statements=(*changed, first, last),
+            tree=without_marks(tree),
+        )
+        return scop, tree
+
+    def _check_alone(self) -> None:
+        """While the reduction runs, the array must not show that its result is in parts."""
+        own_values = outer_values(self.outer, self.statement).reverse()
+        elements = own_values.apply_range(self.accumulation.store.relation)
+        for name in statements(self.top):
+            other = self.old.statement(name)
+            own = (self.accumulation.load, self.accumulation.store)
+            for access in other.accesses:
+                if access.array != self.array or any(access is mine for mine in own):
+                    continue
+                values = outer_values(self.outer, other).reverse()
+                if not values.apply_range(access.relation).intersect(elements).is_empty():
+                    raise MalformedTransformation(
+                        f"{name} uses {self.array.name} inside {self.top.name}, while its values "
+                        "are still partial: distribute it first"
+                    )
+
+    @property
+    def _lane(self) -> AffineExpr:
+        """Which partial result an instance of the statement accumulates into."""
+        value = aff_expression(self.loop.schedule[self.statement.name], symbols(self.old))
+        return value if self.loop.within is None else value % self.loop.within.size
+
+    def _redirected(self) -> Statement:
+        """The statement with the buffer in place of the array."""
+        positions = symbols(self.old)
+        name = self.statement.name
+        outer = [aff_expression(loop.schedule[name], positions) for loop in self.outer]
+        own = (self.accumulation.load, self.accumulation.store)
+        accesses = tuple(
+            make_access(
+                self.old,
+                access.kind,
+                self.buffer,
+                self._map(access.map.num_dims, [*outer, *access.map.results, self._lane]),
+                self.statement.domain,
+                access.op,
+            )
+            if any(access is mine for mine in own)
+            else access
+            for access in self.statement.accesses
+        )
+        return replace(self.statement, accesses=accesses)
+
+    def _over_partial_results(self, prefix: str) -> Statement:
+        """A statement that runs once per partial result, still without accesses."""
+        taken = {statement.name for statement in self.old.statements}
+        name = free_name(f"{prefix}_{self.array.name}", taken)
+        iterators = (
+            *(loop.name for loop in self.outer),
+            *(f"{self.array.name}{k}" for k in range(len(self.array.shape))),
+            self.loop.name,
+        )
+        partial_results = self._redirected().writes[0].relation.range()
+        return Statement(name, iterators, named_domain(partial_results, name, iterators), (), ())
+
+    def _map(self, dims: int, results: list[AffineExpr]) -> AffineMap:
+        return AffineMap(dims, len(self.old.parameters), tuple(results))
+
+    def _dims(self, statement: Statement) -> list[AffineExpr]:
+        return [AffineExpr.dimension(k) for k in range(len(statement.loops))]
+
+    def _initialisation(self, statement: Statement) -> Statement:
+        """`P[...] = neutral`."""
+        kind = reduction_kind(self.accumulation.store.op, self._kind, self.array.element_type)
+        neutral = arith.ConstantOp(kind.neutral)
+        place = self._map(len(statement.loops), self._dims(statement))
+        store = _store(neutral, self.buffer, place)
+        access = make_access(
+            self.old, AccessKind.WRITE, self.buffer, place, statement.domain, store
+        )
+        return replace(statement, accesses=(access,), body=(neutral, store))
+
+    def _combination(self, statement: Statement) -> Statement:
+        """`A[...] = A[...] op P[...]`."""
+        dims = self._dims(statement)
+        place = self._map(len(dims), dims)
+        element = self._map(len(dims), dims[len(self.outer) : -1])
+        kind = reduction_kind(self.accumulation.store.op, self._kind, self.array.element_type)
+        whole, part = (_load(self.array, element), _load(self.buffer, place))
+        combined = kind.combine(whole.results[0], part.results[0])
+        store = _store(combined, self.array, element)
+        domain = statement.domain
+        accesses = (
+            make_access(self.old, AccessKind.READ, self.array, element, domain, whole),
+            make_access(self.old, AccessKind.READ, self.buffer, place, domain, part),
+            make_access(self.old, AccessKind.WRITE, self.array, element, domain, store),
+        )
+        return replace(statement, accesses=accesses, body=(whole, part, combined, store))
+
+    @property
+    def _kind(self) -> StringAttr:
+        # affine.parallel's names of reductions lack the last letter of arith's.
+        return StringAttr(
+            _AFFINE_NAMES.get(self.accumulation.operation, self.accumulation.operation)
+        )
+
+
+_AFFINE_NAMES = {f"{kind}{sign}i": f"{kind}{sign}" for kind in ("max", "min") for sign in "su"}
+
+
+def _load(array: Array, map_: AffineMap) -> Operation:
+    return affine.LoadOp.create(
+        operands=[array.value],
+        properties={"map": AffineMapAttr(map_)},
+        result_types=[array.element_type],
+    )
+
+
+def _store(value: Operation, array: Array, map_: AffineMap) -> Operation:
+    return affine.StoreOp.create(
+        operands=[value.results[0], array.value], properties={"map": AffineMapAttr(map_)}
+    )
