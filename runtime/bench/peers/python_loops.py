@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping
 
 from xdsl.dialects import affine, arith, func, memref
 from xdsl.dialects.builtin import Float32Type, MemRefType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstraintKind, AffineExpr, AffineMap
+from xdsl.utils.hints import isa
 
 from .libraries import Unsupported
 
@@ -104,7 +105,7 @@ class _Writer:
                 raise Unsupported(f"'{op.name}' is not printed as Python")
 
     def _allocation(self, op: memref.AllocOp | memref.AllocaOp, depth: int) -> None:
-        shape = op.memref.type.get_shape() if isinstance(op.memref.type, MemRefType) else ()
+        shape = op.memref.type.get_shape()
         if not shape:
             self._variables.add(op.memref)
             return
@@ -181,5 +182,7 @@ def _substituted(text: str, names: Mapping[str, str]) -> str:
 
 
 def _is_single(value: SSAValue) -> bool:
-    kind = value.type.element_type if isinstance(value.type, MemRefType) else value.type
+    kind = value.type
+    if isa(kind, MemRefType[Attribute]):
+        kind = kind.element_type
     return isinstance(kind, Float32Type)
