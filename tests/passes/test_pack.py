@@ -1,0 +1,104 @@
+"""Packing: what the buffer holds, its layout, what is refused, and that results stay the same."""
+
+import numpy as np
+import pytest
+
+import loopwright
+from loopwright.passes.transformation import MalformedTransformation
+
+MATMUL = """
+func.func @matmul(%n: index, %m: index, %l: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>,
+                  %C: memref<?x?xf64>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %m {
+      affine.for %k = 0 to %l {
+        %0 = affine.load %A[%i, %k] : memref<?x?xf64>
+        %1 = affine.load %B[%k, %j] : memref<?x?xf64>
+        %2 = affine.load %C[%i, %j] : memref<?x?xf64>
+        %3 = arith.mulf %0, %1 : f64
+        %4 = arith.addf %2, %3 : f64
+        affine.store %4, %C[%i, %j] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}
+"""
+
+TILED = "tile{loops=i,j,k sizes=16,24,32},interchange{loops=kt,jt,it}"
+REGISTER_TILE = (
+    "tile{loops=S0.i,S0.j sizes=4,8},interchange{loops=S0.k,S0.i,S0.j},"
+    "unroll{loops=S0.i,S0.j},vectorize{loops=S0.j width=8}"
+)
+
+SCHEDULES = {
+    "rows": f"{TILED},pack{{loops=jt array=B}}",
+    "transposed": f"{TILED},pack{{loops=it array=A order=1,0}}",
+    "panels": f"{TILED},pack{{loops=jt array=B order=1,0 panels=0,8}}",
+    "written": f"{TILED},pack{{loops=it array=C}}",
+    "whole array": "pack{loops=i array=B}",
+    "twice": f"{TILED},pack{{loops=jt array=B}},pack{{loops=it array=B_packed}}",
+    "panels in vectors": (
+        f"{TILED},pack{{loops=jt array=B order=1,0 panels=0,8}},"
+        f"pack{{loops=it array=A panels=4,0}},{REGISTER_TILE}"
+    ),
+    "parallel": f"{TILED},pack{{loops=jt array=B}},pack{{loops=it array=C}},parallel{{loops=it}}",
+}
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+@pytest.mark.parametrize("size", [(33, 50, 65), (16, 24, 32), (5, 7, 3), (0, 4, 4), (4, 4, 0)])
+def test_packed_products(name: str, size: tuple[int, int, int]) -> None:
+    n, m, depth = size
+    generator = np.random.default_rng(1)
+    a, b, c = (generator.integers(-9, 9, s) * 1.0 for s in ((n, depth), (depth, m), (n, m)))
+    expected = c + a @ b
+    function = loopwright.load(MATMUL)["matmul"]
+    function.compile(schedule=SCHEDULES[name], threads=2)(n, m, depth, a, b, c)
+    np.testing.assert_array_equal(c, expected)
+
+
+def loop_ir(schedule: str) -> str:
+    kernel = loopwright.load(MATMUL)["matmul"].compile(schedule=schedule)
+    return kernel.specialise(100, 100, 100, *(np.zeros((100, 100)) for _ in range(3))).loop_ir
+
+
+def test_the_buffer_is_as_large_as_a_tile() -> None:
+    assert "%B_packed = memref.alloca() {alignment = 64 : i64} : memref<32x24xf64>" in loop_ir(
+        SCHEDULES["rows"]
+    )
+    assert "memref<3x32x8xf64>" in loop_ir(SCHEDULES["panels"])
+    assert "memref<32x16xf64>" in loop_ir(SCHEDULES["transposed"])
+
+
+def test_panels_are_read_as_vectors() -> None:
+    text = loop_ir(SCHEDULES["panels in vectors"])
+    assert "affine.vector_load %B_packed" in text
+    assert "vector.gather" not in text
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ("pack{loops=i array=D}", "there is no array D; the arrays are A, B, C"),
+        ("pack{loops=i,j array=A}", "name the one loop"),
+        ("pack{loops=i array=A order=0,0}", "each of the 2 subscripts of A once"),
+        ("pack{loops=i array=A panels=8}", "for each of the 2 subscripts of A"),
+        ("pack{loops=i array=A panels=-8,0}", "for each of the 2 subscripts of A"),
+    ],
+)
+def test_malformed_requests(step: str, message: str) -> None:
+    with pytest.raises(MalformedTransformation, match=message):
+        loopwright.load(MATMUL)["matmul"].schedule(step)
+
+
+def test_an_array_that_is_not_used_inside() -> None:
+    fill = """
+  %z = arith.constant 0.0 : f64
+  affine.for %q = 0 to %n {
+    affine.store %z, %C[%q, 0] : memref<?x?xf64>
+  }
+"""
+    text = MATMUL.replace("memref<?x?xf64>) {", f"memref<?x?xf64>) {{{fill}")
+    with pytest.raises(MalformedTransformation, match="A is not used inside q"):
+        loopwright.load(text)["matmul"].schedule("pack{loops=q array=A}")
