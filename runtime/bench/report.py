@@ -110,7 +110,7 @@ def table(found: Sequence[Row]) -> list[list[str]]:
 
 def _cells(row: Row) -> list[str]:
     assert row.median is not None and row.minimum is not None and row.rate is not None
-    spread = f"{row.spread:.1%}" + ("" if row.steady else "!")
+    spread = f"{row.spread:.1%}" + ("" if row.steady else "*")
     if row.correct:
         difference = "bit-equal" if row.bit_equal else f"{row.difference:.1e}"
     else:
