@@ -8,11 +8,13 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import IO, Any, NoReturn
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 from xdsl.universe import Universe
-from xdsl.utils.exceptions import DiagnosticException, VerifyException
+from xdsl.utils.exceptions import DiagnosticException, ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from .dialects.context import DIALECTS
@@ -29,6 +31,10 @@ _PROGRAM = "loopwright-opt"
 
 class UsageError(Exception):
     """A mistake on the command line."""
+
+
+class PassError(Exception):
+    """A pass of xDSL that cannot handle a program."""
 
 
 class LoopwrightOptMain(xDSLOptMain):
@@ -124,12 +130,29 @@ class LoopwrightOptMain(xDSLOptMain):
 
     def apply_passes(self, prog: ModuleOp) -> None:
         """Runs the pipeline; a mistake found there is a diagnostic that can be expected."""
+        running = [""]
+        check = self.pipeline.callback
+
+        def callback(
+            previous: ModulePass | None, module: ModuleOp, following: ModulePass | None
+        ) -> None:
+            if check is not None:
+                check(previous, module, following)
+            running[:] = [following.name] if following else []
+
         try:
-            super().apply_passes(prog)
-        except (SourceError, TransformationError, VerifyException) as error:
-            if not self.args.verify_diagnostics:
+            replace(self.pipeline, callback=callback).apply(self.ctx, prog)
+        except (SourceError, TransformationError) as error:
+            if self.args.verify_diagnostics:
+                raise DiagnosticException(str(error)) from error
+            raise
+        except (ShrinkException, OSError):
+            raise
+        except Exception as error:
+            if self.args.verify_diagnostics and isinstance(error, DiagnosticException):
                 raise
-            raise DiagnosticException(str(error)) from error
+            # Passes of xDSL fail in their own ways on programs that they do not support.
+            raise PassError(f"pass {running[0]} failed: {describe(error)}") from error
 
 
 def _to_xdsl(call: PassCall) -> str:
@@ -172,13 +195,19 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _report(str(error) if error.location else f"{_PROGRAM}: {error}")
     except OSError as error:
         return _report(f"{_PROGRAM}: error: cannot open '{error.filename}': {error.strerror}")
-    except (UsageError, TransformationError) as error:
+    except (UsageError, TransformationError, PassError) as error:
         return _report(f"{_PROGRAM}: error: {error}")
     except Exception as error:
-        # Passes and printers of xDSL fail in their own ways on programs that they do not support.
-        name = type(error).__name__
-        return _report(f"{_PROGRAM}: error: {one_line(str(error)) or name} ({name})")
+        # Printers of xDSL fail in their own ways on programs that they do not support.
+        return _report(f"{_PROGRAM}: error: {describe(error)}")
     return 0
+
+
+def describe(error: Exception) -> str:
+    """An error that was not meant for users, as one line."""
+    name = type(error).__name__
+    text = one_line(str(error))
+    return f"{text} ({name})" if text else name
 
 
 def _report(message: str) -> int:

@@ -50,6 +50,7 @@ MISTAKES = [
     (["{gemm}", "-p", "cse,tile{{loops=}}"], "<pipeline>:1:16: error: expected a value, not '}}'"),
     (["{gemm}", "-p", "tile{{loops=k}}"], "<pipeline>:1:1: error: tile needs the option sizes"),
     (["{gemm}", "-p", "cse{{x=1}}"], 'loopwright-opt: error: provided arguments ["x"] not found'),
+    (["{gemm}", "-p", "cse,lower-affine"], "loopwright-opt: error: pass lower-affine failed: "),
     (
         ["{gemm}", "-p", "parallel{{loops=k}}"],
         "loopwright-opt: error: parallel of k is illegal: the flow dependence from S1 to S1 on C",
