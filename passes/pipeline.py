@@ -120,7 +120,7 @@ def error_at(text: str, position: int, message: str, hint: str | None = None) ->
     """The error that points at a position in a pipeline."""
     line = text.count("\n", 0, position)
     start = text.rfind("\n", 0, position) + 1
-    place = Location("<pipeline>", line + 1, position - start + 1, text.splitlines()[line])
+    place = Location("<pipeline>", line + 1, position - start + 1, text.split("\n")[line])
     return SourceError(message, place, hint)
 
 

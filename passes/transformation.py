@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 if TYPE_CHECKING:
     from .polyhedral.scop import Scop
     from .schedule import Schedule
-    from .schedule_tree import Tree
+    from .schedule_tree import Loop, Tree
     from .violation import Violation
 
 
@@ -55,6 +55,8 @@ class Transformation(ABC):
     """
 
     name: ClassVar[str]
+    symbol: ClassVar[str] = ""
+    """Its letters in the compact notation, `{}` for the number of loops; by default its name."""
 
     loops: tuple[str, ...] = option("the loops, by name")
 
@@ -77,6 +79,18 @@ class Transformation(ABC):
     def new_loops(self, schedule: Schedule) -> tuple[str, ...]:
         """Names of the loops that the step makes: none, or one for each of `loops`."""
         return ()
+
+    @classmethod
+    def from_symbol(cls, schedule: Schedule, loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
+        """The step's loops, where the compact notation has these behind the symbol.
+
+        Raises MalformedTransformation.
+        """
+        return loops
+
+    def to_symbol(self, schedule: Schedule) -> tuple[Loop, ...] | None:
+        """What `from_symbol` makes the step's loops of; None where only the full name will do."""
+        return schedule.find_loops(self.loops)
 
     @property
     def subject(self) -> str:

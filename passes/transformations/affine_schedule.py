@@ -38,6 +38,7 @@ class AffineSchedule(Transformation):
     """
 
     name: ClassVar[str] = "affine-schedule"
+    symbol: ClassVar[str] = "A"
 
     loops: tuple[str, ...] = option("none: the whole program is scheduled", default=())
     fusion: str = option("minimal, balanced or maximal", default="balanced")

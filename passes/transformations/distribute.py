@@ -25,6 +25,7 @@ class Distribute(Transformation):
     """
 
     name: ClassVar[str] = "distribute"
+    symbol: ClassVar[str] = "D"
 
     after: tuple[str, ...] = option("statements behind which to cut, by default all", default=())
 

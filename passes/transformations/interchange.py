@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..schedule import Schedule
-from ..schedule_tree import Tree, rebuild, replace_node
+from ..schedule_tree import Loop, Tree, chain, rebuild, replace_node
 from ..transformation import MalformedTransformation, Transformation
 
 
@@ -23,6 +23,26 @@ class Interchange(Transformation):
     """
 
     name: ClassVar[str] = "interchange"
+    symbol: ClassVar[str] = "I"
+
+    @classmethod
+    def from_symbol(cls, schedule: Schedule, loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
+        """`I(L0,L2)` swaps two loops; those between them stay where they are."""
+        if len(loops) != 2 or loops[0] is loops[1]:
+            raise MalformedTransformation("I swaps two loops; interchange(...) gives a new order")
+        depths = sorted(len(schedule.outer(loop)) for loop in loops)
+        outer, inner = sorted(loops, key=lambda loop: len(schedule.outer(loop)))
+        members = chain(outer)[: depths[1] - depths[0] + 1]
+        if members[-1] is not inner:
+            raise MalformedTransformation(
+                f"{outer.name}, {inner.name} are not in one chain of directly nested loops"
+            )
+        return (inner, *members[1:-1], outer)
+
+    def to_symbol(self, schedule: Schedule) -> tuple[Loop, ...] | None:
+        old, new = schedule.chain(self.loops), schedule.find_loops(self.loops)
+        moved = [n for n, (a, b) in enumerate(zip(old, new, strict=True)) if a is not b]
+        return (old[0], old[-1]) if moved == [0, len(old) - 1] else None
 
     def rewrite(self, schedule: Schedule) -> Tree:
         if len(self.loops) < 2:

@@ -47,6 +47,7 @@ class Pack(Transformation):
     """
 
     name: ClassVar[str] = "pack"
+    symbol: ClassVar[str] = "B"
 
     array: str = option("the array, by name")
     order: tuple[int, ...] = option("subscripts of the array, counted from 0", default=())

@@ -23,6 +23,7 @@ class Parallel(Transformation):
     """
 
     name: ClassVar[str] = "parallel"
+    symbol: ClassVar[str] = "P"
 
     def rewrite(self, schedule: Schedule) -> Tree:
         return mark(schedule, self.loops, _mark)

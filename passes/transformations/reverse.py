@@ -23,6 +23,7 @@ class Reverse(Transformation):
     """
 
     name: ClassVar[str] = "reverse"
+    symbol: ClassVar[str] = "R"
 
     def rewrite(self, schedule: Schedule) -> Tree:
         return mark(schedule, self.loops, _reverse)

@@ -26,6 +26,7 @@ class Shift(Transformation):
     """
 
     name: ClassVar[str] = "shift"
+    symbol: ClassVar[str] = "H"
 
     offset: int = option("how far", keyword="by")
     statements: tuple[str, ...] = option("the statements to shift, by default all", default=())

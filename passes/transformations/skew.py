@@ -29,6 +29,7 @@ class Skew(Transformation):
     """
 
     name: ClassVar[str] = "skew"
+    symbol: ClassVar[str] = "K"
 
     factors: tuple[int, ...] = option("one factor per inner loop", keyword="by")
 

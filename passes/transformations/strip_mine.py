@@ -23,6 +23,7 @@ class StripMine(Transformation):
     """
 
     name: ClassVar[str] = "strip-mine"
+    symbol: ClassVar[str] = "M"
 
     size: int = option("values of the loop in a strip", keyword="by")
     names: tuple[str, ...] = option("the name of the loop over strips", default=())

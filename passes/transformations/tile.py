@@ -26,6 +26,7 @@ class Tile(Transformation):
     """
 
     name: ClassVar[str] = "tile"
+    symbol: ClassVar[str] = "T{}"
 
     sizes: tuple[int, ...] = option("one size per loop, in values of the loop", keyword="by")
     names: tuple[str, ...] = option("names of the tile loops", default=())

@@ -22,6 +22,7 @@ class Unroll(Transformation):
     """
 
     name: ClassVar[str] = "unroll"
+    symbol: ClassVar[str] = "U"
 
     factor: int = option("iterations that are written out, 0 for all", default=0, keyword="by")
 

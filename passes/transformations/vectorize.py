@@ -24,6 +24,7 @@ class Vectorize(Transformation):
     """
 
     name: ClassVar[str] = "vectorize"
+    symbol: ClassVar[str] = "V"
 
     width: int | None = option("elements per vector", default=None, keyword="by")
 
