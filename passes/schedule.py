@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from weakref import WeakKeyDictionary
+from typing import cast
 
 from .legality import Legality
 from .polyhedral.context import ISL_LOCK
@@ -19,8 +19,6 @@ from .transformation import (
     Transformation,
     TransformationError,
 )
-
-_DEPENDENCES: WeakKeyDictionary[Scop, Dependences] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -186,7 +184,6 @@ def _related(candidates: list[Loop], others: list[Loop]) -> list[Loop]:
 def dependences_of(scop: Scop) -> Dependences:
     """The dependences of a Scop, computed once."""
     with ISL_LOCK:
-        result = _DEPENDENCES.get(scop)
-        if result is None:
-            result = _DEPENDENCES[scop] = compute_dependences(scop)
-        return result
+        if "dependences" not in scop.memory:
+            scop.memory["dependences"] = compute_dependences(scop)
+        return cast(Dependences, scop.memory["dependences"])

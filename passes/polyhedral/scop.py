@@ -116,7 +116,8 @@ class Scop:
     `func` is the normalised function (only affine loads and stores; no iter_args, no results of
     affine.if) that statement bodies point into. `context` constrains the parameters (sizes are not
     negative). `tree` is the original execution order. `returns` are rank-0 local arrays whose
-    final values the function returns, in order.
+    final values the function returns, in order. `memory` is where analyses keep what they found, by
+    name; it lives as long as the Scop.
     """
 
     name: str
@@ -127,6 +128,7 @@ class Scop:
     statements: tuple[Statement, ...]
     tree: Tree
     returns: tuple[Array, ...] = ()
+    memory: dict[str, object] = field(default_factory=dict[str, object], init=False, repr=False)
 
     def statement(self, name: str) -> Statement:
         """The statement called `name`; raises KeyError."""
