@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support.differential import function_of
 from support.random_programs import programs, sizes_of
 from support.random_schedules import schedules
 
+from loopwright.dialects.errors import SourceError
 from loopwright.dialects.parse import parse_module
 from loopwright.dialects.verify import verify
 from loopwright.lowering.generate import generate
@@ -16,7 +17,12 @@ from loopwright.lowering.generate import generate
 
 def check(data: st.DataObject) -> None:
     program = data.draw(programs())
-    schedule = data.draw(schedules(function_of(program).schedule()))
+    try:
+        original = function_of(program).schedule()
+    except SourceError as error:
+        assume("too complex" not in error.message)
+        raise
+    schedule = data.draw(schedules(original))
     function = generate(schedule, data.draw(sizes_of(program)))
     verify(function)
     printed = str(function)
@@ -32,6 +38,6 @@ def test_round_trip(data: st.DataObject) -> None:
 
 @pytest.mark.campaign
 @given(st.data())
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=500, deadline=None)
 def test_round_trip_campaign(data: st.DataObject) -> None:
     check(data)
