@@ -51,7 +51,7 @@ def apply_notation(text: str, schedule: Schedule) -> Schedule:
 def print_notation(schedule: Schedule) -> str:
     """The notation that `apply_notation` reads back as the same transformations."""
     texts: list[str] = []
-    current = Schedule.original(schedule.program, schedule.target)
+    current = Schedule.original(schedule.program, schedule.target, reassociate=schedule.reassociate)
     prefix: tuple[str, ...] = ()
     for step in schedule.transformations:
         text, used = _print_step(step, current, prefix)

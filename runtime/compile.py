@@ -19,12 +19,12 @@ from ..lowering.generate import generate
 from ..lowering.llvm import Options, symbol, translate
 from ..lowering.llvm.heap import FAILED_ALLOCATIONS
 from ..lowering.specialise import specialise
-from ..passes.pipeline import parse_pipeline
 from ..passes.polyhedral.bounds import check_bounds
 from ..passes.polyhedral.context import ISL_LOCK
 from ..passes.polyhedral.raising import raise_function
 from ..passes.polyhedral.scop import Scop
 from ..passes.schedule import Schedule, dependences_of
+from ..passes.spellings import apply_text
 from ..passes.stages import stage
 from ..passes.target import Target
 from . import jit
@@ -86,16 +86,14 @@ def model(function: func.FuncOp) -> Scop:
         return raise_function(function)
 
 
-def schedule_from(
-    scop: Scop, pipeline: str, target: Target, *, reassociate: bool = False
-) -> Schedule:
-    """The program of `scop` after a pipeline of passes; raises SourceError, TransformationError."""
+def schedule_from(scop: Scop, text: str, target: Target, *, reassociate: bool = False) -> Schedule:
+    """The schedule of `scop` that a text describes; raises SourceError, TransformationError."""
     with ISL_LOCK:
         with stage("dependences"):
             dependences_of(scop)
         with stage("legality"):
             original = Schedule.original(scop, target, reassociate=reassociate)
-            return original.apply_all(parse_pipeline(pipeline))
+            return apply_text(text, original)
 
 
 def compile_source(source: Source, sizes: Sizes, options: Options, target: Target) -> Code:

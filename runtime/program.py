@@ -48,14 +48,14 @@ class Function:
         return dependences_of(self.scop)
 
     def schedule(
-        self, pipeline: str = "", target: Target | None = None, *, fast_math: bool = False
+        self, text: str = "", target: Target | None = None, *, fast_math: bool = False
     ) -> Schedule:
-        """The schedule that a pipeline of passes leads to.
+        """The schedule in a text: a pipeline of passes, compact notation or `schedule.sequence`.
 
         With `fast_math`, it may reassociate floating-point operations. Raises SourceError,
         TransformationError.
         """
-        return schedule_from(self.scop, pipeline, target or Target.host(), reassociate=fast_math)
+        return schedule_from(self.scop, text, target or Target.host(), reassociate=fast_math)
 
     def compile(
         self,
@@ -67,8 +67,9 @@ class Function:
     ) -> Kernel:
         """A kernel that runs this function.
 
-        `schedule` is a Schedule of this function, a pipeline of passes such as
-        `"tile{loops=i,j sizes=32,32},parallel{loops=it}"`, or None for the loops as written.
+        `schedule` is a Schedule of this function, its text as a pipeline of passes such as
+        `"tile{loops=i,j sizes=32,32},parallel{loops=it}"`, in compact notation such as
+        `"T2(L0,L1,32,32)P(L0)"` or as a `schedule.sequence`, or None for the loops as written.
         `threads` run the parallel loops; None leaves the number to the OpenMP runtime.
         With `fast_math`, floating-point operations may be reassociated. Code is generated for
         `target`, by default this machine.

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
+from ..dialects.errors import SourceError
+from ..passes.schedule import Schedule
 from ..runtime.program import Function
 from . import UsageError
 from .shipped import load_program
@@ -20,6 +24,43 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-f", "--func", metavar="NAME", help="the function (needed when there are several)"
     )
+
+
+def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments `-p` and `--schedule-file`."""
+    schedule = parser.add_mutually_exclusive_group()
+    schedule.add_argument(
+        "-p",
+        "--pipeline",
+        metavar="PASSES",
+        help="the schedule, as a pipeline of passes or in compact notation",
+    )
+    schedule.add_argument(
+        "-S",
+        "--schedule-file",
+        metavar="FILE",
+        help="a file with the schedule: a schedule.sequence, a pipeline or compact notation",
+    )
+
+
+def read_schedule(
+    arguments: argparse.Namespace, function: Function, *, fast_math: bool = False
+) -> Schedule | None:
+    """The schedule that the arguments give, if any; raises SourceError, TransformationError."""
+    name = arguments.schedule_file
+    if name is None:
+        text = arguments.pipeline
+        return None if text is None else function.schedule(text, fast_math=fast_math)
+    try:
+        text = Path(name).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError(f"cannot read '{name}': it is not UTF-8 text") from None
+    try:
+        return function.schedule(text, fast_math=fast_math)
+    except SourceError as error:
+        place = replace(error.location, file=name) if error.location else None
+        message = error.message if place else f"{name}: {error.message}"
+        raise SourceError(message, place, error.hint) from error
 
 
 def functions(arguments: argparse.Namespace) -> list[Function]:

@@ -3,8 +3,9 @@
 For each dependence: kind, source -> target, array, the distance along each loop that both share
 (0, 1 ...: constant; + - 0+ 0- : sign; *: any), and the exact relation between instances.
 
-example:
+examples:
   loopwright deps gemm.mlir
+  loopwright deps gemm.mlir --svg dependences.svg
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ import argparse
 
 import islpy as isl
 
-from ..passes.polyhedral.affine_text import to_readable_text
+from ..passes.descriptions import describe_access
+from ..passes.graphs import dependence_graph
 from ..passes.polyhedral.dependences import Dependence
 from ..passes.polyhedral.distance import distances
-from ..passes.polyhedral.scop import Access, Scop, Statement
+from ..passes.polyhedral.scop import Scop, Statement
 from ..runtime.program import Function
-from .common import add_program_arguments, format_table, functions
+from .common import add_program_arguments, format_table, functions, one_function
+from .pictures import add_picture_arguments, write_pictures
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,21 +30,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--input", action="store_true", help="also pairs of reads of the same element (for reuse)"
     )
+    add_picture_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the dependences."""
-    found = functions(arguments)
+    """Prints the dependences, and writes the pictures."""
+    wants_picture = arguments.dot is not None or arguments.svg is not None
+    found = [one_function(arguments)] if wants_picture else functions(arguments)
     print("\n\n".join(describe(function, arguments.input) for function in found))
+    write_pictures(
+        arguments,
+        lambda: dependence_graph(found[0].scop, _chosen(found[0], arguments.input)),
+    )
     return 0
 
 
 def describe(function: Function, with_input: bool = False) -> str:
     """The model and the dependences of a function, for people."""
     scop = function.scop
-    dependences = list(function.dependences)
-    if with_input:
-        dependences += function.dependences.input
+    dependences = _chosen(function, with_input)
     parameters = ", ".join(parameter.name for parameter in scop.parameters) or "none"
     lines = [scop.name, f"  parameters: {parameters}", "", "  statements:"]
     rows = [_statement(scop, statement) for statement in scop.statements]
@@ -52,27 +59,24 @@ def describe(function: Function, with_input: bool = False) -> str:
     return "\n".join(lines)
 
 
+def _chosen(function: Function, with_input: bool) -> list[Dependence]:
+    return [*function.dependences, *(function.dependences.input if with_input else ())]
+
+
 def _indent(text: str) -> list[str]:
     return [f"    {line}" for line in text.splitlines()]
 
 
 def _statement(scop: Scop, statement: Statement) -> list[str]:
-    reads = ", ".join(dict.fromkeys(_access(scop, statement, access) for access in statement.reads))
-    writes = ", ".join(_access(scop, statement, access) for access in statement.writes)
+    reads = dict.fromkeys(describe_access(scop, statement, each) for each in statement.reads)
+    writes = (describe_access(scop, statement, each) for each in statement.writes)
     domain = statement.domain.gist_params(scop.context)
     return [
         f"{statement.name}({', '.join(statement.loops)})",
-        f"writes {writes}",
-        f"reads {reads}" if reads else "",
+        f"writes {', '.join(writes)}",
+        f"reads {', '.join(reads)}" if reads else "",
         _without_parameters(domain),
     ]
-
-
-def _access(scop: Scop, statement: Statement, access: Access) -> str:
-    loops = statement.loops
-    symbols = [parameter.name for parameter in scop.parameters]
-    subscripts = [to_readable_text(result, loops, symbols) for result in access.map.results]
-    return f"{access.array.name}[{', '.join(subscripts)}]"
 
 
 def _dependence(scop: Scop, dependence: Dependence) -> list[str]:

@@ -21,12 +21,13 @@ from ..lowering.llvm import Options, translate
 from ..lowering.specialise import specialise
 from ..passes.polyhedral.bounds import check_bounds
 from ..passes.polyhedral.extents import infer_extents
+from ..passes.schedule import Schedule
 from ..passes.target import Target
 from ..runtime import jit
 from ..runtime.program import Function
 from ..runtime.signature import Sizes
 from . import UsageError
-from .common import add_program_arguments, functions
+from .common import add_program_arguments, add_schedule_arguments, functions, read_schedule
 
 FORMATS = {
     "mlir": "the loops after the schedule, as MLIR",
@@ -52,9 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a size (n=1000) or an extent of an array (A_dim0=64)",
     )
-    parser.add_argument(
-        "-p", "--pipeline", metavar="PASSES", help="the schedule, as a pipeline of passes"
-    )
+    add_schedule_arguments(parser)
     parser.add_argument(
         "-t", "--threads", type=int, default=0, metavar="T", help="threads (--llvm and --asm)"
     )
@@ -77,7 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
             listing = ", ".join(sorted(known)) or "none"
             raise UsageError(f"there is no size '{name}'; there are {listing}")
     for each in chosen:
-        print(_emit(arguments, _loops(each, sizes, arguments.pipeline)).rstrip())
+        schedule = read_schedule(arguments, each, fast_math=arguments.fast_math)
+        print(_emit(arguments, _loops(each, sizes, schedule)).rstrip())
     return 0
 
 
@@ -91,22 +91,22 @@ def _sizes(texts: list[str]) -> dict[str, int]:
     return sizes
 
 
-def _loops(function: Function, given: dict[str, int], pipeline: str | None) -> func.FuncOp:
+def _loops(function: Function, given: dict[str, int], schedule: Schedule | None) -> func.FuncOp:
     """The loop IR of a function for the given sizes, symbolic in those that are not known."""
     scop = function.scop
-    if pipeline is None and not given:
+    if schedule is None and not given:
         return function.function
     names = {parameter.name for parameter in scop.sizes}
     known = infer_extents(scop, {name: size for name, size in given.items() if name in names})
     missing = [p.name for p in scop.sizes if p.name not in known]
-    if missing and pipeline is not None:
+    if missing and schedule is not None:
         parameters = [p.name for p in scop.parameters if p.name in missing] or missing
         options = " ".join(f"--set {name}=..." for name in parameters)
         raise UsageError(f"the schedule of {function.name} needs all sizes; add {options}")
     if not missing:
         check_bounds(scop, known)
-    if pipeline is not None:
-        return generate(function.schedule(pipeline), known)
+    if schedule is not None:
+        return generate(schedule, known)
     sizes = _positions(function, known)
     return specialise(function.function, sizes.shapes, sizes.integers)
 

@@ -10,6 +10,8 @@ examples:
   loopwright run gemm.mlir --set ni=512 --set nj=512 --set nk=512 \\
       -p 'interchange{loops=k,S1.j}' --threads 2 --timing
   loopwright run polybench/gemm --size LARGE -p 'parallel{loops=i}'
+  loopwright run polybench/gemm --size LARGE -p 'I(L1,L2)P(L0)V(L2,8)'
+  loopwright run gemm.mlir --set ni=99 --set nj=99 --set nk=99 --schedule-file tiled.mlir
   loopwright run blur.mlir --input img=photo.npy --output out=blurred.npy
 """
 
@@ -31,7 +33,13 @@ from ..runtime.kernel import Kernel
 from ..runtime.program import Function
 from ..runtime.timing import Timing, format_seconds
 from . import UsageError
-from .common import add_program_arguments, format_table, one_function
+from .common import (
+    add_program_arguments,
+    add_schedule_arguments,
+    format_table,
+    one_function,
+    read_schedule,
+)
 from .shipped import add_size_argument, determined, find_kernel, kernel_settings, sizes_of
 
 _UNSTEADY = "*"
@@ -49,9 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a size (n=1000), an extent of an array (A_dim0=64) or a scalar (alpha=1.5)",
     )
-    parser.add_argument(
-        "-p", "--pipeline", metavar="PASSES", help="the schedule, as a pipeline of passes"
-    )
+    add_schedule_arguments(parser)
     parser.add_argument(
         "-t", "--threads", type=int, metavar="T", help="threads of parallel loops (default: all)"
     )
@@ -92,8 +98,9 @@ def run(arguments: argparse.Namespace) -> int:
     stages = StageTimes()
     with record_stages(stages):
         function = one_function(arguments)
+        schedule = read_schedule(arguments, function, fast_math=arguments.fast_math)
         kernel = function.compile(
-            arguments.pipeline, threads=arguments.threads, fast_math=arguments.fast_math
+            schedule, threads=arguments.threads, fast_math=arguments.fast_math
         )
     settings = Settings(_pairs("--set", arguments.set), inputs, arguments.seed)
     entry = find_kernel(arguments.file)
@@ -108,12 +115,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.timing:
         print(f"{stages}\n")
     kernels = {"unscheduled": kernel}
-    if arguments.pipeline is not None:
+    if schedule is not None:
         plain = function.compile(threads=arguments.threads, fast_math=arguments.fast_math)
         kernels = {"unscheduled": plain, "scheduled": kernel}
     results = _run_once(kernel, values)
     agreements: list[Agreement] = []
-    if arguments.pipeline is not None or arguments.fast_math:
+    if schedule is not None or arguments.fast_math:
         expected = _run_once(function.compile(threads=arguments.threads), values)
         compared = [results, expected]
         if entry is not None:

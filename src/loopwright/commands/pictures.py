@@ -1,0 +1,39 @@
+"""Pictures of graphs: Graphviz's text, and SVG where Graphviz is installed."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from . import UsageError
+
+
+def add_picture_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments `--dot` and `--svg`."""
+    parser.add_argument("--dot", metavar="FILE", help="write a picture as Graphviz text")
+    parser.add_argument("--svg", metavar="FILE", help="draw a picture (needs Graphviz's dot)")
+
+
+def write_pictures(arguments: argparse.Namespace, make: Callable[[], str]) -> None:
+    """Writes the graph in the formats that were asked for; raises UsageError, OSError."""
+    if arguments.dot is None and arguments.svg is None:
+        return
+    text = make()
+    if arguments.dot is not None:
+        Path(arguments.dot).write_text(f"{text}\n", encoding="utf-8")
+    if arguments.svg is not None:
+        Path(arguments.svg).write_bytes(_draw(text))
+
+
+def _draw(text: str) -> bytes:
+    program = shutil.which("dot")
+    if program is None:
+        raise UsageError("--svg needs Graphviz (its program dot is not installed); --dot does not")
+    result = subprocess.run([program, "-Tsvg"], input=text.encode(), capture_output=True)
+    if result.returncode:
+        reason = result.stderr.decode(errors="replace").strip().splitlines()
+        raise UsageError(f"dot failed: {reason[-1] if reason else 'without a message'}")
+    return result.stdout

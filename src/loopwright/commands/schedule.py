@@ -1,0 +1,69 @@
+"""Prints the loops of a program, before and after a schedule, as an indented tree.
+
+Each loop has its name, the function whose values it runs over where that is not the iterator of
+the program, and its marks; each statement what it writes and from what. Below come the other
+spellings of the schedule. In the picture, parallel loops are green and vector loops blue.
+
+examples:
+  loopwright schedule polybench/gemm
+  loopwright schedule polybench/gemm -p 'tile{loops=k,S1.j sizes=32,32},parallel{loops=i}'
+  loopwright schedule polybench/gemm -p 'I(L1,L2)P(L0)' --svg gemm.svg
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from ..passes.descriptions import describe_tree
+from ..passes.graphs import tree_graph
+from ..passes.notation import print_notation
+from ..passes.schedule import Schedule
+from ..passes.schedule_ops import to_sequence
+from ..runtime.program import Function
+from .common import add_program_arguments, add_schedule_arguments, one_function, read_schedule
+from .pictures import add_picture_arguments, write_pictures
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `loopwright schedule`."""
+    add_program_arguments(parser)
+    add_schedule_arguments(parser)
+    parser.add_argument(
+        "--fast-math", action="store_true", help="let floating-point operations be reassociated"
+    )
+    add_picture_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the tree, or both trees, and writes the pictures."""
+    function = one_function(arguments)
+    after = read_schedule(arguments, function, fast_math=arguments.fast_math)
+    schedules = {"before": function.schedule()}
+    if after is not None:
+        schedules["after"] = after
+    print(_describe(function, schedules))
+    titles = {f"{function.name}, {title}": each for title, each in schedules.items()}
+    write_pictures(arguments, lambda: tree_graph(titles))
+    return 0
+
+
+def _describe(function: Function, schedules: dict[str, Schedule]) -> str:
+    before, *rest = schedules.values()
+    if not rest:
+        return f"{function.name}\n{_indent(describe_tree(before.scop, before.tree))}"
+    parts = [function.name]
+    for title, schedule in schedules.items():
+        parts += [f"\n  {title}:", _indent(_indent(describe_tree(schedule.scop, schedule.tree)))]
+    (after,) = rest
+    spellings = {
+        "pipeline": str(after),
+        "compact": print_notation(after),
+        "operations": str(to_sequence(after)),
+    }
+    for title, text in spellings.items():
+        parts += [f"\n  as {title}:", _indent(_indent(text or "(nothing)"))]
+    return "\n".join(parts)
+
+
+def _indent(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
