@@ -86,6 +86,7 @@ def test_functions_per_statement(tmp_path: Path, capsys: pytest.CaptureFixture[s
     out = capsys.readouterr().out
     assert "    for i = 2t + i\n" in out
     assert "    for i = 1 + i\n" in out
+    fused = "F(S0.L0,S2.L0)H(S0.L0,1,statements=[S2,S3])"
     assert main(["schedule", "polybench/2mm", "-p", fused]) == 0
     assert "for i = S0: i; S1: i; S2: 1 + i; S3: 1 + i" in capsys.readouterr().out
 
