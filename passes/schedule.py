@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+from ..dialects.errors import SourceError
 from .legality import Legality
 from .polyhedral.context import ISL_LOCK
 from .polyhedral.dependences import Dependences, compute_dependences
@@ -64,7 +65,7 @@ class Schedule:
                 scop, tree = resolved.rewrite_program(self)
             except MalformedTransformation as error:
                 raise MalformedTransformation(f"{transformation.subject}: {error}") from None
-            legality = self.legality if scop is self.scop else Legality(dependences_of(scop))
+            legality = self.legality if scop is self.scop else _legality(resolved, scop)
             violation = legality.first_violation(tree)
         if violation is not None:
             raise IllegalTransformation(resolved.subject, violation)
@@ -181,9 +182,23 @@ def _related(candidates: list[Loop], others: list[Loop]) -> list[Loop]:
     ]
 
 
+def _legality(step: Transformation, scop: Scop) -> Legality:
+    """What is legal in the program that a step has changed; raises MalformedTransformation."""
+    try:
+        return Legality(dependences_of(scop))
+    except SourceError as error:
+        raise MalformedTransformation(f"{step.subject}: then {error.message}") from error
+
+
 def dependences_of(scop: Scop) -> Dependences:
     """The dependences of a Scop, computed once."""
     with ISL_LOCK:
         if "dependences" not in scop.memory:
             scop.memory["dependences"] = compute_dependences(scop)
         return cast(Dependences, scop.memory["dependences"])
+
+
+def remember_dependences(dependences: Dependences) -> None:
+    """Spares `dependences_of` the work where those of a changed program follow from others."""
+    with ISL_LOCK:
+        dependences.scop.memory["dependences"] = dependences

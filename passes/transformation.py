@@ -67,7 +67,8 @@ class Transformation(ABC):
     def rewrite_program(self, schedule: Schedule) -> tuple[Scop, Tree]:
         """The statements and arrays, and the new tree; most steps change only the tree.
 
-        The tree of a new Scop is the order so far, without marks. Raises MalformedTransformation.
+        The tree of a new Scop is its original order, or the order so far, without marks. Raises
+        MalformedTransformation.
         """
         return schedule.scop, self.rewrite(schedule)
 

@@ -24,6 +24,7 @@ class Reason(Enum):
     TOGETHER = "but both would be one iteration of all loops"
     PARALLEL = "but they would run in different iterations of the parallel loop {loop}"
     VECTOR = "but they would run in one vector of loop {loop}"
+    ELSEWHERE = "but it would write another element than that one reads"
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
+import islpy as isl
+
+from ..legality import Outer
 from ..schedule import Schedule
 from ..schedule_tree import (
     Leaf,
@@ -17,15 +20,20 @@ from ..schedule_tree import (
     path,
     replace_node,
     sequence,
+    statements,
+    union_schedule,
 )
-from ..transformation import MalformedTransformation, Transformation
+from ..tiling import reschedule
+from ..transformation import MalformedTransformation, Transformation, option
 
 
 @dataclass(frozen=True)
 class Fuse(Transformation):
     """Joins loops that follow each other into one, which is called as the first of them.
 
-    Iterations of the same value run together. `fuse{loops=S0.i,S1.i}`:
+    Iterations of the same value run together. With `shift=auto`, the values of each loop grow by
+    the smallest number, from 0 up, with which nothing runs before what it depends on.
+    `fuse{loops=S0.i,S1.i}`:
 
         for i:                  for i:
           S0[i]                   S0[i]
@@ -34,16 +42,71 @@ class Fuse(Transformation):
     """
 
     name: ClassVar[str] = "fuse"
+    symbol: ClassVar[str] = "F"
+
+    shift: str = option("none, or auto: shift the loops as far as is needed", default="none")
 
     def rewrite(self, schedule: Schedule) -> Tree:
+        if self.shift not in _SHIFTS:
+            raise MalformedTransformation(f"{self.shift!r} is none of {', '.join(_SHIFTS)}")
         members = schedule.find_loops(self.loops)
         if len(members) < 2:
             raise MalformedTransformation("name at least two loops, in the order in which they run")
         parent = _parent(schedule.tree, members)
         start = next(n for n, child in enumerate(parent.children) if child is members[0])
         before, after = parent.children[:start], parent.children[start + len(members) :]
+        if self.shift == "auto":
+            members = _shifted(schedule, members, parent)
         new = sequence((*before, _fuse(members), *after))
         return replace_node(schedule.tree, parent, new)
+
+
+_SHIFTS = ("none", "auto")
+
+
+def _shifted(schedule: Schedule, members: tuple[Loop, ...], parent: Sequence) -> tuple[Loop, ...]:
+    """The loops, shifted so far that their dependences stay forward when they are fused."""
+    outer: Outer = frozenset()
+    for loop in schedule.outer(parent):
+        outer = schedule.legality.inside(outer, loop)
+    active = schedule.legality.active(outer)
+    shifts: list[int] = []
+    for number, loop in enumerate(members):
+        needed = 0
+        for other, shift in zip(members[:number], shifts, strict=True):
+            distance = _largest_step_back(active, other, loop)
+            if distance is not None:
+                needed = max(needed, shift + distance)
+        shifts.append(needed)
+    return tuple(
+        reschedule(
+            loop, {name: aff.add_constant_val(isl.Val(n)) for name, aff in loop.schedule.items()}
+        )
+        if n
+        else loop
+        for loop, n in zip(members, shifts, strict=True)
+    )
+
+
+def _largest_step_back(active: isl.UnionMap, first: Loop, second: Loop) -> int | None:
+    """How much smaller the second loop's value can be than the first one's in a dependence.
+
+    None where there is no dependence from the first to the second. Raises
+    MalformedTransformation where this has no bound.
+    """
+    source, target = union_schedule(first), union_schedule(second)
+    steps = active.apply_domain(isl.UnionMap.from_multi_union_pw_aff(source)).apply_range(
+        isl.UnionMap.from_multi_union_pw_aff(target)
+    )
+    if steps.is_empty():
+        return None
+    back = isl.Map.from_union_map(steps).reverse().deltas().dim_max_val(0)
+    if not back.is_int():
+        raise MalformedTransformation(
+            f"no constant shift keeps {second.name} of {statements(second)[0]} behind "
+            f"{first.name} of {statements(first)[0]}: their distance grows with the sizes"
+        )
+    return back.to_python()
 
 
 def _parent(tree: Tree, members: tuple[Loop, ...]) -> Sequence:

@@ -9,12 +9,14 @@ from support import oracle
 from support.choice import SeededChooser
 from support.random_programs import seeded_program
 from support.random_schedules import Attempt, attempts
-from support.scop_execution import parameter_values
+from support.scop_execution import Instance, parameter_values
 
 from loopwright.dialects.parse import parse_module
 from loopwright.passes.polyhedral.raising import raise_module
+from loopwright.passes.polyhedral.scop import AccessKind, Scop
 from loopwright.passes.schedule import Schedule
 from loopwright.passes.transformation import IllegalTransformation
+from loopwright.passes.violation import Reason, Violation
 
 # Above this, comparing all pairs takes too long.
 MOST_INSTANCES = 150
@@ -48,16 +50,16 @@ def check(seed: int) -> None:
 def check_witness(attempt: Attempt) -> None:
     """The pair that an error names conflicts, and would run in the wrong order."""
     assert isinstance(attempt.error, IllegalTransformation)
-    scop, tree = attempt.transformation.resolve(attempt.before).rewrite_program(attempt.before)
     violation = attempt.error.violation
+    if violation.reason is Reason.ELSEWHERE:
+        check_value(attempt.before.scop, violation)
+        return
+    scop, tree = attempt.transformation.resolve(attempt.before).rewrite_program(attempt.before)
     if not {violation.dependence.source, violation.dependence.target} <= {
         statement.name for statement in scop.statements
     }:
         return  # between statements that a transformation has added
-    witness = violation.witness()
-    sizes = dict(witness.sizes)
-    first = violation.dependence.source, tuple(value for _, value in witness.source)
-    second = violation.dependence.target, tuple(value for _, value in witness.target)
+    first, second, sizes = pair(violation)
     assert oracle.order(scop.tree, first, second, sizes) is oracle.Order.BEFORE, attempt.error
     found = [
         conflict
@@ -65,6 +67,24 @@ def check_witness(attempt: Attempt) -> None:
         if not oracle.respects(scop, tree, conflict, sizes)
     ]
     assert found, f"{attempt.error}\nof {attempt.before}"
+
+
+def check_value(scop: Scop, violation: Violation) -> None:
+    """The first instance writes what the second one reads."""
+    first, second, sizes = pair(violation)
+    assert oracle.order(scop.tree, first, second, sizes) is oracle.Order.BEFORE
+    kinds = [conflict.kinds for conflict in oracle.conflicts_of(scop, first, second, sizes)]
+    assert (AccessKind.WRITE, AccessKind.READ) in kinds
+
+
+def pair(violation: Violation) -> tuple[Instance, Instance, dict[str, int]]:
+    """The instances that show a violation, and the sizes."""
+    witness = violation.witness()
+    return (
+        (violation.dependence.source, tuple(value for _, value in witness.source)),
+        (violation.dependence.target, tuple(value for _, value in witness.target)),
+        dict(witness.sizes),
+    )
 
 
 @pytest.mark.parametrize("seed", range(60))

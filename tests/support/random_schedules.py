@@ -43,6 +43,21 @@ def _array(chooser: Chooser, schedule: Schedule, _: int) -> str:
     return choose(chooser, [array.name for array in schedule.scop.arrays])
 
 
+def _split_value(chooser: Chooser, schedule: Schedule, _: int) -> str:
+    names = ["", *(parameter.name for parameter in schedule.scop.parameters)]
+    return f"{choose(chooser, names)}{choose(chooser, ['+1', '-1', '+2', '-2', '+3', '+0'])}"
+
+
+def _parts(chooser: Chooser, schedule: Schedule, _: int) -> tuple[str, ...]:
+    """One statement of some of the parts of a sequence, in any order."""
+    bodies = [n for n in walk(schedule.tree) if isinstance(n, schedule_tree.Sequence)]
+    if not bodies:
+        return ()
+    parts = choose(chooser, bodies).children
+    chosen = distinct(chooser, list(parts), chooser.integer(2, len(parts)))
+    return tuple(choose(chooser, list(schedule_tree.statements(part))) for part in chosen)
+
+
 # (transformation, option) -> a value, given the schedule and the number of loops
 OPTIONS: dict[tuple[str, str], Option] = {
     ("tile", "sizes"): _per_loop(*TILE_SIZES),
@@ -50,9 +65,17 @@ OPTIONS: dict[tuple[str, str], Option] = {
     ("vectorize", "width"): _one_of(4, 8, 2),
     ("unroll", "factor"): _one_of(2, 4, 3, 8),
     ("skew", "factors"): _per_loop(1, 2, -1, fewer=1),
+    ("wavefront", "factors"): lambda chooser, _, loops: (
+        (choose(chooser, (1, 2, 3)), choose(chooser, (1, 2, -1, 3))) if loops == 2 else (1, 1)
+    ),
     ("shift", "offset"): _one_of(1, -1, 2, 5),
     ("affine-schedule", "fusion"): _one_of("balanced", "minimal", "maximal"),
     ("pack", "array"): _array,
+    ("expand", "array"): _array,
+    ("split", "at"): _split_value,
+    ("reorder", "statements"): _parts,
+    ("unroll-and-jam", "factor"): _one_of(2, 4, 3),
+    ("fuse", "shift"): _one_of("none", "auto"),
 }
 
 
@@ -82,6 +105,10 @@ def _chain(chooser: Chooser, schedule: Schedule) -> list[Loop]:
     return list(members[: chooser.integer(min(2, len(members)), len(members))])
 
 
+def _pair(chooser: Chooser, schedule: Schedule) -> list[Loop]:
+    return _chain(chooser, schedule)[:2]
+
+
 def _chain_or_one(chooser: Chooser, schedule: Schedule) -> list[Loop]:
     pick = _one_loop if chance(chooser, 30) else _chain
     return pick(chooser, schedule)
@@ -103,6 +130,13 @@ def _siblings(chooser: Chooser, schedule: Schedule) -> list[Loop]:
     return choose(chooser, runs) if runs else _chain(chooser, schedule)
 
 
+def _nested(chooser: Chooser, schedule: Schedule) -> list[Loop]:
+    """A loop, with or without one somewhere inside."""
+    outer = _one_loop(chooser, schedule)
+    inside = list(loops(outer[0].body))
+    return [*outer, choose(chooser, inside)] if inside and chance(chooser, 30) else outer
+
+
 def _nothing(_chooser: Chooser, _schedule: Schedule) -> list[Loop]:
     return []
 
@@ -112,9 +146,12 @@ SUBJECTS: dict[str, Callable[[Chooser, Schedule], list[Loop]]] = {
     "interchange": _permuted,
     "tile": _chain_or_one,
     "skew": _chain,
+    "wavefront": _pair,
     "distribute": _chain_or_one,
     "fuse": _siblings,
     "affine-schedule": _nothing,
+    "reorder": _nothing,
+    "expand": _nested,
 }
 
 

@@ -1,0 +1,247 @@
+"""Cut the values of a loop in two."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import ClassVar
+
+import islpy as isl
+
+from ..polyhedral.dependences import Dependence, Dependences
+from ..polyhedral.reductions import find_accumulation
+from ..polyhedral.scop import Scop, Statement
+from ..schedule import Schedule, remember_dependences
+from ..schedule_tree import (
+    Leaf,
+    Loop,
+    Sequence,
+    Tree,
+    restrict,
+    sequence,
+    statements,
+)
+from ..transformation import MalformedTransformation, Transformation, option
+
+_TERM = re.compile(r"([+-])(\d*)\*?([A-Za-z_]\w*)?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Split(Transformation):
+    """Splits a loop into two that follow each other: values below `at`, and the others.
+
+    Bounds and conditions that hold in only one of them disappear from the other. A statement that
+    runs in both is two statements from then on. `split{loops=i at=n-1}`:
+
+        for i in [0, n):            for i in [0, n - 1):
+          S0[i]               ->      S0[i]
+          if i == n - 1:            for i in [n - 1, n):
+            S1[i]                     S0_2[i]
+                                      S1[i]
+    """
+
+    name: ClassVar[str] = "split"
+
+    at: str = option("first value of the second loop: a sum of integers and multiples of sizes")
+
+    def resolve(self, schedule: Schedule) -> Split:
+        step = super().resolve(schedule)
+        return replace(step, at=_print(_terms(self.at, schedule.scop)))
+
+    def rewrite(self, schedule: Schedule) -> Tree:
+        return self.rewrite_program(schedule)[1]
+
+    def rewrite_program(self, schedule: Schedule) -> tuple[Scop, Tree]:
+        if len(self.loops) != 1:
+            raise MalformedTransformation("name one loop")
+        loop = schedule.loop(self.loops[0])
+        below, above = self._parts(schedule.scop, loop)
+        for part, place in ((below, "from"), (above, "below")):
+            if not part:
+                raise MalformedTransformation(
+                    f"every value of {loop.name} is {place} {self.at}: nothing to split"
+                )
+        taken = {statement.name for statement in schedule.scop.statements}
+        names: dict[str, str] = {}
+        for name in above:
+            names[name] = _copy_name(name, taken) if name in below else name
+            taken.add(names[name])
+        first, second = restrict(loop, below), restrict(loop, above)
+        assert first is not None and second is not None
+        new = sequence((first, _rename(second, names)))
+        copies = {name: copy for name, copy in names.items() if name != copy}
+        tree = _replace(schedule.tree, loop, new, copies)
+        changed = {name: _restricted(schedule.scop.statement(name), below[name]) for name in below}
+        for name, copy in names.items():
+            domain = above[name].set_tuple_name(copy)
+            changed[copy] = _restricted(schedule.scop.statement(name), domain)
+        every = {s.name: s for s in schedule.scop.statements} | changed
+        scop = replace(
+            schedule.scop,
+            statements=tuple(every[name] for name in statements(tree)),
+            tree=_original_order(schedule.scop.tree, copies),
+        )
+        remember_dependences(_split_dependences(schedule.dependences, scop, copies))
+        return scop, tree
+
+    def _parts(self, scop: Scop, loop: Loop) -> tuple[dict[str, isl.Set], dict[str, isl.Set]]:
+        """The instances below `at` and those from there on, by statement, where there are any."""
+        terms = _terms(self.at, scop)
+        parts: tuple[dict[str, isl.Set], dict[str, isl.Set]] = {}, {}
+        for name, value in loop.schedule.items():
+            domain = scop.statement(name).domain
+            at = _aff(terms, domain.get_space())
+            for part, condition in zip(parts, (value.lt_set(at), value.ge_set(at)), strict=True):
+                chosen = domain.intersect(condition).coalesce()
+                if not chosen.intersect_params(scop.context).is_empty():
+                    part[name] = chosen
+        return parts
+
+
+def _copy_name(name: str, taken: set[str]) -> str:
+    """`S0` -> `S0_2`, or `S0_3`, `S0_4` ... when taken."""
+    return next(copy for n in count(2) if (copy := f"{name}_{n}") not in taken)
+
+
+def _terms(text: str, scop: Scop) -> dict[str, int]:
+    """`2n-1` -> `{"n": 2, "": -1}`; raises MalformedTransformation."""
+    compact = text.replace(" ", "")
+    signed = compact if compact[:1] in ("+", "-") else f"+{compact}"
+    found = list(_TERM.finditer(signed))
+    known = [parameter.name for parameter in scop.parameters]
+    if "".join(term[0] for term in found) != signed or any(len(t[0]) < 2 for t in found):
+        raise MalformedTransformation(f"{text!r} is no sum like n-1 or 2n+3")
+    terms: dict[str, int] = {}
+    for sign, factor, name in (term.groups(default="") for term in found):
+        if name and name not in known:
+            raise MalformedTransformation(
+                f"there is no size {name} in {text!r}; there are {', '.join(known) or 'none'}"
+            )
+        value = int(f"{sign}{factor or 1}")
+        terms[name] = terms.get(name, 0) + value
+    return terms
+
+
+def _print(terms: Mapping[str, int]) -> str:
+    constant = terms.get("", 0)
+    sizes = [
+        f"{factor:+d}{name}".replace("1", "", 1) if abs(factor) == 1 else f"{factor:+d}{name}"
+        for name, factor in terms.items()
+        if name and factor
+    ]
+    return ("".join(sizes) + (f"{constant:+d}" if constant else "")).removeprefix("+") or "0"
+
+
+def _aff(terms: Mapping[str, int], space: isl.Space) -> isl.Aff:
+    """The sum as a function of the instances of a statement."""
+    aff = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(space))
+    for name, factor in terms.items():
+        if name:
+            position = space.find_dim_by_name(isl.dim_type.param, name)
+            aff = aff.set_coefficient_val(isl.dim_type.param, position, isl.Val(factor))
+    return aff.set_constant_val(isl.Val(terms.get("", 0)))
+
+
+def _restricted(statement: Statement, domain: isl.Set) -> Statement:
+    """The statement with this domain, after which it is called."""
+    name = domain.get_tuple_name()
+    assert name is not None
+    accesses = tuple(
+        replace(
+            access,
+            relation=access.relation.set_tuple_name(isl.dim_type.in_, name).intersect_domain(
+                domain
+            ),
+        )
+        for access in statement.accesses
+    )
+    return replace(statement, name=name, domain=domain, accesses=accesses)
+
+
+def _split_dependences(old: Dependences, scop: Scop, copies: Mapping[str, str]) -> Dependences:
+    """The dependences of the program with copies: the same pairs of instances."""
+    items: list[Dependence] = []
+    for dependence in old:
+        for source in _both(dependence.source, copies):
+            for target in _both(dependence.target, copies):
+                relation = (
+                    dependence.relation.set_tuple_name(isl.dim_type.in_, source)
+                    .set_tuple_name(isl.dim_type.out, target)
+                    .intersect_domain(scop.statement(source).domain)
+                    .intersect_range(scop.statement(target).domain)
+                )
+                if not relation.is_empty():
+                    items.append(
+                        replace(
+                            dependence,
+                            source=source,
+                            target=target,
+                            relation=relation.coalesce(),
+                            reduction=dependence.reduction and source == target,
+                        )
+                    )
+    accumulations = {
+        statement.name: found
+        for statement in scop.statements
+        if (found := find_accumulation(statement)) is not None
+    }
+    return Dependences(scop, tuple(items), accumulations)
+
+
+def _both(name: str, copies: Mapping[str, str]) -> tuple[str, ...]:
+    return (name, copies[name]) if name in copies else (name,)
+
+
+def _replace(tree: Tree, loop: Loop, new: Tree, copies: Mapping[str, str]) -> Tree:
+    """The tree with `new` in place of `loop`; the loops around it run the copies, too."""
+    if tree is loop:
+        return new
+    match tree:
+        case Loop(schedule=schedule, body=body):
+            inner = _replace(body, loop, new, copies)
+            if inner is body:
+                return tree
+            added = {copy: _for(schedule[name], copy) for name, copy in copies.items()}
+            return replace(tree, schedule={**schedule, **added}, body=inner)
+        case Sequence(children):
+            parts = tuple(_replace(child, loop, new, copies) for child in children)
+            unchanged = all(a is b for a, b in zip(parts, children, strict=True))
+            return tree if unchanged else sequence(parts)
+        case Leaf():
+            return tree
+
+
+def _original_order(tree: Tree, copies: Mapping[str, str]) -> Tree:
+    """The tree in which the copies run where the statements did: no instance is in both."""
+    match tree:
+        case Leaf(name):
+            return Sequence((tree, Leaf(copies[name]))) if name in copies else tree
+        case Loop(schedule=schedule, body=body):
+            added = {
+                copies[name]: _for(aff, copies[name])
+                for name, aff in schedule.items()
+                if name in copies
+            }
+            return replace(tree, schedule={**schedule, **added}, body=_original_order(body, copies))
+        case Sequence(children):
+            return sequence(_original_order(child, copies) for child in children)
+
+
+def _rename(tree: Tree, names: Mapping[str, str]) -> Tree:
+    match tree:
+        case Leaf(name):
+            return Leaf(names[name])
+        case Loop(schedule=schedule, body=body):
+            renamed = {names[name]: _for(aff, names[name]) for name, aff in schedule.items()}
+            return replace(tree, schedule=renamed, body=_rename(body, names))
+        case Sequence(children):
+            return Sequence(tuple(_rename(child, names) for child in children))
+
+
+def _for(aff: isl.Aff, statement: str) -> isl.Aff:
+    """The same function of the instances of another statement."""
+    # An id that Python makes is another one than that which isl makes of the same name.
+    name = isl.Set(f"{{ {statement}[] }}").get_tuple_id()
+    return aff.set_tuple_id(isl.dim_type.in_, name)

@@ -1,0 +1,74 @@
+"""Run several iterations of an outer loop together, inside the loops that it contains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from ..schedule import Schedule
+from ..schedule_tree import Leaf, Loop, Sequence, Tree, replace_node, statements
+from ..tiling import check_names, strip_mine, tile_names
+from ..transformation import MalformedTransformation, Transformation, option
+
+
+@dataclass(frozen=True)
+class UnrollAndJam(Transformation):
+    """Writes out `factor` iterations of a loop, innermost: they share what the loops inside load.
+
+    The loop `it` over strips of `factor` values stays where `i` was; the loop over the values of a
+    strip moves into all loops inside, though not into vector loops, and is unrolled.
+    `unroll-and-jam{loops=i factor=4}`:
+
+        for i:                  for i in steps of 4:
+          for j:        ->        for j:
+            S[i, j]                 S[i, j]; S[i + 1, j]; S[i + 2, j]; S[i + 3, j]
+    """
+
+    name: ClassVar[str] = "unroll-and-jam"
+
+    factor: int = option("values of the loop that are written out", keyword="by")
+    names: tuple[str, ...] = option("the name of the loop over strips", default=())
+
+    def resolve(self, schedule: Schedule) -> UnrollAndJam:
+        if len(self.loops) != 1:
+            raise MalformedTransformation("name one loop")
+        if self.factor < 2:
+            raise MalformedTransformation(f"the factor must be at least 2, not {self.factor}")
+        step = super().resolve(schedule)
+        loop = schedule.loop(step.loops[0])
+        for mark in ("parallel", "vector", "unroll"):
+            if getattr(loop, mark) not in (False, None):
+                raise MalformedTransformation(
+                    f"loop {loop.name} is {_MARKS[mark]}: apply unroll-and-jam before"
+                )
+        taken = schedule.taken_names(loop)
+        if step.names:
+            check_names(step.names, 1, taken)
+        default = step.names == tile_names((loop,), taken)
+        return replace(step, names=()) if default else step
+
+    def new_loops(self, schedule: Schedule) -> tuple[str, ...]:
+        loop = schedule.loop(self.loops[0])
+        return self.names or tile_names((loop,), schedule.taken_names(loop))
+
+    def rewrite(self, schedule: Schedule) -> Tree:
+        loop = schedule.loop(self.loops[0])
+        (name,) = self.new_loops(schedule)
+        strips, points = strip_mine(loop, name, self.factor)
+        inside = _sink(loop.body, replace(points, unroll=0))
+        return replace_node(schedule.tree, loop, replace(strips, body=inside))
+
+
+_MARKS = {"parallel": "parallel", "vector": "vectorised", "unroll": "unrolled"}
+
+
+def _sink(tree: Tree, loop: Loop) -> Tree:
+    """The tree with `loop` around each of its innermost parts."""
+    match tree:
+        case Loop(vector=None, body=body):
+            return replace(tree, body=_sink(body, loop))
+        case Sequence(children) if any(isinstance(child, Loop) for child in children):
+            return Sequence(tuple(_sink(child, loop) for child in children))
+        case Loop() | Sequence() | Leaf():
+            kept = {name: loop.schedule[name] for name in statements(tree)}
+            return replace(loop, schedule=kept, body=tree)
