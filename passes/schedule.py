@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import cast
 
 from ..dialects.errors import SourceError
+from .advice import advise
 from .legality import Legality
 from .polyhedral.context import ISL_LOCK
 from .polyhedral.dependences import Dependences, compute_dependences
@@ -68,7 +70,9 @@ class Schedule:
             legality = self.legality if scop is self.scop else _legality(resolved, scop)
             violation = legality.first_violation(tree)
         if violation is not None:
-            raise IllegalTransformation(resolved.subject, violation)
+            raise IllegalTransformation(
+                resolved.subject, violation, partial(advise, self, resolved)
+            )
         steps = (*self.transformations, resolved)
         return replace(self, scop=scop, tree=tree, legality=legality, transformations=steps)
 

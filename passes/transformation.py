@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
@@ -20,15 +21,27 @@ class TransformationError(Exception):
 
 
 class IllegalTransformation(TransformationError):
-    """A transformation that would reorder dependent instances; names the dependence and a pair."""
+    """A transformation that would reorder dependent instances; names the dependence and a pair.
 
-    def __init__(self, operation: str, violation: Violation) -> None:
+    `advise` finds out what would be legal instead, if anything.
+    """
+
+    def __init__(
+        self, operation: str, violation: Violation, advise: Callable[[], str | None] = lambda: None
+    ) -> None:
         super().__init__(operation)
         self.violation = violation
+        self._advise = advise
+
+    @cached_property
+    def hint(self) -> str | None:
+        """What would be legal instead, as one clause; None where nothing was found."""
+        return self._advise()
 
     def __str__(self) -> str:
         # Written only when somebody reads it: a search asks for thousands of verdicts.
-        return f"{self.args[0]} is illegal: {self.violation.describe()}"
+        hint = f"; hint: {self.hint}" if self.hint else ""
+        return f"{self.args[0]} is illegal: {self.violation.describe()}{hint}"
 
 
 class MalformedTransformation(TransformationError):

@@ -107,21 +107,21 @@ MESSAGES = [
         "interchange{loops=i,t}",
         "interchange of i, t is illegal: the flow dependence from S0 to S0 on A is violated: "
         "S0[t=0, i=2, j=1] must run before S0[t=1, i=1, j=1], but would run after it "
-        "(with tsteps=2, n=4)",
+        "(with tsteps=2, n=4); hint: skew{loops=t,i factors=1} makes it legal",
     ),
     (
         "gemm",
         "parallel{loops=k}",
         "parallel of k is illegal: the flow dependence from S1 to S1 on C is violated: "
         "S1[i=0, k=0, j=0] must run before S1[i=0, k=1, j=0], but they would run in different "
-        "iterations of the parallel loop k (with ni=1, nj=1, nk=2)",
+        "iterations of the parallel loop k (with ni=1, nj=1, nk=2); hint: parallel{loops=i} is legal",
     ),
     (
         "gemm",
         "vectorize{loops=k width=4}",
         "vectorize of k is illegal: the flow dependence from S1 to S1 on C is violated: "
         "S1[i=0, k=0, j=0] must run before S1[i=0, k=1, j=0], but they would run in one vector "
-        "of loop k (with ni=1, nj=1, nk=2)",
+        "of loop k (with ni=1, nj=1, nk=2); hint: vectorize{loops=S1.j width=4} is legal",
     ),
 ]
 
