@@ -29,6 +29,7 @@ from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from .affine.expressions import ExpressionParser
+from .context import DIALECTS
 from .errors import HintedParseError, SourceError
 from .locations import Source, keep_name, name_of
 
@@ -214,7 +215,8 @@ class SourceParser(Parser):
         close = difflib.get_close_matches(name, known, 1)
         if close:
             return f"did you mean '{close[0]}'?"
-        dialects = sorted(self.ctx.registered_dialect_names)
+        # xDSL has many more, but few that mean something here.
+        dialects = sorted(DIALECTS.keys() & set(self.ctx.registered_dialect_names))
         return f"the dialects are {', '.join(dialects)}"
 
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
