@@ -38,6 +38,7 @@ class Expand(Transformation):
     """
 
     name: ClassVar[str] = "expand"
+    symbol: ClassVar[str] = "E"
 
     array: str = option("a local array, by name")
 

@@ -24,6 +24,7 @@ class Reorder(Transformation):
     """
 
     name: ClassVar[str] = "reorder"
+    symbol: ClassVar[str] = "O"
 
     loops: tuple[str, ...] = option("none: statements say what moves", default=())
     statements: tuple[str, ...] = option("one statement of each part, in order", default=())

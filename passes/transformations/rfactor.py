@@ -48,6 +48,7 @@ class Rfactor(Transformation):
     """
 
     name: ClassVar[str] = "rfactor"
+    symbol: ClassVar[str] = "RF"
 
     def rewrite(self, schedule: Schedule) -> Tree:
         return self.rewrite_program(schedule)[1]

@@ -43,6 +43,7 @@ class Split(Transformation):
     """
 
     name: ClassVar[str] = "split"
+    symbol: ClassVar[str] = "X"
 
     at: str = option("first value of the second loop: a sum of integers and multiples of sizes")
 

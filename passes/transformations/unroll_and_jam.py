@@ -25,6 +25,7 @@ class UnrollAndJam(Transformation):
     """
 
     name: ClassVar[str] = "unroll-and-jam"
+    symbol: ClassVar[str] = "J"
 
     factor: int = option("values of the loop that are written out", keyword="by")
     names: tuple[str, ...] = option("the name of the loop over strips", default=())

@@ -105,7 +105,7 @@ ERRORS = [
     ("{S7}:P(L0)", 2, "unknown statement: 'S7'"),
     ("P(S7.L0)", 3, "unknown statement: 'S7'"),
     ("T3(L0,L1,3,3)", 1, "T3 is about 3 loops, not 2"),
-    ("P(L0)X(L0)", 6, "unknown transformation: 'X'"),
+    ("P(L0)Q(L0)", 6, "unknown transformation: 'Q'"),
     ("P(L0", 5, "expected ',' or ')', not the end"),
     ("P L0", 3, "expected '(', not 'L0'"),
     ("P(L0 L1)", 6, "expected ',' or ')', not 'L1'"),

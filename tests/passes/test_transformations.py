@@ -114,7 +114,8 @@ MESSAGES = [
         "parallel{loops=k}",
         "parallel of k is illegal: the flow dependence from S1 to S1 on C is violated: "
         "S1[i=0, k=0, j=0] must run before S1[i=0, k=1, j=0], but they would run in different "
-        "iterations of the parallel loop k (with ni=1, nj=1, nk=2); hint: parallel{loops=i} is legal",
+        "iterations of the parallel loop k (with ni=1, nj=1, nk=2); "
+        "hint: parallel{loops=i} is legal",
     ),
     (
         "gemm",
