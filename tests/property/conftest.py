@@ -1,18 +1,10 @@
-"""Hypothesis profiles: quick and repeatable by default, long and different with `-m campaign`."""
+"""Property tests compile thousands of kernels that nobody wants again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, settings
-
-CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
-
-settings.register_profile(
-    "quick", max_examples=25, deadline=None, derandomize=True, suppress_health_check=CHECKS
-)
-settings.load_profile("quick")
 
 
 @pytest.fixture(autouse=True, scope="module")
