@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-import numpy as np
 import pytest
-from support.standard_schedules import STANDARD_SCHEDULES, standard_schedule
+from support.reference_runs import check_run, function_of
+from support.standard_schedules import (
+    STANDARD_SCHEDULES,
+    parallelize,
+    standard_schedule,
+    tile,
+    vectorize,
+)
 
-from loopwright.kernels.catalogue import Array, KernelEntry, catalogue
-from loopwright.kernels.references import REFERENCES, reference
-from loopwright.runtime.program import Function, load
+from loopwright.kernels.catalogue import catalogue
+from loopwright.kernels.references import REFERENCES
+from loopwright.passes.affine_scheduler import FUSIONS
 
 TESTED = [
     ("interchange", "MINI"),
@@ -20,50 +24,15 @@ TESTED = [
 ]
 
 
-@cache
-def function_of(name: str) -> Function:
-    """The function of an entry, parsed and analysed once."""
-    entry = catalogue()[name]
-    return load(entry.text)[entry.function]
-
-
-@cache
-def expected_outputs(name: str, size: str) -> dict[str, Array]:
-    """What the reference computes."""
-    entry = catalogue()[name]
-    arguments = entry.arguments(size)
-    reference(entry)(*arguments)
-    return entry.output_arrays(arguments)
-
-
-def check(entry: KernelEntry, size: str, actual: dict[str, Array]) -> None:
-    """Compares the outputs of a call with those of the reference, where they are determined."""
-    for array in entry.arrays:
-        if array.output:
-            values, wanted = actual[array.name], expected_outputs(entry.name, size)[array.name]
-            mask = array.determined_mask(wanted.shape, entry.parameter_values(size))
-            scale = float(np.abs(wanted[mask]).max())
-            error = float(np.abs(values[mask].astype(np.float64) - wanted[mask]).max())
-            assert error <= entry.tolerance * scale, array.name
-
-
 @pytest.mark.parametrize("name", list(REFERENCES))
 def test_as_written(name: str) -> None:
-    entry = catalogue()[name]
-    kernel = function_of(name).compile()
     for size in ("MINI", "SMALL"):
-        arguments = entry.arguments(size)
-        kernel(*arguments)
-        check(entry, size, entry.output_arrays(arguments))
+        check_run(name, None, size)
 
 
 def run_scheduled(name: str, schedule: str, size: str) -> None:
     """Compiles, calls and checks one kernel."""
-    entry, function = catalogue()[name], function_of(name)
-    kernel = function.compile(standard_schedule(schedule, function.schedule()), threads=2)
-    arguments = entry.arguments(size)
-    kernel(*arguments)
-    check(entry, size, entry.output_arrays(arguments))
+    check_run(name, standard_schedule(schedule, function_of(name).schedule()), size)
 
 
 @pytest.mark.parametrize(("schedule", "size"), TESTED)
@@ -80,3 +49,29 @@ def test_scheduled(name: str, schedule: str, size: str) -> None:
 )
 def test_every_schedule_and_size(name: str, schedule: str, size: str) -> None:
     run_scheduled(name, schedule, size)
+
+
+# Of these, all three kinds of fusion; of the others, in the campaign only.
+AFFINE = ("gemm", "jacobi-2d", "cholesky", "correlation", "doitgen", "nussinov")
+
+
+def run_affine(name: str, fusion: str) -> None:
+    """Checks a kernel in the order of isl's scheduler: tiled, parallel, vectorised."""
+    schedule = function_of(name).schedule(f"affine-schedule{{fusion={fusion} seconds=60}}")
+    for step in (tile, parallelize, vectorize):
+        schedule = step(schedule)
+    for size in ("MINI", "SMALL"):
+        check_run(name, schedule, size)
+
+
+@pytest.mark.parametrize("fusion", FUSIONS)
+@pytest.mark.parametrize("name", AFFINE)
+def test_affine_schedules(name: str, fusion: str) -> None:
+    run_affine(f"polybench/{name}", fusion)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("fusion", FUSIONS)
+@pytest.mark.parametrize("name", [name for name in REFERENCES if name.startswith("polybench/")])
+def test_every_affine_schedule(name: str, fusion: str) -> None:
+    run_affine(name, fusion)
