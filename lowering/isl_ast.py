@@ -157,7 +157,10 @@ class _AstBuilder:
             return None
         # Where the tile does not exist at all it is not full: another statement may be there.
         condition = build.expr_from_set(outer.intersect_range(full).domain().coalesce())
-        values = isl.PwMultiAff.from_map(isl.Map.from_basic_map(outer.affine_hull()))
+        hull = isl.Map.from_basic_map(outer.affine_hull())
+        if not hull.is_single_valued():
+            return None
+        values = isl.PwMultiAff.from_map(hull)
         depth = len(box.outer)
         origin = tuple(build.expr_from_pw_aff(values.get_pw_aff(k)) for k in range(depth))
         parameters = tuple(f"tile{position}" for position in range(depth))
