@@ -22,6 +22,8 @@ from ..schedule import Schedule
 from ..schedule_tree import Leaf, Loop, Tree, sequence
 from ..transformation import MalformedTransformation, Transformation, option
 
+_IN, _OUT = isl.dim_type.in_, isl.dim_type.out
+
 
 @dataclass(frozen=True)
 class AffineSchedule(Transformation):
@@ -74,8 +76,31 @@ def _problem(schedule: Schedule) -> SchedulerProblem:
         isl.UnionMap.empty(scop.context.get_space()),
     )
     return SchedulerProblem(
-        str(scop.context), str(scop.domain), str(dependences.relation), str(proximity)
+        str(scop.context),
+        str(scop.domain),
+        str(_simplified(dependences.relation, scop)),
+        str(_simplified(proximity, scop)),
     )
+
+
+def _simplified(relation: isl.UnionMap, scop: Scop) -> isl.UnionMap:
+    """The relation without bounds of targets, in stencils: where all pairs are near each other.
+
+    There these add next to nothing to the bounds of the sources, but isl's time grows steeply with
+    the number of constraints. The result contains the relation: no schedule gets wrong by it.
+    """
+    parts = relation.get_map_list()
+    if all(_is_near(parts.get_at(number)) for number in range(parts.n_map())):
+        return relation.gist_range(scop.domain)
+    return relation
+
+
+def _is_near(relation: isl.Map) -> bool:
+    """Whether distances exist, and are bounded by a number whatever the sizes are."""
+    if relation.dim(_IN) != relation.dim(_OUT):
+        return False
+    distances = relation.reset_tuple_id(_IN).reset_tuple_id(_OUT).deltas()
+    return distances.project_out_all_params().is_bounded()
 
 
 class _Converter:
