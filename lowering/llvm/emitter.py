@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
+from .accumulation import accumulating_additions
 from .heap import Heap
 from .module import ModuleEmitter
 from .types import I64, UnsupportedTypeError, check_layout, value_type
@@ -52,6 +53,7 @@ class FunctionEmitter:
         self.once = once
         self.noalias = noalias
         self.in_parallel = False
+        self._accumulations: dict[Block, frozenset[Operation]] = {}
         self.stack_bytes = 0
         self.scopes: list[list[ir.Value]] = [[]]
         self.allocations: dict[SSAValue, ir.Value] = {}
@@ -82,6 +84,15 @@ class FunctionEmitter:
             raise SourceError.at(
                 value, f"a value of type '{value.type}' cannot be used here"
             ) from None
+
+    def accumulates(self, operation: Operation) -> bool:
+        """Whether an addition continues a running sum of its loop."""
+        block = operation.parent
+        if block is None:
+            return False
+        if block not in self._accumulations:
+            self._accumulations[block] = accumulating_additions(block)
+        return operation in self._accumulations[block]
 
     def block(self, name: str) -> ir.Block:
         """A new basic block at the end of the function."""

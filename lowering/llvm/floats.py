@@ -29,6 +29,19 @@ def _instruction(name: str) -> Emit:
     return emit
 
 
+def _addition(name: str) -> Emit:
+    """An addition or subtraction: one that a running sum waits for is not fused."""
+
+    def emit(emitter: FunctionEmitter, op: Operation) -> None:
+        flags = flags_of(emitter, op)
+        if "contract" in flags and "reassoc" not in flags and emitter.accumulates(op):
+            flags = tuple(flag for flag in flags if flag != "contract")
+        build = getattr(emitter.builder, name)
+        emitter.values[op.results[0]] = build(*emitter.all_values(op.operands), flags=flags)
+
+    return emit
+
+
 def float_intrinsic(name: str) -> Emit:
     """An operation that is an intrinsic on operands of one type."""
 
@@ -67,8 +80,8 @@ def emit_cmpf(emitter: FunctionEmitter, op: arith.CmpfOp) -> None:
 
 
 EMITTERS: Emitters = {
-    "arith.addf": _instruction("fadd"),
-    "arith.subf": _instruction("fsub"),
+    "arith.addf": _addition("fadd"),
+    "arith.subf": _addition("fsub"),
     "arith.mulf": _instruction("fmul"),
     "arith.divf": _instruction("fdiv"),
     "arith.remf": _instruction("frem"),
