@@ -28,7 +28,7 @@ unit: $(STAMP)
 	$(BIN)/pytest -n 2 -m "not campaign"
 
 campaign: $(STAMP)
-	$(BIN)/pytest -m campaign
+	$(BIN)/pytest -n 2 -m campaign
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

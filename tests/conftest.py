@@ -13,7 +13,12 @@ from hypothesis import HealthCheck, settings
 CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
 
 settings.register_profile(
-    "quick", max_examples=25, deadline=None, derandomize=True, suppress_health_check=CHECKS
+    "quick",
+    max_examples=25,
+    deadline=None,
+    derandomize=True,
+    print_blob=True,
+    suppress_health_check=CHECKS,
 )
 settings.load_profile("quick")
 

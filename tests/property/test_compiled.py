@@ -20,11 +20,11 @@ def run_unscheduled(data: st.DataObject) -> None:
     assert_same(expected, found, describe(program, sizes))
 
 
-def run_scheduled(data: st.DataObject) -> None:
+def run_scheduled(data: st.DataObject, proposals: int = 6) -> None:
     """Draws a program, a schedule, several sizes and numbers of threads."""
     program = data.draw(programs())
     function = function_of(program)
-    schedule = data.draw(schedules(function.schedule()))
+    schedule = data.draw(schedules(function.schedule(), proposals))
     for threads in data.draw(st.permutations((1, 2, 3))):
         sizes = data.draw(sizes_of(program))
         expected, exact = interpreted(program, sizes)
@@ -52,6 +52,6 @@ def test_unscheduled_campaign(data: st.DataObject) -> None:
 
 @pytest.mark.campaign
 @given(st.data())
-@settings(max_examples=2000, derandomize=False)
+@settings(max_examples=5000, derandomize=False)
 def test_scheduled_campaign(data: st.DataObject) -> None:
-    run_scheduled(data)
+    run_scheduled(data, proposals=data.draw(st.integers(1, 12)))
