@@ -11,7 +11,7 @@ from support.reference_runs import Size, check_run, function_of
 from support.scops import schedule_of
 
 from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.transformation import IllegalTransformation
+from loopwright.passes.transformation import IllegalTransformation, MalformedTransformation
 from loopwright.runtime.program import load
 
 TILED = "affine-schedule,tile{loops=t,i,j sizes=4,8,8}"
@@ -37,6 +37,17 @@ SCHEDULES: dict[str, tuple[str, str, tuple[Size, ...]]] = {
         "shift{loops=j offset=1 statements=S1},skew{loops=t,i,j factors=2,2},"
         "tile{loops=t,i,j sizes=4,8,8},wavefront{loops=tt,it factors=1,1},parallel{loops=it}",
         STENCIL,
+    ),
+    "jacobi-1d, diamonds": (
+        "polybench/jacobi-1d",
+        "fuse{loops=S0.i,S1.i shift=auto},diamond{loops=t,i size=8},parallel{loops=it},"
+        "distribute{loops=i},vectorize{loops=S0.i,S1.i}",
+        ("MINI", "SMALL", (1, 3), (7, 50)),
+    ),
+    "heat-3d, diamonds": (
+        "polybench/heat-3d",
+        "affine-schedule,diamond{loops=t,i size=4},parallel{loops=it}",
+        ("MINI", (1, 3), (7, 13)),
     ),
     "seidel-2d, wavefronts by skewing the loops over tiles": (
         "polybench/seidel-2d",
@@ -94,6 +105,22 @@ def test_known_schedules(title: str) -> None:
     schedule = function_of(name).schedule(pipeline)
     for number, size in enumerate(sizes):
         check_run(name, schedule, size, threads=1 + number % 3)
+
+
+def test_faces_of_diamonds() -> None:
+    """Two sweeps per time step, each of which moves by one point."""
+    schedule = function_of("polybench/jacobi-1d").schedule(
+        "fuse{loops=S0.i,S1.i shift=auto},diamond{loops=t,i size=16}"
+    )
+    assert schedule.describe_loops() == "tt, it, t, i"
+    values = {name: str(aff) for name, aff in schedule.loop("tt").schedule.items()}
+    assert values["S0"].endswith("[(floor((2t - i)/16) + floor((2t + i)/16))] }")
+    assert values["S1"].endswith("[(floor((1 + 2t - i)/16) + floor((1 + 2t + i)/16))] }")
+
+
+def test_no_diamonds_where_the_cone_is_open() -> None:
+    with pytest.raises(MalformedTransformation, match="diamond of t, i: no diamond has all"):
+        function_of("polybench/seidel-2d").schedule("diamond{loops=t,i size=8}")
 
 
 COVARIANCE = """

@@ -103,7 +103,7 @@ def test_steps_on_a_shared_scalar(pipeline: str, expected: Any) -> None:
             a, b = np.arange(7.0 + n), np.zeros(n)
             function.compile(steps, threads=2)(n, a, b)
             results.append(np.concatenate((a, b)))
-        assert np.array_equal(*results), n
+        assert np.array_equal(results[0], results[1]), n
 
 
 LEGAL = [

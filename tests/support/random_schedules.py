@@ -75,6 +75,7 @@ OPTIONS: dict[tuple[str, str], Option] = {
     ("split", "at"): _split_value,
     ("reorder", "statements"): _parts,
     ("unroll-and-jam", "factor"): _one_of(2, 4, 3),
+    ("diamond", "size"): _one_of(2, 3, 4, 8),
     ("fuse", "shift"): _one_of("none", "auto"),
 }
 
@@ -151,6 +152,7 @@ SUBJECTS: dict[str, Callable[[Chooser, Schedule], list[Loop]]] = {
     "fuse": _siblings,
     "affine-schedule": _nothing,
     "reorder": _nothing,
+    "diamond": _pair,
     "expand": _nested,
 }
 
