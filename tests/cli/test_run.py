@@ -51,7 +51,7 @@ def test_unscheduled(gemm: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_scheduled(gemm: str, capsys: pytest.CaptureFixture[str]) -> None:
-    pipeline = "interchange{loops=k,j},parallel{loops=i}"
+    pipeline = "interchange{loops=j,i},parallel{loops=j}"
     assert main(["run", gemm, *GEMM_SIZES, "-p", pipeline, "--threads", "2"]) == 0
     out = lines(capsys)
     assert [line.split()[0] for line in out[3:5]] == ["unscheduled", "scheduled"]
