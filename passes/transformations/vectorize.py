@@ -10,6 +10,9 @@ from ..schedule import Schedule
 from ..schedule_tree import Loop, Tree, statements
 from ..transformation import MalformedTransformation, Transformation, option
 
+# Wider vectors gain nothing, cost ever more time to compile, and LLVM aborts at 65536 lanes.
+_WIDEST = 1024
+
 
 @dataclass(frozen=True)
 class Vectorize(Transformation):
@@ -44,6 +47,8 @@ class Vectorize(Transformation):
     def rewrite(self, schedule: Schedule) -> Tree:
         if self.width is None or self.width < 2:
             raise MalformedTransformation(f"the width must be at least 2, not {self.width}")
+        if self.width > _WIDEST:
+            raise MalformedTransformation(f"the width must be at most {_WIDEST}, not {self.width}")
         return mark(schedule, self.loops, self._mark)
 
     def _mark(self, loop: Loop) -> Loop:

@@ -163,6 +163,10 @@ MALFORMED = [
     ("parallel{loops=i},parallel{loops=i}", "parallel of i: loop i is already parallel"),
     ("vectorize{loops=i width=1}", "vectorize of i: the width must be at least 2, not 1"),
     (
+        "vectorize{loops=S1.j width=65536}",
+        "vectorize of S1.j: the width must be at most 1024, not 65536",
+    ),
+    (
         "vectorize{loops=i},vectorize{loops=i}",
         "vectorize of i: loop i is already vectorised",
     ),
