@@ -36,6 +36,7 @@ class Diamond(Transformation):
     """
 
     name: ClassVar[str] = "diamond"
+    symbol: ClassVar[str] = "DT"
 
     size: int = option("length of a diamond's faces", keyword="by")
     names: tuple[str, ...] = option("names of the two new loops", default=())
