@@ -58,9 +58,14 @@ def _make(name: str, names: tuple[str, ...], **options: Any) -> Transformation:
 
 
 def _skewed(schedule: Schedule, illegal: Transformation) -> Iterator[Advice]:
-    """The step after inner loops have been skewed with respect to outer ones."""
-    found = sorted(schedule.find_loops(illegal.loops), key=lambda loop: len(schedule.outer(loop)))
-    names = [schedule.short_name(loop) for loop in found]
+    """The step after inner loops have been skewed with respect to outer ones.
+
+    Where the step is about one loop, inner ones are those directly inside.
+    """
+    found = schedule.find_loops(illegal.loops)
+    members = chain(found[0]) if len(found) == 1 else found
+    ordered = sorted(members, key=lambda loop: len(schedule.outer(loop)))
+    names = [schedule.short_name(loop) for loop in ordered]
     for outer, inner in itertools.combinations(names, 2):
         for factor in _FACTORS:
             yield Advice((_make("skew", (outer, inner), factors=(factor,)),), illegal)
@@ -97,6 +102,11 @@ def _shifted_loops(schedule: Schedule, illegal: Transformation) -> Iterator[Advi
     for start in range(1, len(illegal.loops)):
         for offset in _OFFSETS:
             yield Advice((_make("shift", illegal.loops[start:], offset=offset),), illegal)
+
+
+def _as_shifted_as_needed(_: Schedule, illegal: Transformation) -> Iterator[Advice]:
+    """The same fusion with a shift of its own for each loop."""
+    yield Advice((), dataclasses.replace(illegal, shift="auto"))
 
 
 def _distributed(schedule: Schedule, illegal: Transformation) -> Iterator[Advice]:
@@ -157,9 +167,10 @@ _Candidates = Callable[["Schedule", Transformation], Iterator[Advice]]
 _CANDIDATES: Mapping[str, tuple[_Candidates, ...]] = {
     "tile": (_skewed,),
     "interchange": (_skewed,),
+    "unroll-and-jam": (_skewed,),
     "wavefront": (_skewed,),
     "parallel": (_other_loop, _shifted_statements, _distributed, _wavefronts),
     "vectorize": (_other_loop, _shifted_statements, _distributed),
-    "fuse": (_shifted_loops,),
+    "fuse": (_shifted_loops, _as_shifted_as_needed),
     "distribute": (_legal_cuts,),
 }

@@ -48,6 +48,21 @@ func.func @cycle(%n: index, %A: memref<?xf64>, %B: memref<?xf64>, %C: memref<?xf
 }
 """
 
+# B[i] = A[i]; then C[i] = B[i + 9].
+FAR = """
+func.func @far(%n: index, %A: memref<?xf64>, %B: memref<?xf64>, %C: memref<?xf64>) {
+  affine.for %i = 0 to %n {
+    %0 = affine.load %A[%i] : memref<?xf64>
+    affine.store %0, %B[%i] : memref<?xf64>
+  }
+  affine.for %i = 0 to affine_map<(n) -> (n - 9)>(%n) {
+    %1 = affine.load %B[%i + 9] : memref<?xf64>
+    affine.store %1, %C[%i] : memref<?xf64>
+  }
+  return
+}
+"""
+
 KNOWN = [
     ("seidel-2d", "tile{loops=t,i sizes=4,4}", "skew{loops=t,i factors=1} makes it legal"),
     ("seidel-2d", "tile{loops=i,j sizes=4,4}", "skew{loops=i,j factors=1} makes it legal"),
@@ -58,6 +73,11 @@ KNOWN = [
     ),
     ("seidel-2d", "interchange{loops=i,t}", "skew{loops=t,i factors=1} makes it legal"),
     ("seidel-2d", "parallel{loops=i}", "wavefront{loops=t,i factors=2,1} makes it legal"),
+    (
+        "seidel-2d",
+        "unroll-and-jam{loops=i factor=2}",
+        "skew{loops=i,j factors=1} makes it legal",
+    ),
     ("jacobi-2d", "fuse{loops=S0.i,S1.i}", "shift{loops=S1.i offset=1} makes it legal"),
     (
         "fdtd-2d",
@@ -95,6 +115,13 @@ def test_known_answers(kernel: str, pipeline: str, hint: str) -> None:
     assert str(found).endswith(f"; hint: {hint}")
     assert "\n" not in str(found)
     assert follow(original, pipeline, hint).transformations
+
+
+def test_shifts_of_their_own() -> None:
+    original = schedule_of(FAR)
+    assert error(original, "fuse{loops=S0.i,S1.i}").hint == (
+        "fuse{loops=S0.i,S1.i shift=auto} is legal"
+    )
 
 
 def test_shift_of_statements() -> None:
