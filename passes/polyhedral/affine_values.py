@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.affine import ApplyOp
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
@@ -167,12 +166,8 @@ class AffineValues:
         raise NotAffineError(value, f"it is computed by {operation.name}")
 
     def _extremum(self, operation: Operation) -> AffineExpr:
-        """affine.min, affine.max, arith.minsi, arith.maxsi."""
-        attribute = operation.properties.get("map")
-        if isinstance(attribute, AffineMapAttr):
-            results = self.map(attribute.data, operation.operands, piecewise=True)
-        else:
-            results = tuple(self.expression(o, piecewise=True) for o in operation.operands)
+        """arith.minsi, arith.maxsi."""
+        results = tuple(self.expression(o, piecewise=True) for o in operation.operands)
         word = _EXTREMA[operation.name]
         return self._symbol(
             Piecewise(operation.results[0], results, lambda texts: f"{word}({', '.join(texts)})")
@@ -270,7 +265,7 @@ _KINDS: dict[AffineBinaryOpKind, _Rule] = {
     AffineBinaryOpKind.Mod: _modulo,
 }
 
-_EXTREMA = {"affine.min": "min", "affine.max": "max", "arith.minsi": "min", "arith.maxsi": "max"}
+_EXTREMA = {"arith.minsi": "min", "arith.maxsi": "max"}
 
 
 def _quotient(texts: list[str]) -> str:

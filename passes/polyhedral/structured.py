@@ -1,4 +1,4 @@
-"""affine.parallel, scf.for, scf.if, memref.load and memref.store as affine loops and accesses."""
+"""What is not affine.for, affine.if, affine.load, affine.store or affine.apply, said in these."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from xdsl.ir.affine import (
 from ...dialects.affine import ForOp, IfOp, LoadOp, StoreOp, YieldOp
 from ...dialects.errors import SourceError
 from .cells import Cell, insert_before, result_cell
+from .extrema import split_extremum
 from .index_spaces import apply_delinearize, apply_linearize
 from .reduction_kinds import reduction_kind
 
@@ -254,6 +255,8 @@ _Rewrites = dict[str, Callable[[Operation], None]]
 _ACCESSES: _Rewrites = {
     "affine.delinearize_index": apply_delinearize,
     "affine.linearize_index": apply_linearize,
+    "affine.max": split_extremum,
+    "affine.min": split_extremum,
     "memref.load": _load,
     "memref.store": _store,
 }
