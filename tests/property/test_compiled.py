@@ -12,7 +12,7 @@ from support.random_schedules import schedules
 
 def run_unscheduled(data: st.DataObject) -> None:
     """Draws a program and sizes; the interpreter and compiled code must agree."""
-    program = data.draw(programs())
+    program = data.draw(programs(calls=True))
     sizes = data.draw(sizes_of(program))
     expected, exact = interpreted(program, sizes)
     assume(exact)
@@ -22,7 +22,7 @@ def run_unscheduled(data: st.DataObject) -> None:
 
 def run_scheduled(data: st.DataObject, proposals: int = 6) -> None:
     """Draws a program, a schedule, several sizes and numbers of threads."""
-    program = data.draw(programs())
+    program = data.draw(programs(calls=True))
     function = function_of(program)
     schedule = data.draw(schedules(function.schedule(), proposals))
     for threads in data.draw(st.permutations((1, 2, 3))):

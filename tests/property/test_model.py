@@ -26,7 +26,7 @@ def check_execution(program: RandomProgram, schedule: Schedule, sizes: dict[str,
 
 def run(data: st.DataObject) -> None:
     """Draws a program, its sizes and a schedule."""
-    program = data.draw(programs())
+    program = data.draw(programs(calls=True))
     sizes = data.draw(sizes_of(program))
     original = Schedule.original(function_of(program).scop)
     check_execution(program, original, sizes)

@@ -102,6 +102,39 @@ CASES = (
         lambda: [3, np.arange(3), np.zeros(3, np.int64), np.zeros((3, 3), np.int64)],
         "",
     ),
+    Case(
+        "the minimum of affine functions in vectors",
+        """
+        func.func @f(%n: index, %m: index, %A: memref<?xf64>) {
+          affine.for %i = 2 to affine_map<()[s0] -> (s0 + 1)>()[%n] step 3 {
+            %x = affine.min affine_map<(d0)[s0, s1] -> (-d0 + s0, s1)>(%i)[%n, %m]
+            %y = arith.index_cast %x : index to i32
+            %z = arith.sitofp %y : i32 to f64
+            affine.store %z, %A[%i] : memref<?xf64>
+          }
+          return
+        }
+        """,
+        lambda: [20, 4, np.zeros(21)],
+        "vectorize{loops=i width=4}",
+    ),
+    Case(
+        "a tile that does not exist where another statement runs",
+        """
+        func.func @f(%n: index, %A: memref<?xi64>, %B: memref<?xi64>) {
+          %c = arith.constant 7 : i64
+          affine.for %i = 0 to 15 {
+            affine.store %c, %A[%i] : memref<?xi64>
+          }
+          affine.for %i = 0 to %n {
+            affine.store %c, %B[%i] : memref<?xi64>
+          }
+          return
+        }
+        """,
+        lambda: [31, np.zeros(40, np.int64), np.zeros(31, np.int64)],
+        "strip-mine{loops=S0.i size=5},fuse{loops=it,S1.i}",
+    ),
 )
 
 

@@ -18,14 +18,14 @@ def check_round_trip(program: RandomProgram) -> None:
     assert str(again) == printed
 
 
-@given(programs())
+@given(programs(calls=True))
 @settings(max_examples=40)
 def test_round_trip(program: RandomProgram) -> None:
     check_round_trip(program)
 
 
 @pytest.mark.campaign
-@given(programs())
+@given(programs(calls=True))
 @settings(max_examples=2000, derandomize=False)
 def test_round_trip_campaign(program: RandomProgram) -> None:
     check_round_trip(program)

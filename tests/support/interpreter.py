@@ -8,6 +8,7 @@ recorded in the order in which they happen, for tests of dependences.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -226,9 +227,11 @@ def _scalar_operation(op: Operation, environment: Environment) -> bool:
     else:
         raise UnsupportedError(f"operation {name}")
     environment[result] = value
-    return not isinstance(value, np.floating) or bool(
-        abs(value) <= EXACT_LIMITS[value.dtype] and value == np.rint(value)
-    )
+    return not isinstance(value, np.floating) or _is_exact(value)
+
+
+def _is_exact(value: Any) -> bool:
+    return bool(abs(value) <= EXACT_LIMITS[value.dtype] and value == np.rint(value))
 
 
 def _predicate(op: Operation) -> int:
@@ -274,8 +277,6 @@ def _groups(results: Sequence[int], sizes: Sequence[int]) -> list[Sequence[int]]
 
 
 def _affine_parallel(self: Interpreter, op: Any, environment: Environment) -> None:
-    if op.results:
-        raise UnsupportedError("affine.parallel with reductions")
     lower_map, upper_map = op.lowerBoundsMap.data, op.upperBoundsMap.data
     operands = _values(op.map_operands, environment)
     split = lower_map.num_dims + lower_map.num_symbols
@@ -285,19 +286,44 @@ def _affine_parallel(self: Interpreter, op: Any, environment: Environment) -> No
         range(max(low), min(high), step.value.data)
         for low, high, step in zip(lower, upper, op.steps.data, strict=True)
     ]
-    block: Block = op.body.block
+    yielded: list[tuple[Any, ...]] = []
+    for point in itertools.product(*ranges):
+        self.iteration += point
+        environment.update(zip(op.body.block.args, point, strict=True))
+        yielded.append(self._block(op.body.block, environment))
+        del self.iteration[len(self.iteration) - len(point) :]
+    for number, (result, reduction) in enumerate(zip(op.results, op.reductions.data, strict=True)):
+        operation, neutral = _REDUCTIONS[reduction.data]
+        bits = arithmetic.width(result.type)
+        total = arithmetic.scalar(neutral(bits), result.type)
+        for values in yielded:
+            if operation in arithmetic.FLOAT:
+                total = arithmetic.FLOAT[operation](total, values[number])
+                self.exact &= _is_exact(total)
+            else:
+                combined = arithmetic.INTEGER_BINARY[operation](total, values[number], bits)
+                total = arithmetic.wrap(combined, bits)
+        environment[result] = total
 
-    def nest(depth: int) -> None:
-        if depth == len(ranges):
-            self._block(block, environment)
-            return
-        for value in ranges[depth]:
-            self.iteration.append(value)
-            environment[block.args[depth]] = value
-            nest(depth + 1)
-            self.iteration.pop()
 
-    nest(0)
+# reduction -> (operation, neutral element for a number of bits)
+_REDUCTIONS: dict[str, tuple[str, Callable[[int], float]]] = {
+    "addf": ("arith.addf", lambda _: -0.0),
+    "mulf": ("arith.mulf", lambda _: 1.0),
+    "maximumf": ("arith.maximumf", lambda _: -np.inf),
+    "minimumf": ("arith.minimumf", lambda _: np.inf),
+    "maxnumf": ("arith.maxnumf", lambda _: -np.inf),
+    "minnumf": ("arith.minnumf", lambda _: np.inf),
+    "addi": ("arith.addi", lambda _: 0),
+    "muli": ("arith.muli", lambda _: 1),
+    "ori": ("arith.ori", lambda _: 0),
+    "xori": ("arith.xori", lambda _: 0),
+    "andi": ("arith.andi", lambda _: -1),
+    "maxs": ("arith.maxsi", lambda bits: -(1 << (bits - 1))),
+    "mins": ("arith.minsi", lambda bits: (1 << (bits - 1)) - 1),
+    "maxu": ("arith.maxui", lambda _: 0),
+    "minu": ("arith.minui", lambda _: -1),
+}
 
 
 def _affine_if(self: Interpreter, op: Any, environment: Environment) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from .choice import Chooser, chance, choose
@@ -120,8 +121,7 @@ class BodyGenerator:
             # the same value once more, or one that was loaded before the store
             self.code.store(scope, kind, choose(self.chooser, scope.values.get(kind, [value])))
 
-    def _loop(self, scope: Scope, fill: object) -> None:
-        assert callable(fill)
+    def _loop(self, scope: Scope, fill: Callable[[Scope], None]) -> None:
         index, header = self._header(scope)
         self.lines.append(f"{header} {{")
         fill(self._inside(scope, index))
@@ -204,12 +204,24 @@ class BodyGenerator:
         if chance(self.chooser, 35):
             self._conditional_value(scope, scope.inner(indices), affine_set(constraints))
             return
-        self.lines.append(f"affine.if {affine_set(constraints)} {{")
+        self.lines.append(f"{self._condition(constraints)} {{")
         self._block(scope.inner(indices))
         if chance(self.chooser, 40):
             self.lines.append("} else {")
             self._block(scope.inner())
         self.lines.append("}")
+
+    def _condition(self, constraints: list[tuple[Affine, str]]) -> str:
+        """`affine.if set`, or `scf.if` of a comparison."""
+        if len(constraints) > 1 or not chance(self.chooser, 15):
+            return f"affine.if {affine_set(constraints)}"
+        value, zero, test = (self.memory.fresh(prefix) for prefix in "bcc")
+        (expression, sign), *_ = constraints
+        predicate = "eq" if sign == "==" else "sge"
+        self.lines.append(f"{value} = affine.apply {affine_map([expression])}")
+        self.lines.append(f"{zero} = arith.constant 0 : index")
+        self.lines.append(f"{test} = arith.cmpi {predicate}, {value}, {zero} : index")
+        return f"scf.if {test}"
 
     def _conditional_value(self, scope: Scope, holds: Scope, condition: str) -> None:
         kind = self._kind()
@@ -284,8 +296,10 @@ class BodyGenerator:
 
     def _store_to(self, scope: Scope, spec: ArraySpec) -> None:
         subscripts = self.memory.access(spec, scope.indices)
+        assert subscripts is not None, "only arguments have subscripts that do not fit"
+        texts = ", ".join(subscript.text() for subscript in subscripts)
         value = self.code.value(scope, spec.element_type)
-        self.lines.append(f"affine.store {value}, {spec.name}{subscripts} : <{spec.name}>")
+        self.lines.append(f"affine.store {value}, {spec.name}[{texts}] : <{spec.name}>")
 
     def _index_value(self, scope: Scope) -> None:
         """An affine.apply that later subscripts may use, or the value of an affine.min or max."""
@@ -304,20 +318,33 @@ class BodyGenerator:
         self._statement(scope)
 
     def _parallel(self, scope: Scope) -> None:
-        """An affine.parallel that computes a new array from others."""
+        """An affine.parallel that computes a new array from others, or that reduces to a value."""
         rank = choose(self.chooser, (1, 2))
         kind = self._kind()
         sizes = [self.memory.size() for _ in range(rank)]
         names = [f"%{LOOP_NAMES[scope.depth + d]}" for d in range(rank)]
         lows = ", ".join(["0"] * rank)
-        header = f"affine.parallel ({', '.join(names)}) = ({lows}) to ({', '.join(sizes)}) {{"
-        self.lines.append(header)
+        header = f"affine.parallel ({', '.join(names)}) = ({lows}) to ({', '.join(sizes)})"
         inner = scope
         for name, size in zip(names, sizes, strict=True):
             inner = self._inside(inner, Index(name, Linear(), Linear.size(size).shifted(-1)))
+        if chance(self.chooser, 25):
+            self._parallel_reduction(scope, inner, kind, header)
+            return
+        self.lines.append(f"{header} {{")
         value = self.code.value(inner, kind)
         spec = self.memory.new_array(rank, kind)
         for upper, size in zip(spec.uppers, sizes, strict=True):
             upper.append(Linear.size(size).shifted(-1))
         self.lines.append(f"affine.store {value}, {spec.name}[{', '.join(names)}] : <{spec.name}>")
         self.lines.append("}")
+
+    def _parallel_reduction(self, scope: Scope, inner: Scope, kind: str, header: str) -> None:
+        name = self.memory.fresh("r")
+        kinds = ("addf",) if kind.startswith("f") else ("addi", "maxs", "muli", "xori")
+        reduction = choose(self.chooser, kinds)
+        self.lines.append(f'{name} = {header} reduce ("{reduction}") -> ({kind}) {{')
+        self.lines.append(f"affine.yield {self.code.value(inner, kind)} : {kind}")
+        self.lines.append("}")
+        scope.add(kind, name)
+        self.code.store(scope, kind, name)

@@ -96,8 +96,8 @@ class Memory:
             return choose(self.chooser, known)
         return self.new_array(choose(self.chooser, (1, 2, 0, 2, 1, 3)), element_type)
 
-    def access(self, spec: ArraySpec, indices: Sequence[Index]) -> str | None:
-        """Text of subscripts inside `spec`, e.g. `[%i + 1, %j]`; None if there are none."""
+    def access(self, spec: ArraySpec, indices: Sequence[Index]) -> list[Affine] | None:
+        """Subscripts inside `spec`; None where there are none."""
         dense = chance(self.chooser, 65)
         order = distinct(self.chooser, indices, spec.rank)
         subscripts: list[Affine] = []
@@ -115,7 +115,7 @@ class Memory:
             subscripts.append(subscript)
         for dimension, subscript in enumerate(subscripts):
             spec.uppers[dimension].append(subscript.high)
-        return "[" + ", ".join(subscript.text() for subscript in subscripts) + "]"
+        return subscripts
 
     def _anchored(self, size: str, indices: Sequence[Index]) -> Affine | None:
         """A subscript below `size`."""

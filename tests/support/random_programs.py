@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from .choice import Chooser, DrawnChooser, SeededChooser
 from .random_bodies import BodyGenerator
 from .random_memory import ArraySpec, Memory
+from .random_values import helper
 from .ranges import Linear
 
 NUMPY_TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64}
@@ -68,10 +69,11 @@ class RandomProgram:
         return f"RandomProgram with sizes {', '.join(self.sizes)}:\n{self.text}"
 
 
-def generate(chooser: Chooser) -> RandomProgram:
-    """A program made of the decisions of `chooser`."""
+def generate(chooser: Chooser, *, calls: bool = False) -> RandomProgram:
+    """A program made of the decisions of `chooser`; with `calls`, of several functions."""
     memory = Memory(chooser)
     body = BodyGenerator(chooser, memory)
+    body.code.may_call = calls
     nests, results = body.function_body()
     specs = [memory.arrays[name] for name in sorted(memory.arrays)]
     arguments = _arguments(memory, specs)
@@ -85,7 +87,8 @@ def generate(chooser: Chooser) -> RandomProgram:
     returned = ", ".join(kind for _, kind in results)
     signature = f" -> ({returned})" if results else ""
     formal = ", ".join(_formal(argument, memory) for argument in arguments)
-    text = _indent([f"func.func @f({formal}){signature} {{", *lines, "}"])
+    helpers = [line for kind in sorted(body.code.called) for line in helper(kind)]
+    text = _indent([*helpers, f"func.func @f({formal}){signature} {{", *lines, "}"])
     return RandomProgram(text, memory.size_names(), arguments, body.deepest)
 
 
@@ -115,19 +118,15 @@ def _indent(lines: list[str]) -> str:
     return text
 
 
-def seeded_program(seed: int) -> RandomProgram:
+def seeded_program(seed: int, *, calls: bool = False) -> RandomProgram:
     """The program with number `seed`."""
-    return generate(SeededChooser(random.Random(seed)))
-
-
-def programs() -> st.SearchStrategy[RandomProgram]:
-    """Hypothesis strategy of programs."""
-    return _programs()
+    return generate(SeededChooser(random.Random(seed)), calls=calls)
 
 
 @st.composite
-def _programs(draw: st.DrawFn) -> RandomProgram:
-    return generate(DrawnChooser(draw))
+def programs(draw: st.DrawFn, *, calls: bool = False) -> RandomProgram:
+    """Hypothesis strategy of programs."""
+    return generate(DrawnChooser(draw), calls=calls)
 
 
 def seeded_sizes(program: RandomProgram, source: random.Random, limit: int = 40) -> dict[str, int]:

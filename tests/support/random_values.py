@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from .choice import Chooser, chance, choose
 from .random_memory import Memory
-from .ranges import Index
+from .ranges import Affine, Index, affine_map
 
 INTEGER_OPERATIONS = [
     "arith.addi",
@@ -20,6 +20,16 @@ INTEGER_OPERATIONS = [
 FLOAT_OPERATIONS = ["arith.addf", "arith.subf", "arith.maximumf", "arith.mulf", "arith.minimumf"]
 INTEGER_PREDICATES = ("slt", "eq", "sge", "ne", "ult")
 FLOAT_PREDICATES = ("olt", "oeq", "oge", "une")
+
+
+def helper(kind: str) -> list[str]:
+    """A function that combines two values of a type; programs may call it."""
+    if kind.startswith("f"):
+        body = ["%a = arith.maximumf %x, %y : {}", "%b = arith.subf %a, %x : {}"]
+    else:
+        body = ["%a = arith.xori %x, %y : {}", "%b = arith.subi %a, %x : {}"]
+    signature = f"func.func private @mix_{kind}(%x: {kind}, %y: {kind}) -> {kind} {{"
+    return [signature, *(line.format(kind) for line in body), f"return %b : {kind}", "}"]
 
 
 @dataclass
@@ -53,6 +63,8 @@ class ValueGenerator:
         self.chooser = chooser
         self.memory = memory
         self.lines: list[str] = []
+        self.may_call = False
+        self.called: set[str] = set()
 
     def emit(self, text: str, kind: str, scope: Scope) -> str:
         """A new value of type `kind`."""
@@ -71,7 +83,19 @@ class ValueGenerator:
         subscripts = self.memory.access(spec, scope.indices)
         if subscripts is None:
             return None
-        return self.emit(f"affine.load {spec.name}{subscripts} : <{spec.name}>", kind, scope)
+        dialect, target = self._spelled(spec.name, subscripts)
+        return self.emit(f"{dialect}.load {target}", kind, scope)
+
+    def _spelled(self, array: str, subscripts: list[Affine]) -> tuple[str, str]:
+        """An access as `affine`, or as `memref` with subscripts computed before."""
+        if not chance(self.chooser, 8):
+            texts = ", ".join(subscript.text() for subscript in subscripts)
+            return "affine", f"{array}[{texts}] : <{array}>"
+        names: list[str] = []
+        for subscript in subscripts:
+            names.append(self.memory.fresh("q"))
+            self.lines.append(f"{names[-1]} = affine.apply {affine_map([subscript])}")
+        return "memref", f"{array}[{', '.join(names)}] : <{array}>"
 
     def store(self, scope: Scope, kind: str, value: str) -> None:
         """A store to some array of the type, often added to what is there."""
@@ -79,14 +103,14 @@ class ValueGenerator:
         subscripts = self.memory.access(spec, scope.indices)
         if subscripts is None:
             return
-        target = f"{spec.name}{subscripts} : <{spec.name}>"
+        dialect, target = self._spelled(spec.name, subscripts)
         if chance(self.chooser, 35):
-            old = self.emit(f"affine.load {target}", kind, scope)
+            old = self.emit(f"{dialect}.load {target}", kind, scope)
             operation = choose(self.chooser, self._operations(kind)[:4])
             value = self.emit(f"{operation} {old}, {value} : {kind}", kind, scope)
         if kind.startswith("f") and chance(self.chooser, 50):
             value = self.clamp(scope, kind, value, 16)
-        self.lines.append(f"affine.store {value}, {target}")
+        self.lines.append(f"{dialect}.store {value}, {target}")
 
     def clamp(self, scope: Scope, kind: str, value: str, limit: int) -> str:
         """`max(-limit, min(limit, value))` of a float."""
@@ -130,11 +154,16 @@ class ValueGenerator:
         return self.emit(f"arith.sitofp {whole} : i32 to {kind}", kind, scope)
 
     def _special(self, scope: Scope, kind: str, first: str, depth: int) -> str:
-        form = self.chooser.integer(0, 3)
+        form = self.chooser.integer(0, 4)
         if form == 0:
             return self._select(scope, kind, first, depth)
         if form == 1:
             return self._converted(scope, kind)
+        if form == 2 and self.may_call:
+            second = self.value(scope, kind, depth - 1)
+            self.called.add(kind)
+            call = f"func.call @mix_{kind}({first}, {second}) : ({kind}, {kind}) -> {kind}"
+            return self.emit(call, kind, scope)
         if kind.startswith("f"):
             operation = choose(self.chooser, ("arith.negf", "math.absf"))
             return self.emit(f"{operation} {first} : {kind}", kind, scope)
