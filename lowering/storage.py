@@ -133,7 +133,8 @@ def place_local_arrays(
             (statement.name, access)
             for statement in scop.statements
             for access in statement.accesses
-            if access.array == array
+            # isl's scheduler leaves out statements that never run
+            if access.array == array and statement.name in leaves
         ]
         if uses:
             outer = _home(array, uses, [leaves[name] for name, _ in uses], scattered)
