@@ -25,8 +25,9 @@ from xdsl.ir import AttributeInvT, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineMap, AffineSet
 from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.parser.core import ForwardDeclaredValue
+from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input, Span
-from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
 
 from .affine.expressions import ExpressionParser
 from .context import DIALECTS
@@ -51,9 +52,27 @@ _NO_PARSER = getattr_static(Operation, "parse")
 
 
 class _Lexer(MLIRLexer):
-    """xDSL's lexer, without its exponential time on a string that is not closed."""
+    """xDSL's lexer; what it takes for names and strings can be printed and read again.
+
+    Without its exponential time on a string that is not closed.
+    """
 
     _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*"')
+
+    def _lex_bare_identifier(self, start_pos: int) -> MLIRToken:
+        if not self.input.content[start_pos].isascii():
+            raise ParseError(Span(start_pos, start_pos + 1, self.input), "unexpected character")
+        return super()._lex_bare_identifier(start_pos)
+
+    def _lex_string_literal(self, start_pos: int) -> MLIRToken:
+        token = super()._lex_string_literal(start_pos)
+        if token.kind is MLIRTokenKind.BYTES_LIT:
+            try:
+                StringLiteral.from_span(token.span).bytes_contents.decode()
+            except UnicodeDecodeError:
+                return token
+            return MLIRToken(MLIRTokenKind.STRING_LIT, token.span)
+        return token
 
 
 class SourceParser(Parser):
