@@ -69,6 +69,8 @@ OPTIONS: dict[tuple[str, str], Option] = {
         (choose(chooser, (1, 2, 3)), choose(chooser, (1, 2, -1, 3))) if loops == 2 else (1, 1)
     ),
     ("shift", "offset"): _one_of(1, -1, 2, 5),
+    # Enough also on a busy machine: what comes next must not depend on the time.
+    ("affine-schedule", "seconds"): _one_of(60),
     ("affine-schedule", "fusion"): _one_of("balanced", "minimal", "maximal"),
     ("pack", "array"): _array,
     ("expand", "array"): _array,
