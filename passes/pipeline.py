@@ -147,6 +147,8 @@ def _scalar(word: Word, kind: object, text: str) -> int | bool | str:
         return word.text == "true"
     if kind is int and re.fullmatch(r"[+-]?\d{1,18}", word.text, re.ASCII):
         return int(word.text)
+    if kind is int and re.fullmatch(r"[+-]?\d+", word.text, re.ASCII):
+        raise error_at(text, word.position, "an integer has at most 18 digits here")
     expected = {int: "an integer", bool: "true or false"}[typing.cast(type, kind)]
     raise error_at(text, word.position, f"expected {expected}, not {word.text!r}")
 

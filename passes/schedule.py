@@ -126,7 +126,7 @@ class Schedule:
             if all(any(loop is member for member in members) for loop in found):
                 return members
         raise MalformedTransformation(
-            f"{', '.join(names)} are not directly inside each other; "
+            f"{', '.join(names)} are not directly inside each other{self._between(found)}; "
             f"the loops are {self.describe_loops()}"
         )
 
@@ -146,6 +146,16 @@ class Schedule:
     def describe_loops(self) -> str:
         """The names of all loops, outermost first."""
         return ", ".join(self.short_name(loop) for loop in loops(self.tree)) or "none"
+
+    def _between(self, members: tuple[Loop, ...]) -> str:
+        """What keeps loops apart that are not directly inside each other, and what to do."""
+        outermost = min(members, key=lambda loop: len(path(self.tree, loop)))
+        if not all(any(loop is inner for inner in loops(outermost)) for loop in members):
+            return ""
+        nest = chain(outermost)
+        if all(any(loop is inner for inner in nest) for loop in members):
+            return ": name those between them, too"
+        return f": try distribute{{loops={self.short_name(nest[-1])}}} first"
 
     def _candidates(self, name: str) -> list[Loop]:
         statement, _, own = name.rpartition(".")

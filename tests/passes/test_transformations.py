@@ -139,7 +139,12 @@ MALFORMED = [
     ("interchange{loops=S1.j,S1.j}", "interchange of S1.j, S1.j: loop j is named twice"),
     (
         "interchange{loops=k,i}",
-        "interchange of k, i: k, i are not directly inside each other; "
+        "interchange of k, i: k, i are not directly inside each other: "
+        "try distribute{loops=i} first; the loops are i, S0.j, k, S1.j",
+    ),
+    (
+        "tile{loops=S0.j,k sizes=4,4}",
+        "tile of S0.j, k: S0.j, k are not directly inside each other; "
         "the loops are i, S0.j, k, S1.j",
     ),
     (
