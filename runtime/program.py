@@ -18,6 +18,7 @@ from .compile import Source, model, read, schedule_from
 from .errors import UnknownFunction
 from .kernel import Kernel
 from .signature import Signature
+from .threads import MOST_THREADS
 
 
 class Function:
@@ -75,11 +76,13 @@ class Function:
         `target`, by default this machine.
 
         Raises SourceError, TransformationError, UnsupportedSignature; ValueError for a number of
-        threads below one or a schedule of another function.
+        threads below 1 or above 1024, or a schedule of another function.
         """
         target = target or Target.host()
-        if threads is not None and threads < 1:
-            raise ValueError(f"{self.name}: threads must be at least 1, got {threads}")
+        if threads is not None and not 1 <= threads <= MOST_THREADS:
+            raise ValueError(
+                f"{self.name}: threads must be between 1 and {MOST_THREADS}, got {threads}"
+            )
         if isinstance(schedule, str):
             schedule = self.schedule(schedule, target, fast_math=fast_math)
         elif schedule is not None and schedule.program is not self.scop:

@@ -10,6 +10,9 @@ from contextlib import contextmanager, suppress
 
 from .openmp import imports, library
 
+# The OpenMP runtime ends the process where the system does not give it the threads it asks for.
+MOST_THREADS = 1024
+
 _Task = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 

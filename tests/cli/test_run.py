@@ -186,7 +186,11 @@ MISTAKES = {
     ),
     "zero threads": (
         ["--threads", "0"],
-        "loopwright: error: --threads must be at least 1, got 0",
+        "loopwright: error: --threads must be between 1 and 1024, got 0",
+    ),
+    "more threads than a system gives": (
+        ["--threads", "100000"],
+        "loopwright: error: --threads must be between 1 and 1024, got 100000",
     ),
     "no number of threads": (
         ["--threads", "many"],

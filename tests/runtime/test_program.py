@@ -108,9 +108,10 @@ def test_a_schedule_of_another_function() -> None:
         function.compile(other.schedule())
 
 
-@pytest.mark.parametrize("threads", [0, -1])
-def test_threads_are_positive(threads: int) -> None:
-    with pytest.raises(ValueError, match=f"fixed: threads must be at least 1, got {threads}"):
+@pytest.mark.parametrize("threads", [0, -1, 1025])
+def test_the_number_of_threads_is_checked(threads: int) -> None:
+    message = f"fixed: threads must be between 1 and 1024, got {threads}"
+    with pytest.raises(ValueError, match=message):
         loopwright.load(FIXED)["fixed"].compile(threads=threads)
 
 

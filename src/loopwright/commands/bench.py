@@ -45,6 +45,7 @@ from ..runtime.bench.report import (
 from ..runtime.bench.selection import SelectionError, select_cases, select_kernels
 from ..runtime.bench.variant import Variant
 from ..runtime.plots import PlottingError, check_plot
+from ..runtime.threads import MOST_THREADS
 from ..runtime.timing import format_seconds
 from ..runtime.version import __version__
 from . import UsageError
@@ -234,8 +235,10 @@ def _finish(arguments: argparse.Namespace, found: list[Row], machine: machines.M
 
 def _threads(text: str) -> list[int]:
     parts = text.split(",")
-    if not all(part.isdecimal() and int(part) > 0 for part in parts):
-        raise UsageError(f"--threads expects positive numbers such as 1,2, got '{text}'")
+    if not all(part.isdecimal() and 1 <= int(part) <= MOST_THREADS for part in parts):
+        raise UsageError(
+            f"--threads expects numbers from 1 to {MOST_THREADS} such as 1,2, got '{text}'"
+        )
     return sorted({int(part) for part in parts})
 
 

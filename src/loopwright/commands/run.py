@@ -31,6 +31,7 @@ from ..runtime.compare import Agreement, Array, compare
 from ..runtime.inputs import Settings, load_array, make_arguments
 from ..runtime.kernel import Kernel
 from ..runtime.program import Function
+from ..runtime.threads import MOST_THREADS
 from ..runtime.timing import Timing, format_seconds
 from . import UsageError
 from .common import (
@@ -90,8 +91,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs, compares and times a program; 1 when the results differ."""
-    if arguments.threads is not None and arguments.threads < 1:
-        raise UsageError(f"--threads must be at least 1, got {arguments.threads}")
+    if arguments.threads is not None and not 1 <= arguments.threads <= MOST_THREADS:
+        raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {arguments.threads}")
     inputs = {
         name: load_array(Path(path)) for name, path in _pairs("--input", arguments.input).items()
     }
