@@ -22,16 +22,27 @@ def element_pointer(
     subscripts: Sequence[ir.Value],
     *,
     inbounds: bool = True,
+    by_row: bool = False,
 ) -> ir.Value:
-    """The address of an element, `inbounds` when the element is known to exist."""
+    """The address of an element, `inbounds` when the element is known to exist.
+
+    With `by_row`, the address of the row is a value of its own: LLVM then finds out which elements
+    of a row the iteration before has loaded. One offset is better for explicit vectors.
+    """
     if not subscripts:
         return buffer.pointer
     offset = subscripts[0]
-    for subscript, size in zip(subscripts[1:], buffer.sizes[1:], strict=True):
+    for subscript, size in zip(subscripts[1:-1], buffer.sizes[1:-1], strict=True):
         offset = integers.add(emitter, integers.multiply(emitter, offset, size), subscript)
-    return emitter.builder.gep(
-        buffer.pointer, [offset], inbounds=inbounds, source_etype=storage_type(buffer.element)
-    )
+    pointer, kind = buffer.pointer, storage_type(buffer.element)
+    if len(subscripts) > 1:
+        offset = integers.multiply(emitter, offset, buffer.sizes[-1])
+        if by_row:
+            pointer = emitter.builder.gep(pointer, [offset], inbounds=inbounds, source_etype=kind)
+            offset = subscripts[-1]
+        else:
+            offset = integers.add(emitter, offset, subscripts[-1])
+    return emitter.builder.gep(pointer, [offset], inbounds=inbounds, source_etype=kind)
 
 
 def from_storage(emitter: FunctionEmitter, stored: ir.Value, wanted: ir.Type) -> ir.Value:
@@ -69,19 +80,22 @@ def affine_pointer(
     op: affine.LoadOp | affine.StoreOp | affine.VectorLoadOp | affine.VectorStoreOp | PrefetchOp,
     *,
     inbounds: bool = True,
+    by_row: bool = False,
 ) -> ir.Value:
-    """The address of an affine access."""
+    """The address of an affine access; see `element_pointer`."""
     subscripts = emit_map(emitter, op, op.map.data, emitter.all_values(op.indices))
-    return element_pointer(emitter, emitter.buffer(op.memref), subscripts, inbounds=inbounds)
+    return element_pointer(
+        emitter, emitter.buffer(op.memref), subscripts, inbounds=inbounds, by_row=by_row
+    )
 
 
 def emit_affine_load(emitter: FunctionEmitter, op: affine.LoadOp) -> None:
-    pointer = affine_pointer(emitter, op)
+    pointer = affine_pointer(emitter, op, by_row=True)
     emitter.values[op.result] = load(emitter, pointer, type_of(op.result))
 
 
 def emit_affine_store(emitter: FunctionEmitter, op: affine.StoreOp) -> None:
-    store(emitter, emitter.value(op.value), affine_pointer(emitter, op))
+    store(emitter, emitter.value(op.value), affine_pointer(emitter, op, by_row=True))
 
 
 def emit_prefetch(emitter: FunctionEmitter, op: PrefetchOp) -> None:

@@ -366,3 +366,21 @@ def test_an_identity_layout_is_no_layout() -> None:
       return %x : f64
     }}""")
     assert code("f", np.arange(16.0).reshape(4, 4)) == 11
+
+
+def test_equal_subscripts_of_several_dimensions() -> None:
+    code = MachineCode("""
+    func.func @f(%A: memref<4x5x5xf64>, %B: memref<?x?x?xf64>) {
+      affine.for %i = 0 to 4 {
+        affine.for %j = 0 to 5 {
+          %0 = affine.load %A[%i, %j, %j] : memref<4x5x5xf64>
+          affine.store %0, %B[%i, %i, %j] : memref<?x?x?xf64>
+        }
+      }
+      return
+    }""")
+    source, target = np.arange(100.0).reshape(4, 5, 5), np.zeros((4, 6, 5))
+    code("f", source, target)
+    rows, columns = np.ogrid[:4, :5]
+    np.testing.assert_array_equal(target[rows, rows, columns], source[rows, columns, columns])
+    assert np.count_nonzero(target) == np.count_nonzero(source[rows, columns, columns])
