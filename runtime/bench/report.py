@@ -178,9 +178,19 @@ def write_csv(path: Path, found: Sequence[Row], machine: Machine) -> None:
 def write_json(
     path: Path, found: Sequence[Row], machine: Machine, context: Mapping[str, object]
 ) -> None:
-    """Everything: `context` (versions, date, command), the machine, the rows; raises OSError."""
-    data = {**context, "machine": to_json(machine), "rows": [asdict(row) for row in found]}
-    path.write_text(json.dumps(data, indent=1), encoding="utf-8")
+    """Everything: `context` (versions, date, command), the machine, the rows; raises OSError.
+
+    Differences that are infinite or no number become null, as JSON has neither.
+    """
+    lines = [
+        {
+            key: None if isinstance(value, float) and not math.isfinite(value) else value
+            for key, value in asdict(row).items()
+        }
+        for row in found
+    ]
+    data = {**context, "machine": to_json(machine), "rows": lines}
+    path.write_text(json.dumps(data, indent=1, allow_nan=False), encoding="utf-8")
 
 
 def plot(path: Path, found: Sequence[Row], machine: Machine) -> None:

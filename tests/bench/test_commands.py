@@ -122,9 +122,15 @@ def test_emit(
     assert expected in capsys.readouterr().out
 
 
+def test_emit_shipped_kernels(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["emit", "polybench/gemm", "--c", "--size", "MINI", "-s", "ni=7"]) == 0
+    assert "double C[restrict 7][25]" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["--c", "--size", "MINI"], "--size is for shipped kernels"),
         (["--c", "-s", "x=4"], "there is no size 'x'"),
         (["--c", "-s", "ni"], "--set expects NAME=INTEGER"),
         (["--c", "-s", "ni=two"], "--set expects NAME=INTEGER"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -117,6 +118,15 @@ def test_files_carry_everything(case: Case, tmp_path: Path) -> None:
     data = json.loads((tmp_path / "rows.json").read_text())
     assert data["rows"][0]["version"] == "version 1"
     assert data["date"] == "today" and data["machine"]["cpu"] == machine.cpu
+
+
+def test_infinite_differences_are_null_in_json(case: Case, tmp_path: Path) -> None:
+    good = Fake(case, [0.02] * 100)
+    (row,) = report.rows(case, outcomes(case, variant("good", good)), make_machine())
+    path = tmp_path / "rows.json"
+    wrong = dataclasses.replace(row, difference=np.inf)
+    report.write_json(path, [wrong], make_machine(), {})
+    assert json.loads(path.read_text())["rows"][0]["difference"] is None
 
 
 @pytest.mark.parametrize("name", ["polybench/atax", "tiramisu/heat2d", "polybench/nussinov"])

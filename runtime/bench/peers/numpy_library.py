@@ -21,7 +21,7 @@ _ELEMENT_BY_ELEMENT = frozenset(("polybench/nussinov", "polybench/seidel-2d", "t
 
 def version() -> str:
     """NumPy's version, and the kernels that OpenBLAS has chosen for this processor."""
-    return f"numpy {np.__version__}, BLAS kernels: {blas_kernels()}"
+    return f"numpy {np.__version__} with OpenBLAS for {blas_kernels()}"
 
 
 def use_threads(count: int) -> None:

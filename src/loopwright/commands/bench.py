@@ -116,6 +116,8 @@ def run(arguments: argparse.Namespace) -> int:
         progress.show("looking for peers")
         baseline = next(iter(ours.variants([1], {})))
         variants = [baseline, *_variants(threads, schedules, peers, workers, baseline)]
+        progress.clear()
+        print(_describe(machine, variants) + "\n", flush=True)
         for number, (entry, size) in enumerate(cases, start=1):
             progress.prefix = f"[{number}/{len(cases)}] {entry.name} {size}: "
             _measure(entry, size, variants, arguments.seconds, progress, machine, found)
@@ -133,6 +135,14 @@ def run(arguments: argparse.Namespace) -> int:
     if wrong:
         raise UsageError(f"loopwright computes other values than unscheduled in {', '.join(wrong)}")
     return 0
+
+
+def _describe(machine: machines.Machine, variants: list[Variant]) -> str:
+    """The machine, and the version of every peer that takes part."""
+    lines = [f"{machine.cpu}, {machine.cores} cores; limits measured {machine.date}"]
+    versions = {v.peer: v.version.partition(": ")[0] for v in reversed(variants)}
+    lines += [f"{peer}: {version}" for peer, version in reversed(versions.items())]
+    return "\n".join(lines)
 
 
 def _is_our_mistake(row: Row) -> bool:

@@ -4,6 +4,7 @@ With all sizes known the code is made for them, as it is when a program runs; ex
 that are not given are the smallest that the program needs. A schedule needs the sizes.
 
 examples:
+  loopwright emit polybench/gemm --c --size MINI
   loopwright emit gemm.mlir --c
   loopwright emit gemm.mlir --c -s ni=1000 -s nj=1100 -s nk=1200 -p 'tile{loops=S1.i,k sizes=32,32}'
   loopwright emit gemm.mlir --asm -s ni=64 -s nj=64 -s nk=64
@@ -28,6 +29,7 @@ from ..runtime.program import Function
 from ..runtime.signature import Sizes
 from . import UsageError
 from .common import add_program_arguments, add_schedule_arguments, functions, read_schedule
+from .shipped import add_size_argument, find_kernel, standard_size
 
 FORMATS = {
     "mlir": "the loops after the schedule, as MLIR",
@@ -54,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a size (n=1000) or an extent of an array (A_dim0=64)",
     )
     add_schedule_arguments(parser)
+    add_size_argument(parser)
     parser.add_argument(
         "-t", "--threads", type=int, default=0, metavar="T", help="threads (--llvm and --asm)"
     )
@@ -68,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints the functions that were chosen."""
     if arguments.threads < 0:
         raise UsageError(f"--threads must be at least 1, got {arguments.threads}")
-    sizes = _sizes(arguments.set)
+    sizes = _sizes(arguments)
     chosen = functions(arguments)
     known = {parameter.name for each in chosen for parameter in each.scop.sizes}
     for name in sizes:
@@ -81,9 +84,14 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _sizes(texts: list[str]) -> dict[str, int]:
+def _sizes(arguments: argparse.Namespace) -> dict[str, int]:
     sizes: dict[str, int] = {}
-    for text in texts:
+    if arguments.size is not None:
+        entry = find_kernel(arguments.file)
+        if entry is None:
+            raise UsageError("--size is for shipped kernels; give the sizes of a file with --set")
+        sizes = standard_size(entry, arguments.size)
+    for text in arguments.set:
         name, equals, value = text.partition("=")
         if not name or not equals or not value.lstrip("-").isdigit():
             raise UsageError(f"--set expects NAME=INTEGER, got '{text}'")
