@@ -157,11 +157,14 @@ def installed(peer: str) -> bool:
 
 @functools.cache
 def best_blas() -> Mapping[str, str]:
-    """The environment with which OpenBLAS multiplies matrices fastest here."""
+    """The environment with which OpenBLAS multiplies matrices fastest here.
+
+    Whatever the environment of this process says is one of the choices, not the answer.
+    """
     features = Target.host().features
     known = [core for feature, core in _CORE_TYPES.items() if feature in features]
     choices = [_AS_IT_IS, *({"OPENBLAS_CORETYPE": core} for core in known[:1])]
-    if "OPENBLAS_CORETYPE" in os.environ or len(choices) == 1:
+    if len(choices) == 1:
         return _AS_IT_IS
     seconds = [_gemm_seconds(choice) for choice in choices]
     return choices[seconds.index(min(seconds))]
