@@ -2,8 +2,8 @@
 
 A symbol is an integer that is fixed while an affine scope (a function) runs through its loops; a
 dimension may also be an affine function of induction variables. Two rules are wider than
-MLIR's: a symbol may be computed from integers of any type, and minima and maxima of dimensions
-are dimensions.
+MLIR's: a symbol may be computed from integers of any type, and a dimension may be piecewise affine
+(a minimum, a maximum, or a choice by a comparison of dimensions).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import affine, arith, memref
-from xdsl.dialects.builtin import IndexType, IntegerType, ModuleOp
+from xdsl.dialects.builtin import IndexType, IntegerType, ModuleOp, i1
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import Pure
@@ -79,7 +79,9 @@ def _is_valid(value: SSAValue, *, dims: bool) -> bool:
                     return False
                 pending += [(size, False) for size in source.dynamic_sizes]
         elif not isinstance(operation, arith.ConstantOp):
-            affine_function = operation.name in _AFFINE_FUNCTIONS
+            affine_function = operation.name in _AFFINE_FUNCTIONS or (
+                value.type == i1 and operation.name in _CONDITIONS
+            )
             if not affine_function and not operation.has_trait(Pure):
                 return False
             dims = dims and affine_function
@@ -94,8 +96,10 @@ _AFFINE_FUNCTIONS = frozenset(
         "affine.linearize_index",
         "affine.max",
         "affine.min",
+        "arith.select",
     }
 )
+_CONDITIONS = frozenset({"arith.andi", "arith.cmpi", "arith.ori"})
 
 
 def _is_induction_variable(value: SSAValue) -> bool:

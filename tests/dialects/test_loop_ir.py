@@ -31,7 +31,7 @@ def check(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_round_trip(data: st.DataObject) -> None:
     check(data)
 

@@ -24,8 +24,13 @@ func.func @f(%argument: index, %integer: i32, %A: memref<?xindex>) {
       %apply = affine.apply affine_map<(d0, d1) -> (d0 + d1)>(%i, %j)
       %symbolic_apply = affine.apply affine_map<(d0) -> (d0 + 1)>(%argument)
       %minimum = affine.min affine_map<(d0) -> (d0, 8)>(%apply)
+      %less = arith.cmpi slt, %i, %j : index
+      %both = arith.andi %less, %less : i1
+      %choice = arith.select %both, %i, %minimum : index
       %size = memref.dim %A, %zero : memref<?xindex>
       %loaded = memref.load %A[%i] : memref<?xindex>
+      %depends = arith.cmpi slt, %loaded, %j : index
+      %loaded_choice = arith.select %depends, %i, %j : index
       %from_loaded = affine.apply affine_map<(d0) -> (d0 + 1)>(%loaded)
       %local = memref.alloc(%argument) : memref<?xf64>
       %local_size = memref.dim %local, %zero : memref<?xf64>
@@ -42,7 +47,7 @@ SYMBOLS = {
     *("%argument", "%integer", "%top", "%zero", "%constant", "%cast", "%product", "%size"),
     *("%symbolic_apply", "%local_size"),
 }
-DIMS = {*SYMBOLS, "%i", "%j", "%apply", "%minimum"}
+DIMS = {*SYMBOLS, "%i", "%j", "%apply", "%minimum", "%less", "%both", "%choice"}
 
 
 def test_dims_and_symbols() -> None:
