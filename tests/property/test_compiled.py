@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support.differential import assert_same, compiled, describe, function_of, interpreted
+from support.random_memory import INTEGERS
 from support.random_programs import programs, sizes_of
 from support.random_schedules import schedules
 
@@ -33,6 +34,18 @@ def run_scheduled(data: st.DataObject, proposals: int = 6) -> None:
         assert_same(expected, found, describe(program, sizes, schedule, threads))
 
 
+def run_large(data: st.DataObject) -> None:
+    """Draws an integer program and sizes that are larger than tiles."""
+    program = data.draw(programs(element_types=INTEGERS))
+    function = function_of(program)
+    schedule = data.draw(schedules(function.schedule()))
+    choices = (17, 32, 41) if program.depth <= 2 else (9, 16, 17)
+    sizes = {name: data.draw(st.sampled_from(choices)) for name in program.sizes}
+    expected = compiled(program, function, sizes)
+    found = compiled(program, function, sizes, schedule, 2)
+    assert_same(expected, found, describe(program, sizes, schedule, 2))
+
+
 @given(st.data())
 def test_unscheduled_code_does_what_the_program_says(data: st.DataObject) -> None:
     run_unscheduled(data)
@@ -55,3 +68,16 @@ def test_unscheduled_campaign(data: st.DataObject) -> None:
 @settings(max_examples=5000, derandomize=False)
 def test_scheduled_campaign(data: st.DataObject) -> None:
     run_scheduled(data, proposals=data.draw(st.integers(1, 12)))
+
+
+@given(st.data())
+@settings(max_examples=10)
+def test_scheduled_code_does_what_unscheduled_code_does(data: st.DataObject) -> None:
+    run_large(data)
+
+
+@pytest.mark.campaign
+@given(st.data())
+@settings(max_examples=1000, derandomize=False)
+def test_large_campaign(data: st.DataObject) -> None:
+    run_large(data)

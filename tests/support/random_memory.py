@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from .choice import Chooser, chance, choose, distinct
 from .ranges import Affine, Index, Linear, affine_map, join
 
-ELEMENT_TYPES = ("i32", "i64", "f64", "f32")
+INTEGERS = ("i32", "i64")
+ELEMENT_TYPES = (*INTEGERS, "f64", "f32")
 
 
 @dataclass
@@ -34,9 +35,9 @@ class ArraySpec:
 class Memory:
     """Declares sizes and arrays on demand, and knows all bounds at the end."""
 
-    def __init__(self, chooser: Chooser):
+    def __init__(self, chooser: Chooser, element_types: Sequence[str] = ELEMENT_TYPES):
         self.chooser = chooser
-        self.element_types = distinct(chooser, ELEMENT_TYPES, 1 + chance(chooser, 30))
+        self.element_types = distinct(chooser, element_types, 1 + chance(chooser, 30))
         self.sizes: dict[str, str] = {}
         self.scalars: dict[str, str] = {}
         self.arrays: dict[str, ArraySpec] = {}

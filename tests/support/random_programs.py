@@ -9,7 +9,7 @@ failed.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from .choice import Chooser, DrawnChooser, SeededChooser
 from .random_bodies import BodyGenerator
-from .random_memory import ArraySpec, Memory
+from .random_memory import ELEMENT_TYPES, ArraySpec, Memory
 from .random_values import helper
 from .ranges import Linear
 
@@ -69,9 +69,11 @@ class RandomProgram:
         return f"RandomProgram with sizes {', '.join(self.sizes)}:\n{self.text}"
 
 
-def generate(chooser: Chooser, *, calls: bool = False) -> RandomProgram:
+def generate(
+    chooser: Chooser, *, calls: bool = False, element_types: Sequence[str] = ELEMENT_TYPES
+) -> RandomProgram:
     """A program made of the decisions of `chooser`; with `calls`, of several functions."""
-    memory = Memory(chooser)
+    memory = Memory(chooser, element_types)
     body = BodyGenerator(chooser, memory)
     body.code.may_call = calls
     nests, results = body.function_body()
@@ -124,9 +126,11 @@ def seeded_program(seed: int, *, calls: bool = False) -> RandomProgram:
 
 
 @st.composite
-def programs(draw: st.DrawFn, *, calls: bool = False) -> RandomProgram:
+def programs(
+    draw: st.DrawFn, *, calls: bool = False, element_types: Sequence[str] = ELEMENT_TYPES
+) -> RandomProgram:
     """Hypothesis strategy of programs."""
-    return generate(DrawnChooser(draw), calls=calls)
+    return generate(DrawnChooser(draw), calls=calls, element_types=element_types)
 
 
 def seeded_sizes(program: RandomProgram, source: random.Random, limit: int = 40) -> dict[str, int]:
