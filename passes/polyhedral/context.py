@@ -23,12 +23,12 @@ MAXIMAL_OPERATIONS = 100_000_000
 
 
 class TooComplexError(Exception):
-    """A computation that isl did not finish within its number of operations."""
+    """A computation that isl did not finish, as a rule within its number of operations."""
 
 
 @contextmanager
 def bounded(operations: int | None = None) -> Generator[None]:
-    """Takes the lock, and raises TooComplexError when isl needs too many operations."""
+    """Takes the lock, and raises TooComplexError when isl needs too many operations or fails."""
     operations = MAXIMAL_OPERATIONS if operations is None else operations
     context = isl.DEFAULT_CONTEXT
     with ISL_LOCK:
@@ -38,9 +38,8 @@ def bounded(operations: int | None = None) -> Generator[None]:
         try:
             yield
         except isl.Error as error:
-            if _is_exhausted():
-                raise TooComplexError(f"isl gave up after {operations} operations") from error
-            raise
+            reason = f"gave up after {operations} operations" if is_exhausted() else "failed"
+            raise TooComplexError(f"isl {reason}") from error
         finally:
             context.set_max_operations(before)
             context.reset_operations()
@@ -60,7 +59,7 @@ def bounded_for(function: Operation, subject: str) -> Generator[None]:
         ) from error
 
 
-def _is_exhausted() -> bool:
+def is_exhausted() -> bool:
     """Whether isl refuses to compute anything further; its error messages do not always tell."""
     try:
         isl.Set("{ [i] : exists (j : i = 2j) and 0 <= i < 9 }").is_empty()

@@ -10,8 +10,9 @@ from functools import cached_property, reduce
 import islpy as isl
 
 from ..isl_schedule import to_isl
-from ..schedule_tree import Sequence, restrict
-from .context import bounded_for
+from ..schedule_tree import Sequence, Tree, restrict
+from .conflicts import last_accesses
+from .context import bounded_for, is_exhausted
 from .distance import distances
 from .reductions import Accumulation, find_accumulation
 from .scop import Access, AccessKind, Array, Scop
@@ -124,8 +125,8 @@ def _inputs(scop: Scop) -> Iterator[Dependence]:
     for array in scop.arrays:
         reads = _accesses(scop, array, AccessKind.READ)
         writes = _accesses(scop, array, AccessKind.WRITE)
-        schedule = _order_of_users(scop, array)
-        relation = _flow(schedule, sink=reads, may_source=reads, kill=writes)
+        order = _order_of_users(scop, array)
+        relation = _flow(scop, order, sink=reads, may_source=reads, kill=writes)
         yield from _dependences(scop, DependenceKind.INPUT, array, relation)
 
 
@@ -143,14 +144,14 @@ def _relaxed(dependences: Dependences) -> Iterator[Dependence]:
                     yield part
 
 
-def _order_of_users(scop: Scop, array: Array) -> isl.Schedule:
+def _order_of_users(scop: Scop, array: Array) -> Tree:
     """The original order of the statements that access an array; the others only cost time."""
     users = {
         statement.name
         for statement in scop.statements
         if any(access.array is array for access in statement.accesses)
     }
-    return to_isl(restrict(scop.tree, users) or Sequence(()), scop)
+    return restrict(scop.tree, users) or Sequence(())
 
 
 def _of_array(scop: Scop, array: Array, *, last_only: bool) -> Iterator[Dependence]:
@@ -160,7 +161,7 @@ def _of_array(scop: Scop, array: Array, *, last_only: bool) -> Iterator[Dependen
         return
     reads = _accesses(scop, array, AccessKind.READ)
     visible_reads = _reads_from_outside(scop, array)
-    schedule = _order_of_users(scop, array)
+    order = _order_of_users(scop, array)
     kill = writes if last_only else None
     flows = (
         (DependenceKind.FLOW, visible_reads, writes),
@@ -169,28 +170,37 @@ def _of_array(scop: Scop, array: Array, *, last_only: bool) -> Iterator[Dependen
     )
     for kind, sink, source in flows:
         if last_only and kind is not DependenceKind.ANTI:
-            relation = _flow(schedule, sink=sink, must_source=source)
+            relation = _flow(scop, order, sink=sink, must_source=source)
         else:
-            relation = _flow(schedule, sink=sink, may_source=source, kill=kill)
+            relation = _flow(scop, order, sink=sink, may_source=source, kill=kill)
         yield from _dependences(scop, kind, array, relation)
 
 
 def _flow(
-    schedule: isl.Schedule,
+    scop: Scop,
+    order: Tree,
     *,
     sink: isl.UnionMap,
     must_source: isl.UnionMap | None = None,
     may_source: isl.UnionMap | None = None,
     kill: isl.UnionMap | None = None,
 ) -> isl.UnionMap:
-    info = isl.UnionAccessInfo.from_sink(sink).set_schedule(schedule)
+    source = must_source if must_source is not None else may_source
+    assert source is not None, "a dependence has a source"
+    info = isl.UnionAccessInfo.from_sink(sink).set_schedule(to_isl(order, scop))
     if must_source is not None:
         info = info.set_must_source(must_source)
     if may_source is not None:
         info = info.set_may_source(may_source)
     if kill is not None:
         info = info.set_kill(kill)
-    return info.compute_flow().get_may_dependence()
+    try:
+        return info.compute_flow().get_may_dependence()
+    except isl.Error:
+        # It fails on some integer divisions, with plenty of operations left.
+        if is_exhausted():
+            raise
+        return last_accesses(order, source, sink, must_source if kill is None else kill)
 
 
 def _dependences(
