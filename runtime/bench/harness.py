@@ -96,10 +96,10 @@ def measure(
         try:
             prepared = reference if variant is baseline else variant.prepare(case)
             first = _run_pinned(variant, prepared)
+            outcome.agreements = check(case, prepared)
         except (NotApplicable, KernelError) as error:
             outcome.obstacle = str(error).partition("\n")[0]
             continue
-        outcome.agreements = check(case, variant, prepared)
         if first >= TOO_LONG_TO_REPEAT:
             outcome.seconds.append(first)
         else:
@@ -110,11 +110,14 @@ def measure(
         turn += 1
         progress(f"turn {turn}, {len(ready)} variants to go")
         for outcome, prepared in ready:
-            _take_turn(outcome, prepared)
+            try:
+                _take_turn(outcome, prepared)
+            except NotApplicable as error:
+                outcome.obstacle = str(error)
         ready = [pair for pair in ready if not _is_enough(pair[0], budget)]
 
 
-def check(case: Case, variant: Variant, prepared: Prepared) -> list[Agreement]:
+def check(case: Case, prepared: Prepared) -> list[Agreement]:
     """Compares the results of the last run with the expected ones."""
     parameters = case.entry.parameter_values(case.size)
     arrays = {array.name: array for array in case.entry.arrays}
@@ -176,6 +179,8 @@ def _take_turn(outcome: Outcome, prepared: Prepared) -> None:
 
 def _is_enough(outcome: Outcome, budget: float) -> bool:
     total = sum(outcome.seconds)
+    if outcome.obstacle is not None:
+        return True
     return total >= budget or (total >= budget / 4 and is_steady(outcome.seconds))
 
 

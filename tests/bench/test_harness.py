@@ -88,6 +88,19 @@ def test_what_cannot_run_is_noted(case: Case) -> None:
     assert len(report.table(rows)) == 2
 
 
+def test_a_process_that_ends_does_not_stop_the_others(case: Case) -> None:
+    class Dying(Fake):
+        def time(self) -> float:
+            if self.calls == 3:
+                raise NotApplicable("its process has ended")
+            return super().time()
+
+    good = variant("good", Fake(case, [0.02] * 100))
+    first, second = outcomes(case, good, variant("dying", Dying(case, [0.02] * 100)))
+    assert first.timing is not None and first.timing.repetitions == 3
+    assert second.obstacle == "its process has ended" and len(second.seconds) == 2
+
+
 def test_an_interrupt_leaves_what_is_known(case: Case) -> None:
     found: list[Outcome] = []
     good = variant("good", Fake(case, [0.001, 0.02, 0.02]))

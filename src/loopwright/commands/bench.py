@@ -19,6 +19,7 @@ examples:
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime
 import shlex
 import sys
@@ -108,7 +109,8 @@ def run(arguments: argparse.Namespace) -> int:
     machine = machines.load()
     if machine is None:
         machine = machines.measure(lambda text: progress.show(f"measuring the machine: {text}"))
-        machines.save(machine)
+        with contextlib.suppress(OSError):  # it can be measured again
+            machines.save(machine)
     workers = Workers()
     found: list[Row] = []
     interrupted = False
