@@ -64,6 +64,7 @@ def _is_valid(value: SSAValue, *, dims: bool) -> bool:
             continue
         seen.add(item)
         value, dims = item
+        truth = value.type == i1
         if not isinstance(value.type, IndexType | IntegerType):
             return False
         if _is_top_level(value):
@@ -80,7 +81,7 @@ def _is_valid(value: SSAValue, *, dims: bool) -> bool:
                 pending += [(size, False) for size in source.dynamic_sizes]
         elif not isinstance(operation, arith.ConstantOp):
             affine_function = operation.name in _AFFINE_FUNCTIONS or (
-                value.type == i1 and operation.name in _CONDITIONS
+                truth and operation.name in _CONDITIONS
             )
             if not affine_function and not operation.has_trait(Pure):
                 return False
