@@ -81,12 +81,13 @@ def draw_roofline(
 def draw_bars(
     axes: Any, groups: Sequence[str], heights: Mapping[str, Sequence[float | None]], title: str
 ) -> None:
-    """Bars of several series beside each other per group; None leaves a gap. 1 is a line."""
+    """Bars of several series beside each other per group, up or down from 1; None leaves a gap."""
     width = 0.8 / max(1, len(heights))
     for number, (name, values) in enumerate(heights.items()):
         offset = (number - (len(heights) - 1) / 2) * width
         shown = [(x + offset, value) for x, value in enumerate(values) if value is not None]
-        axes.bar([x for x, _ in shown], [value for _, value in shown], width, label=name)
+        heights_from_one = [value - 1.0 for _, value in shown]
+        axes.bar([x for x, _ in shown], heights_from_one, width, bottom=1.0, label=name)
     axes.axhline(1.0, color="black", linewidth=0.8)
     axes.set_yscale("log", base=2)
     axes.set_xticks(range(len(groups)), groups, rotation=60, ha="right", fontsize=7)
