@@ -64,6 +64,10 @@ class Split(Transformation):
                 raise MalformedTransformation(
                     f"every value of {loop.name} is {place} {self.at}: nothing to split"
                 )
+        for name in loop.schedule:
+            if name not in below and name not in above:
+                # A statement that never runs stays: the loops around have it, too.
+                below[name] = schedule.scop.statement(name).domain
         taken = {statement.name for statement in schedule.scop.statements}
         names: dict[str, str] = {}
         for name in above:

@@ -135,6 +135,26 @@ CASES = (
         lambda: [31, np.zeros(40, np.int64), np.zeros(31, np.int64)],
         "strip-mine{loops=S0.i size=5},fuse{loops=it,S1.i}",
     ),
+    Case(
+        "a split loop around a statement that never runs",
+        """
+        func.func @f(%n: index, %A: memref<?xi64>) {
+          %c = arith.constant 7 : i64
+          affine.for %i = 0 to %n {
+            affine.for %j = 0 to %n {
+              affine.store %c, %A[%j] : memref<?xi64>
+              affine.for %k = affine_map<(d0) -> (d0 + 1)>(%j) to affine_map<(d0) -> (d0)>(%j) {
+                affine.store %c, %A[0] : memref<?xi64>
+              }
+            }
+            affine.store %c, %A[%i] : memref<?xi64>
+          }
+          return
+        }
+        """,
+        lambda: [5, np.zeros(5, np.int64)],
+        "split{loops=j at=3}",
+    ),
 )
 
 
