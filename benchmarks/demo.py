@@ -36,14 +36,15 @@ DEMONSTRATIONS = (
         "polybench/gemm",
         {"ni": 1000, "nj": 1100, "nk": 1200},
         "affine-schedule{fusion=minimal},parallel{loops=S0.i},vectorize{loops=S0.j},"
-        "tile{loops=S1.i,S1.j,S1.k sizes=96,192,256},tile{loops=S1.i,S1.j sizes=8,24},"
-        "interchange{loops=S1.k,S1.i,S1.j},unroll{loops=S1.i,S1.j},vectorize{loops=S1.j},"
-        "parallel{loops=it}",
+        "tile{loops=S1.i,S1.j,S1.k sizes=504,1104,256},interchange{loops=it,kt,jt},"
+        "pack{loops=jt array=B order=1,0 panels=0,24},tile{loops=S1.i,S1.j sizes=8,24},"
+        "interchange{loops=S1.k,S1.i,S1.j},interchange{loops=jt2,it2},"
+        "unroll{loops=S1.i,S1.j},vectorize{loops=S1.j},parallel{loops=it}",
     ),
     Demonstration(
         "polybench/jacobi-2d",
         {"tsteps": 100, "n": 1300},
-        "parallel{loops=S0.i,S1.i},vectorize{loops=S0.j,S1.j}",
+        "parallel{loops=S0.i,S1.i},vectorize{loops=S0.j,S1.j width=4}",
     ),
     Demonstration(
         "tiramisu/box_blur",
