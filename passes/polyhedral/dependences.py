@@ -12,10 +12,13 @@ import islpy as isl
 from ..isl_schedule import to_isl
 from ..schedule_tree import Sequence, Tree, restrict
 from .conflicts import last_accesses
-from .context import bounded_for, is_exhausted
+from .context import TooComplexError, bounded, bounded_for, is_exhausted
 from .distance import distances
 from .reductions import Accumulation, find_accumulation
 from .scop import Access, AccessKind, Array, Scop
+
+# What isl may spend on the last accesses to one array: about a second.
+ARRAY_OPERATIONS = 4_000_000
 
 
 class DependenceKind(Enum):
@@ -116,8 +119,7 @@ def _compute(scop: Scop) -> Dependences:
     }
     items: list[Dependence] = []
     for array in scop.arrays:
-        found = _of_array(scop, array, last_only=True)
-        items += _split_reductions(found, accumulations)
+        items += _conflicts(scop, array, accumulations)
     return Dependences(scop, tuple(items), accumulations)
 
 
@@ -154,6 +156,22 @@ def _order_of_users(scop: Scop, array: Array) -> Tree:
     return restrict(scop.tree, users) or Sequence(())
 
 
+def _conflicts(
+    scop: Scop, array: Array, accumulations: Mapping[str, Accumulation]
+) -> list[Dependence]:
+    """Dependences from the last access before; from all of them where those are too complex.
+
+    The two order the same pairs of instances.
+    """
+    try:
+        with bounded(ARRAY_OPERATIONS):
+            last = _of_array(scop, array, last_only=True)
+            return list(_split_reductions(last, accumulations))
+    except TooComplexError:
+        every = _of_array(scop, array, last_only=False)
+        return list(_split_reductions(every, accumulations))
+
+
 def _of_array(scop: Scop, array: Array, *, last_only: bool) -> Iterator[Dependence]:
     """Dependences through an array: from the last access before, or from all accesses before."""
     writes = _accesses(scop, array, AccessKind.WRITE)
@@ -162,17 +180,18 @@ def _of_array(scop: Scop, array: Array, *, last_only: bool) -> Iterator[Dependen
     reads = _accesses(scop, array, AccessKind.READ)
     visible_reads = _reads_from_outside(scop, array)
     order = _order_of_users(scop, array)
-    kill = writes if last_only else None
     flows = (
         (DependenceKind.FLOW, visible_reads, writes),
         (DependenceKind.ANTI, writes, reads),
         (DependenceKind.OUTPUT, writes, writes),
     )
     for kind, sink, source in flows:
-        if last_only and kind is not DependenceKind.ANTI:
-            relation = _flow(scop, order, sink=sink, must_source=source)
+        if not last_only:
+            relation = last_accesses(order, source, sink, None)
+        elif kind is DependenceKind.ANTI:
+            relation = _flow(scop, order, sink=sink, may_source=source, kill=writes)
         else:
-            relation = _flow(scop, order, sink=sink, may_source=source, kill=kill)
+            relation = _flow(scop, order, sink=sink, must_source=source)
         yield from _dependences(scop, kind, array, relation)
 
 
