@@ -23,12 +23,12 @@ MAXIMAL_OPERATIONS = 100_000_000
 
 
 class TooComplexError(Exception):
-    """A computation that isl did not finish, as a rule within its number of operations."""
+    """A computation that isl did not finish within its number of operations."""
 
 
 @contextmanager
 def bounded(operations: int | None = None) -> Generator[None]:
-    """Takes the lock, and raises TooComplexError when isl needs too many operations or fails."""
+    """Takes the lock, and raises TooComplexError when isl needs too many operations."""
     operations = MAXIMAL_OPERATIONS if operations is None else operations
     context = isl.DEFAULT_CONTEXT
     with ISL_LOCK:
@@ -38,8 +38,9 @@ def bounded(operations: int | None = None) -> Generator[None]:
         try:
             yield
         except isl.Error as error:
-            reason = f"gave up after {operations} operations" if is_exhausted() else "failed"
-            raise TooComplexError(f"isl {reason}") from error
+            if is_exhausted():
+                raise TooComplexError(f"isl gave up after {operations} operations") from error
+            raise
         finally:
             context.set_max_operations(before)
             context.reset_operations()
@@ -47,14 +48,15 @@ def bounded(operations: int | None = None) -> Generator[None]:
 
 @contextmanager
 def bounded_for(function: Operation, subject: str) -> Generator[None]:
-    """`bounded`, with a SourceError at a function of which `subject` is too complex."""
+    """`bounded`, with a SourceError at a function of which isl cannot compute `subject`."""
     try:
         with bounded():
             yield
-    except TooComplexError as error:
+    except (TooComplexError, isl.Error) as error:
+        reason = error if isinstance(error, TooComplexError) else "isl fails on them"
         raise SourceError.at(
             function,
-            f"{subject} are too complex: {error}",
+            f"{subject} are too complex: {reason}",
             hint="simplify subscripts, bounds and conditions, or split the function",
         ) from error
 
