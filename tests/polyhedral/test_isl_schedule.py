@@ -10,7 +10,7 @@ from support.scop_execution import bind, instances, points, time_stamp
 from loopwright.dialects.errors import SourceError
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.isl_schedule import to_isl
-from loopwright.passes.polyhedral import context
+from loopwright.passes.polyhedral import context, dependences
 from loopwright.passes.polyhedral.context import TooComplexError, bounded
 from loopwright.passes.polyhedral.dependences import compute_dependences
 
@@ -68,5 +68,6 @@ def test_dependences_that_take_too_long_are_an_error_of_the_program(
 ) -> None:
     scop = scop_of(catalogue()["polybench/cholesky"].text)
     monkeypatch.setattr(context, "MAXIMAL_OPERATIONS", 1000)
+    monkeypatch.setattr(dependences, "ARRAY_OPERATIONS", 1000)
     with pytest.raises(SourceError, match="the dependences of '@cholesky' are too complex"):
         compute_dependences(scop)
