@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Literal
 
@@ -32,8 +33,12 @@ from .storage import Storage
 
 Environment = Mapping[int, Index]
 
-# More copies than this of a loop body help nobody and make the code generator crawl.
-MAXIMAL_COPIES = 256
+# More copies than this of a loop body help nobody and make the code generator crawl. Nested
+# unrolled loops share them.
+MAXIMAL_COPIES = 128
+
+# How far a loop is unrolled that is too long to be unrolled fully.
+USUAL_FACTOR = 8
 
 # So many vectors of a loop are written out when they can only be made at known places.
 SHORT = 8
@@ -48,6 +53,20 @@ class LoopEmitter:
         self.storage = storage
         self.is_parallel = False
         self.is_partial_tile = False
+        self.copies = 1
+
+    @property
+    def _room(self) -> int:
+        """How many more copies of the code that comes now can be made."""
+        return max(1, MAXIMAL_COPIES // self.copies)
+
+    @contextmanager
+    def _copied(self, factor: int) -> Generator[None]:
+        """What is emitted inside is there `factor` times."""
+        outer = self.copies
+        self.copies *= max(1, factor)
+        yield
+        self.copies = outer
 
     def emit(self, nest: Nest, environment: Environment, lanes: Lanes | None = None) -> None:
         """Appends the loops of `nest`, in which variables stand for what `environment` says."""
@@ -143,20 +162,22 @@ class LoopEmitter:
         if extent.is_constant:
             count = max(0, -(-extent.constant // nest.step))
             factor = nest.loop.unroll or count
-            if factor >= count and count <= MAXIMAL_COPIES:
-                for iteration in range(count):
-                    body(first + iteration * nest.step)
+            if factor >= count and count <= self._room:
+                with self._copied(count):
+                    for iteration in range(count):
+                        body(first + iteration * nest.step)
                 return
         elif not nest.loop.unroll:
             self._plain(nest, lower, upper, nest.step, body)
             return
-        factor = min(nest.loop.unroll or MAXIMAL_COPIES, MAXIMAL_COPIES)
+        factor = min(nest.loop.unroll or USUAL_FACTOR, self._room)
         iterations = (extent + (nest.step - 1)) // nest.step
         middle = first + (iterations // factor) * (factor * nest.step)
 
         def copies(value: Index) -> None:
-            for iteration in range(factor):
-                body(value + iteration * nest.step)
+            with self._copied(factor):
+                for iteration in range(factor):
+                    body(value + iteration * nest.step)
 
         self._plain(nest, (first,), (middle,), factor * nest.step, copies)
         # An empty loop may end far before it begins, and `middle` then lies before `first`.
@@ -266,9 +287,10 @@ class LoopEmitter:
             vectors, rest = divmod(max(0, iterations.constant), width)
             unroll = None if self.is_partial_tile else nest.loop.unroll
             copies = vectors if unroll == 0 else min(unroll or 1, vectors)
-            if vectors and copies == vectors and vectors <= MAXIMAL_COPIES:
-                for position in range(vectors):
-                    whole(first + position * stride)
+            if vectors and copies == vectors and vectors <= self._room:
+                with self._copied(vectors):
+                    for position in range(vectors):
+                        whole(first + position * stride)
             else:
                 self._vector_loop(nest, first, Index(vectors), stride, whole)
             if rest:
@@ -292,14 +314,15 @@ class LoopEmitter:
         whole: Callable[[Index], None],
     ) -> None:
         """Full vectors, `unroll` of them per iteration."""
-        copies = 1 if self.is_partial_tile else min(nest.loop.unroll or 1, MAXIMAL_COPIES)
+        copies = 1 if self.is_partial_tile else min(nest.loop.unroll or 1, self._room)
         end = first + vectors * stride
         if copies > 1:
             middle = first + (vectors // copies) * (copies * stride)
 
             def several(base: Index) -> None:
-                for position in range(copies):
-                    whole(base + position * stride)
+                with self._copied(copies):
+                    for position in range(copies):
+                        whole(base + position * stride)
 
             self._plain(nest, (first,), (middle,), copies * stride, several)
             self._plain(nest, (first, middle), (end,), stride, whole)

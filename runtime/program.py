@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import cast
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -85,6 +86,8 @@ class Function:
             )
         if isinstance(schedule, str):
             schedule = self.schedule(schedule, target, fast_math=fast_math)
+        elif schedule is not None and not isinstance(cast(object, schedule), Schedule):
+            raise TypeError(f"{self.name}: a schedule is a Schedule or a text, not {schedule!r}")
         elif schedule is not None and schedule.program is not self.scop:
             raise ValueError(
                 f"{self.name}: the schedule belongs to another function "

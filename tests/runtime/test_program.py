@@ -140,3 +140,9 @@ def test_public_names() -> None:
 def test_every_error_is_documented_as_one() -> None:
     for name in loopwright.errors.__all__:
         assert issubclass(getattr(loopwright.errors, name), loopwright.errors.USER_ERRORS)
+
+
+def test_a_schedule_of_another_type() -> None:
+    program = loopwright.load("func.func @f(%n: index) {\n  return\n}\n")["f"]
+    with pytest.raises(TypeError, match="f: a schedule is a Schedule or a text, not 5"):
+        program.compile(schedule=5)  # pyright: ignore[reportArgumentType]
