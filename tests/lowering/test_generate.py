@@ -1,0 +1,98 @@
+"""What kind of loops schedules become."""
+
+import loopwright
+from loopwright.lowering.generate import generate
+
+COPY = """
+func.func @copy(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %m {
+      %0 = affine.load %A[%i, %j] : memref<?x?xf64>
+      affine.store %0, %B[%i, %j] : memref<?x?xf64>
+    }
+  }
+  return
+}
+"""
+
+TRIANGLE = COPY.replace("affine.for %j = 0 to %m", "affine.for %j = 0 to %i")
+
+
+def loop_ir(schedule: str, text: str = COPY, n: int = 100, m: int = 100) -> str:
+    sizes = {"n": n, "m": m, "A_dim0": n, "A_dim1": m, "B_dim0": n, "B_dim1": m}
+    return str(generate(loopwright.load(text)["copy"].schedule(schedule), sizes))
+
+
+def test_nested_parallel_loops_are_collapsed() -> None:
+    assert "affine.parallel (%i, %j) = (0, 0) to (100, 100)" in loop_ir("parallel{loops=i,j}")
+
+
+def test_uneven_iterations_are_handed_out_dynamically() -> None:
+    assert 'schedule = "static"' in loop_ir("parallel{loops=i}")
+    assert 'schedule = "dynamic"' in loop_ir("parallel{loops=i}", TRIANGLE)
+    assert 'schedule = "static"' in loop_ir("tile{loops=i,j sizes=32,32},parallel{loops=it}")
+
+
+def test_full_tiles_have_no_masks() -> None:
+    text = loop_ir("tile{loops=i,j sizes=32,32},vectorize{loops=j width=8}")
+    full, partial = text.split("} else {")
+    assert "affine.if affine_set<(d0) : (-d0 + 2 >= 0)>(%jt)" in full
+    assert "affine.vector_load" in full
+    assert "mask" not in full
+    assert "vector.maskedload" in partial
+
+
+def test_tiles_that_are_all_full_are_not_split() -> None:
+    text = loop_ir("tile{loops=i,j sizes=32,32},vectorize{loops=j width=8}", n=64, m=96)
+    assert "affine.if" not in text
+    assert "min" not in text
+
+
+def test_the_rest_of_a_vector_loop_is_masked() -> None:
+    text = loop_ir("vectorize{loops=j width=8}", m=21)
+    assert "to 16 step 8" in text
+    assert text.count("vector.maskedstore") == 1
+    assert "mask" not in loop_ir("vectorize{loops=j width=8}", m=24)
+
+
+def test_strided_accesses_are_gathered() -> None:
+    text = loop_ir("vectorize{loops=i width=4}")
+    assert "vector.gather" in text
+    assert "vector.scatter" in text
+
+
+def test_sizes_can_stay_symbolic() -> None:
+    program = loopwright.load(COPY)["copy"]
+    text = str(generate(program.schedule("tile{loops=i,j sizes=32,32}"), {}))
+    assert "memref<?x?xf64>" in text
+    assert "((%n + 31) floordiv 32)" in text or "(d0 + 31) floordiv 32" in text
+
+
+def test_copies_are_bounded() -> None:
+    stores = loop_ir("unroll{loops=i,j factor=1000000}", n=3000, m=3000).count("affine.store")
+    assert 16 <= stores <= 600
+
+
+def test_a_scalar_inside_a_loop_needs_no_array() -> None:
+    text = """
+func.func @copy(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
+  affine.for %i = 0 to %n {
+    %s = memref.alloca() : memref<f64>
+    %zero = arith.constant 0.0 : f64
+    affine.store %zero, %s[] : memref<f64>
+    affine.for %j = 0 to %m {
+      %0 = affine.load %A[%i, %j] : memref<?x?xf64>
+      %1 = affine.load %s[] : memref<f64>
+      %2 = arith.addf %0, %1 : f64
+      affine.store %2, %s[] : memref<f64>
+    }
+    %3 = affine.load %s[] : memref<f64>
+    affine.store %3, %B[%i, 0] : memref<?x?xf64>
+  }
+  return
+}
+"""
+    together = loop_ir("parallel{loops=i}", text)
+    assert "memref.alloca() {alignment = 64 : i64} : memref<f64>" in together
+    apart = loop_ir("distribute{loops=i}", text)
+    assert "memref<100xf64>" in apart
