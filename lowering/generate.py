@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from ..dialects import affine
+from ..dialects.errors import SourceError
 from ..passes.polyhedral.context import ISL_LOCK
 from ..passes.polyhedral.scop import Array, Parameter, Scop
 from ..passes.schedule import Schedule
@@ -21,7 +22,7 @@ from .emit_loops import LoopEmitter
 from .emit_statements import StatementEmitter
 from .index_expression import Index
 from .ir_builder import IRBuilder
-from .isl_ast import build_ast
+from .isl_ast import IncompleteCodeError, MarkedAst, build_ast
 from .nest import Block as Parts
 from .nest import Nest, scattered_loops
 from .storage import Storage, place_local_arrays
@@ -50,7 +51,7 @@ def _generate(schedule: Schedule, sizes: Mapping[str, int]) -> func.FuncOp:
     nest: Nest = Parts(())
     if statements(schedule.tree):
         with stage("AST"):
-            ast = build_ast(schedule.tree, domains, context)
+            ast = _build_ast(schedule, domains, context)
         nest = ast_to_nest(ast, parameters, builder.new_variable)
     storage = Storage(
         place_local_arrays(
@@ -68,6 +69,17 @@ def _generate(schedule: Schedule, sizes: Mapping[str, int]) -> func.FuncOp:
     builder.emit(func.ReturnOp(*results))
     kind = ([*entry.arg_types], [result.type for result in results])
     return func.FuncOp(scop.name, kind, Region(entry))
+
+
+def _build_ast(schedule: Schedule, domains: Mapping[str, isl.Set], context: isl.Set) -> MarkedAst:
+    try:
+        return build_ast(schedule.tree, domains, context)
+    except IncompleteCodeError as error:
+        raise SourceError.at(
+            schedule.scop.func,
+            f"no code can be generated for '{schedule}': {error}",
+            hint="use other tile sizes or another order of the loops",
+        ) from error
 
 
 def _parameter(parameter: Parameter, builder: IRBuilder, sizes: Mapping[str, int]) -> Index:
