@@ -104,48 +104,66 @@ def scattered_loops(nest: Nest, tree: Tree) -> list[Loop]:
     isl makes several pieces of a loop, which run one after the other, or leaves out a loop that has
     one iteration at a time.
     """
+    split: list[Loop] = []
+    _collect_split(nest, split)
+    return [*split, *omitted_loops(nest, tree)]
+
+
+def omitted_loops(nest: Nest, tree: Tree) -> list[Loop]:
+    """Loops of the tree that are in no node around some statement of the nest."""
     outer = {
         node.statement: [loop for loop in path(tree, node) if isinstance(loop, Loop)]
         for node in walk_tree(tree)
         if isinstance(node, Leaf)
     }
     result: list[Loop] = []
-    _collect_scattered(nest, (), outer, result)
+    _collect_omitted(nest, (), outer, result)
     return result
 
 
-def _collect_scattered(
-    nest: Nest, inside: tuple[Loop, ...], outer: Mapping[str, list[Loop]], result: list[Loop]
-) -> dict[int, Loop]:
-    """The loops in `nest`, by identity."""
+def _collect_split(nest: Nest, result: list[Loop]) -> dict[int, Loop]:
+    """The loops in `nest`, by identity; those in several parts of a block go to `result`."""
     match nest:
         case For(loop=loop, body=body) | Once(loop=loop, body=body):
-            found = _collect_scattered(body, (*inside, loop), outer, result)
-            return {id(loop): loop, **found}
+            return {id(loop): loop, **_collect_split(body, result)}
         case Block(parts):
             found: dict[int, Loop] = {}
             for part in parts:
-                own = _collect_scattered(part, inside, outer, result)
+                own = _collect_split(part, result)
                 result += [loop for key, loop in own.items() if key in found]
                 found |= own
             return found
         case Guard(_, one, other) | TileSplit(_, one, other):
-            return _collect_scattered(one, inside, outer, result) | _collect_scattered(
-                other, inside, outer, result
-            )
-        case Call(statement):
-            missing = (
-                loop for loop in outer[statement] if not any(loop is other for other in inside)
-            )
-            result += missing
+            return _collect_split(one, result) | _collect_split(other, result)
+        case Call():
             return {}
 
 
+def _collect_omitted(
+    nest: Nest, inside: tuple[Loop, ...], outer: Mapping[str, list[Loop]], result: list[Loop]
+) -> None:
+    match nest:
+        case For(loop=loop, body=body) | Once(loop=loop, body=body):
+            _collect_omitted(body, (*inside, loop), outer, result)
+        case Block(parts):
+            for part in parts:
+                _collect_omitted(part, inside, outer, result)
+        case Guard(_, one, other) | TileSplit(_, one, other):
+            _collect_omitted(one, inside, outer, result)
+            _collect_omitted(other, inside, outer, result)
+        case Call(statement):
+            result += [
+                loop for loop in outer[statement] if not any(loop is other for other in inside)
+            ]
+
+
 def control_indices(nest: Nest) -> Iterator[Index]:
-    """Every index that decides which instances run: bounds and conditions, not call arguments."""
+    """Every index that decides which iterations run: bounds, values and conditions of loops."""
     for node in walk(nest):
         if isinstance(node, For):
             yield from node.lower
             yield from node.upper
+        elif isinstance(node, Once):
+            yield node.value
         elif isinstance(node, Guard | TileSplit):
             yield from condition_indices(node.condition)

@@ -155,6 +155,21 @@ CASES = (
         lambda: [5, np.zeros(5, np.int64)],
         "split{loops=j at=3}",
     ),
+    Case(
+        "vectors of a loop around one that runs once",
+        """
+        func.func @f(%n: index, %A: memref<?xi32>) {
+          affine.for %i = 1 to %n {
+            %x = affine.load %A[%i - 1] : memref<?xi32>
+            %y = arith.addi %x, %x : i32
+            affine.store %y, %A[%i] : memref<?xi32>
+          }
+          return
+        }
+        """,
+        lambda: [8, np.arange(8, dtype=np.int32)],
+        "strip-mine{loops=i size=1},vectorize{loops=it width=4}",
+    ),
 )
 
 
