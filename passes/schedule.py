@@ -8,10 +8,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import cast
 
+import islpy as isl
+
 from ..dialects.errors import SourceError
 from .advice import advise
 from .legality import Legality
-from .polyhedral.context import ISL_LOCK
+from .polyhedral.context import ISL_LOCK, TooComplexError, bounded
 from .polyhedral.dependences import Dependences, compute_dependences
 from .polyhedral.scop import Scop
 from .schedule_tree import Loop, Tree, chain, loops, path, statements
@@ -61,14 +63,19 @@ class Schedule:
         Raises IllegalTransformation where a dependence would be violated, and
         MalformedTransformation where the request makes no sense here.
         """
-        with ISL_LOCK:
-            try:
+        try:
+            with bounded():
                 resolved = transformation.resolve(self)
                 scop, tree = resolved.rewrite_program(self)
-            except MalformedTransformation as error:
-                raise MalformedTransformation(f"{transformation.subject}: {error}") from None
-            legality = self.legality if scop is self.scop else _legality(resolved, scop)
-            violation = legality.first_violation(tree)
+                legality = self.legality if scop is self.scop else _legality(scop)
+                violation = legality.first_violation(tree)
+        except MalformedTransformation as error:
+            raise MalformedTransformation(f"{transformation.subject}: {error}") from None
+        except (TooComplexError, isl.Error) as error:
+            reason = error if isinstance(error, TooComplexError) else "isl fails on it"
+            raise MalformedTransformation(
+                f"{transformation.subject}: too complex, {reason}"
+            ) from error
         if violation is not None:
             raise IllegalTransformation(
                 resolved.subject, violation, partial(advise, self, resolved)
@@ -196,12 +203,12 @@ def _related(candidates: list[Loop], others: list[Loop]) -> list[Loop]:
     ]
 
 
-def _legality(step: Transformation, scop: Scop) -> Legality:
+def _legality(scop: Scop) -> Legality:
     """What is legal in the program that a step has changed; raises MalformedTransformation."""
     try:
         return Legality(dependences_of(scop))
     except SourceError as error:
-        raise MalformedTransformation(f"{step.subject}: then {error.message}") from error
+        raise MalformedTransformation(f"then {error.message}") from error
 
 
 def dependences_of(scop: Scop) -> Dependences:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, reduce
@@ -163,13 +164,11 @@ def _conflicts(
 
     The two order the same pairs of instances.
     """
-    try:
-        with bounded(ARRAY_OPERATIONS):
-            last = _of_array(scop, array, last_only=True)
-            return list(_split_reductions(last, accumulations))
-    except TooComplexError:
-        every = _of_array(scop, array, last_only=False)
-        return list(_split_reductions(every, accumulations))
+    for last_only in (True, False):
+        with suppress(TooComplexError), bounded(ARRAY_OPERATIONS):
+            found = _of_array(scop, array, last_only=last_only)
+            return list(_split_reductions(found, accumulations))
+    return list(_split_reductions(_of_array(scop, array, last_only=True), accumulations))
 
 
 def _of_array(scop: Scop, array: Array, *, last_only: bool) -> Iterator[Dependence]:
