@@ -12,7 +12,7 @@ from xdsl.utils.hints import isa
 
 from ..dialects import affine
 from ..dialects.errors import SourceError
-from ..passes.polyhedral.context import ISL_LOCK
+from ..passes.polyhedral.context import bounded_for
 from ..passes.polyhedral.scop import Array, Parameter, Scop
 from ..passes.schedule import Schedule
 from ..passes.schedule_tree import statements
@@ -34,8 +34,9 @@ def generate(schedule: Schedule, sizes: Mapping[str, int]) -> func.FuncOp:
     `sizes` gives values of the Scop's parameters and of other dynamic dimensions by which an
     array's shape is named; what it leaves out stays symbolic, and code for it is less specialised.
     The result has the argument list of the original function, with static shapes where known.
+    Raises SourceError where isl cannot make the loops.
     """
-    with ISL_LOCK:
+    with bounded_for(schedule.scop.func, f"the loops of '@{schedule.scop.name}'"):
         return _generate(schedule, sizes)
 
 
