@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from support.choice import SeededChooser
 from support.differential import (
     Outcome,
     assert_same,
@@ -16,8 +18,8 @@ from support.differential import (
     interpreted,
 )
 from support.random_memory import INTEGERS
-from support.random_programs import RandomProgram, programs, sizes_of
-from support.random_schedules import schedules
+from support.random_programs import RandomProgram, programs, seeded_program, seeded_sizes, sizes_of
+from support.random_schedules import random_schedule, schedules
 
 from loopwright.dialects.errors import SourceError
 from loopwright.passes.schedule import Schedule
@@ -82,6 +84,21 @@ def test_unscheduled_code_does_what_the_program_says(data: st.DataObject) -> Non
 @given(st.data())
 def test_scheduled_code_does_what_the_program_says(data: st.DataObject) -> None:
     run_scheduled(data)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_larger_programs(seed: int) -> None:
+    """Hypothesis likes small programs; these are as large as they come."""
+    program = seeded_program(seed, calls=True)
+    function = function_of(program)
+    source = random.Random(seed)
+    schedule = random_schedule(SeededChooser(source), function.schedule(), 8)
+    for threads in (1, 2, 3):
+        sizes = seeded_sizes(program, source)
+        expected, exact = interpreted(program, sizes)
+        assert exact, "choose another seed"
+        found = compiled(program, function, sizes, schedule, threads)
+        assert_same(expected, found, describe(program, sizes, schedule, threads))
 
 
 @pytest.mark.campaign

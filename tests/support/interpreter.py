@@ -93,13 +93,15 @@ class Interpreter:
     """Runs functions of `module`; `steps` bounds the number of executed operations.
 
     `exact` says afterwards whether all floating-point results were small integers, so that no
-    other order or fusion of operations can have rounded otherwise.
+    other order or fusion of operations can have rounded otherwise. With `strict`, loads of what
+    was never written raise.
     """
 
     module: ModuleOp
     trace: list[TraceEntry] | None = None
     steps: int = 50_000_000
     exact: bool = True
+    strict: bool = True
     iteration: list[int] = field(default_factory=list[int])
     _written: dict[int, tuple[object, np.ndarray[Any, Any]]] = field(
         default_factory=dict[int, tuple[object, np.ndarray[Any, Any]]]
@@ -167,7 +169,7 @@ class Interpreter:
             0 <= index < extent for index, extent in zip(subscripts, shape, strict=True)
         ):
             raise OutOfBoundsError(f"{op.name} at {list(subscripts)} of an array of shape {shape}")
-        if id(array) in self._written:
+        if self.strict and id(array) in self._written:
             mask = self._written[id(array)][1]
             if not write and not mask[subscripts]:
                 raise arithmetic.UndefinedBehaviourError(
@@ -391,7 +393,7 @@ def _allocate(self: Interpreter, op: Any, environment: Environment) -> None:
     shape = [next(sizes) if extent < 0 else extent for extent in memref_type.get_shape()]
     if any(extent < 0 for extent in shape):
         raise arithmetic.UndefinedBehaviourError(f"allocation of shape {shape}")
-    array = np.empty(shape, arithmetic.dtype(memref_type.element_type))
+    array = np.zeros(shape, arithmetic.dtype(memref_type.element_type))
     self._written[id(array)] = (array, np.zeros(shape, np.bool_))
     environment[op.memref] = array
 

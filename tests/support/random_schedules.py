@@ -100,6 +100,13 @@ def _one_loop(chooser: Chooser, schedule: Schedule) -> list[Loop]:
     return [choose(chooser, list(loops(schedule.tree)))]
 
 
+def _innermost(chooser: Chooser, schedule: Schedule) -> list[Loop]:
+    """As a rule a loop without others inside."""
+    existing = list(loops(schedule.tree))
+    inner = [loop for loop in existing if len(list(loops(loop))) == 1]
+    return [choose(chooser, inner if chance(chooser, 75) else existing)]
+
+
 def _chain(chooser: Chooser, schedule: Schedule) -> list[Loop]:
     """Loops directly inside each other, outermost first."""
     existing = list(loops(schedule.tree))
@@ -146,6 +153,7 @@ def _nothing(_chooser: Chooser, _schedule: Schedule) -> list[Loop]:
 
 # what a transformation is about, where that is not one loop
 SUBJECTS: dict[str, Callable[[Chooser, Schedule], list[Loop]]] = {
+    "vectorize": _innermost,
     "interchange": _permuted,
     "tile": _chain_or_one,
     "skew": _chain,

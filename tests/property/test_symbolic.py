@@ -1,0 +1,44 @@
+"""Loops generated for symbolic sizes do, in the interpreter, what the program does."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from support.differential import assert_same, describe, function_of, interpreted
+from support.interpreter import Interpreter
+from support.random_programs import programs, sizes_of
+from support.random_schedules import schedules
+from xdsl.dialects.builtin import ModuleOp
+
+from loopwright.lowering.generate import generate
+from loopwright.passes.schedule_tree import loops
+
+
+def run(data: st.DataObject) -> None:
+    """Draws a program, a schedule without vectors, and sizes."""
+    program = data.draw(programs())
+    schedule = data.draw(schedules(function_of(program).schedule()))
+    assume(all(loop.vector is None for loop in loops(schedule.tree)))
+    generated = ModuleOp([generate(schedule, {})])
+    for _ in range(2):
+        sizes = data.draw(sizes_of(program))
+        expected, exact = interpreted(program, sizes)
+        assume(exact)
+        arguments = program.make_arguments(sizes)
+        # a packed array is copied whether all of it has been written or not
+        results = Interpreter(generated, strict=False).run("f", *arguments)
+        assert_same(expected, [*arguments, *results], describe(program, sizes, schedule))
+
+
+@given(st.data())
+@settings(max_examples=15)
+def test_symbolic_loops_do_what_the_program_says(data: st.DataObject) -> None:
+    run(data)
+
+
+@pytest.mark.campaign
+@given(st.data())
+@settings(max_examples=1000, derandomize=False)
+def test_symbolic_campaign(data: st.DataObject) -> None:
+    run(data)
