@@ -28,7 +28,7 @@ from .emit_statements import Lanes, StatementEmitter
 from .index_expression import Comparison, Connective, Index, decide, substitute_condition
 from .ir_builder import IRBuilder
 from .nest import Block as Parts
-from .nest import Call, For, Guard, Nest, Once, TileSplit, control_indices, walk
+from .nest import Call, For, Guard, Nest, Once, TileSplit, control_indices, omitted_loops, walk
 from .storage import Storage
 
 Environment = Mapping[int, Index]
@@ -185,7 +185,10 @@ class LoopEmitter:
 
     def _can_be_vector(self, nest: For, environment: Environment, base: Index) -> bool:
         """Whether a vector from `base` on runs in lockstep: same control flow, linear accesses."""
-        if any(index.depends_on(nest.variable) for index in control_indices(nest.body)):
+        # Where isl has left a loop out, lanes must not be in different iterations of it either.
+        omitted = omitted_loops(nest.body, nest.loop.body)
+        values = (self.statements.loop_value(loop, call) for loop, call in omitted)
+        if any(index.depends_on(nest.variable) for index in (*control_indices(nest.body), *values)):
             return False
         lanes, values = self._in_lanes(nest, base, None, environment)
         return all(

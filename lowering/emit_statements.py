@@ -28,6 +28,8 @@ from xdsl.utils.hints import isa
 from ..dialects import affine, vector
 from ..dialects.arith import IndexCastOp
 from ..passes.polyhedral.scop import Access, AccessKind, Scop, Statement
+from ..passes.schedule_tree import Loop
+from .aff_to_index import aff_to_index
 from .index_expression import Index, linear_form
 from .ir_builder import IRBuilder
 from .nest import Call
@@ -92,13 +94,13 @@ class StatementEmitter:
             statement.name: {access.op: access for access in statement.accesses}
             for statement in scop.statements
         }
-        self.parameters = [parameters[parameter.name] for parameter in scop.parameters]
+        self.parameters = {p.name: parameters[p.name] for p in scop.parameters}
 
     def emit(self, call: Call, lanes: Lanes | None) -> None:
         """The operations of one instance (of `lanes.width` instances)."""
         statement = self.statements[call.statement]
         values = dict(self.scalars)
-        arguments = dict(enumerate((*call.arguments, *self.parameters)))
+        arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
         for operation in statement.body:
             access = self.accesses[statement.name].get(operation)
             if access is None:
@@ -110,10 +112,14 @@ class StatementEmitter:
                 stored = self._operand(statement, operation.operands[0], values, arguments, lanes)
                 self._store(access, subscripts, stored, lanes)
 
+    def loop_value(self, loop: Loop, call: Call) -> Index:
+        """The value of a loop when the call runs."""
+        return aff_to_index(loop.schedule[call.statement], call.arguments, self.parameters)
+
     def can_use_lanes(self, call: Call, lanes: Lanes) -> bool:
         """Whether every access and index of the call is linear in the lane and no store repeats."""
         statement = self.statements[call.statement]
-        arguments = dict(enumerate((*call.arguments, *self.parameters)))
+        arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
         for access in statement.accesses:
             located = _along(self._subscripts(access, arguments), lanes)
             if located is None:

@@ -106,17 +106,17 @@ def scattered_loops(nest: Nest, tree: Tree) -> list[Loop]:
     """
     split: list[Loop] = []
     _collect_split(nest, split)
-    return [*split, *omitted_loops(nest, tree)]
+    return [*split, *(loop for loop, _ in omitted_loops(nest, tree))]
 
 
-def omitted_loops(nest: Nest, tree: Tree) -> list[Loop]:
-    """Loops of the tree that are in no node around some statement of the nest."""
+def omitted_loops(nest: Nest, tree: Tree) -> list[tuple[Loop, Call]]:
+    """Loops of the tree around a statement that are in no node around its call, with the call."""
     outer = {
         node.statement: [loop for loop in path(tree, node) if isinstance(loop, Loop)]
         for node in walk_tree(tree)
         if isinstance(node, Leaf)
     }
-    result: list[Loop] = []
+    result: list[tuple[Loop, Call]] = []
     _collect_omitted(nest, (), outer, result)
     return result
 
@@ -140,7 +140,10 @@ def _collect_split(nest: Nest, result: list[Loop]) -> dict[int, Loop]:
 
 
 def _collect_omitted(
-    nest: Nest, inside: tuple[Loop, ...], outer: Mapping[str, list[Loop]], result: list[Loop]
+    nest: Nest,
+    inside: tuple[Loop, ...],
+    outer: Mapping[str, list[Loop]],
+    result: list[tuple[Loop, Call]],
 ) -> None:
     match nest:
         case For(loop=loop, body=body) | Once(loop=loop, body=body):
@@ -153,7 +156,9 @@ def _collect_omitted(
             _collect_omitted(other, inside, outer, result)
         case Call(statement):
             result += [
-                loop for loop in outer[statement] if not any(loop is other for other in inside)
+                (loop, nest)
+                for loop in outer[statement]
+                if not any(loop is other for other in inside)
             ]
 
 

@@ -61,6 +61,28 @@ def test_strided_accesses_are_gathered() -> None:
     assert "vector.scatter" in text
 
 
+def test_a_loop_that_is_left_out_at_the_same_value_in_all_lanes_hinders_no_vectors() -> None:
+    text = """
+func.func @copy(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to 2 {
+      affine.if affine_set<(d0) : (d0 == 0)>(%j) {
+        %0 = affine.load %A[0, %i] : memref<?x?xf64>
+        affine.store %0, %B[0, %i] : memref<?x?xf64>
+      } else {
+        %1 = affine.load %B[0, %i] : memref<?x?xf64>
+        affine.store %1, %B[1, %i] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}
+"""
+    code = loop_ir("vectorize{loops=i width=8}", text, n=16)
+    assert code.count("affine.for") == 1
+    assert code.count("affine.vector_store") == 2
+
+
 def test_sizes_can_stay_symbolic() -> None:
     program = loopwright.load(COPY)["copy"]
     text = str(generate(program.schedule("tile{loops=i,j sizes=32,32}"), {}))

@@ -170,6 +170,29 @@ CASES = (
         lambda: [8, np.arange(8, dtype=np.int32)],
         "strip-mine{loops=i size=1},vectorize{loops=it width=4}",
     ),
+    Case(
+        "vectors of a loop around one that is left out, whose value is that of the lane",
+        """
+        func.func @f(%n: index, %A: memref<?xi32>, %B: memref<?xi32>) {
+          affine.for %i = 0 to %n {
+            affine.for %j = affine_map<(d0) -> (d0)>(%i) to affine_map<(d0) -> (d0 + 2)>(%i) {
+              affine.if affine_set<(d0, d1) : (d1 - d0 - 1 == 0)>(%i, %j) {
+                %x = affine.load %B[%i] : memref<?xi32>
+                affine.store %x, %A[%i + 1] : memref<?xi32>
+              }
+              affine.if affine_set<(d0, d1) : (d1 - d0 == 0)>(%i, %j) {
+                %x = affine.load %A[%i] : memref<?xi32>
+                %y = arith.addi %x, %x : i32
+                affine.store %y, %B[%i] : memref<?xi32>
+              }
+            }
+          }
+          return
+        }
+        """,
+        lambda: [12, np.ones(13, np.int32), np.zeros(13, np.int32)],
+        "vectorize{loops=i width=4}",
+    ),
 )
 
 
