@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -37,12 +38,23 @@ from .version import __version__
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What is compiled: a function of a module, its model, its schedule (None: as written)."""
+    """What is compiled: a function of a module, its model, its schedule (None: as written).
+
+    The schedule may be chosen when the sizes are known, by a function of their values by name.
+    """
 
     module: ModuleOp
     function: func.FuncOp
     scop: Scop
-    schedule: Schedule | None
+    schedule: Schedule | Callable[[Mapping[str, int]], Schedule] | None
+
+    def schedule_for(self, sizes: Mapping[str, int]) -> Schedule | None:
+        """The schedule for these sizes; None where the program runs as written."""
+        if self.schedule is None or isinstance(self.schedule, Schedule):
+            return self.schedule
+        with stage("choose schedule"):
+            chosen = self.schedule(sizes)
+        return chosen if chosen.transformations else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +63,11 @@ class Code:
 
     `loop_ir` is MLIR text, `llvm_ir` the LLVM IR before LLVM's own optimisations. `address` is
     where the function starts, `failures` where a 64-bit counter of its failed allocations is (None
-    when it allocates nothing). `threads` run it (1 without parallel loops). The code stays in
-    memory as long as this object does.
+    when it allocates nothing). `threads` run it (1 without parallel loops). `schedule` is None
+    where the program runs as written. The code stays in memory as long as this object does.
     """
 
+    schedule: Schedule | None
     loop_ir: str
     llvm_ir: str
     address: int
@@ -106,12 +119,13 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
         names = sizes.of(source.scop)
         with stage("bounds"):
             check_bounds(source.scop, names)
+        schedule = source.schedule_for(names)
         with stage("loop IR"):
-            if source.schedule is None:
+            if schedule is None:
                 loops = specialise(source.function, sizes.shapes, sizes.integers)
                 _add_callees(loops, source)
             else:
-                loops = generate(source.schedule, names)
+                loops = generate(schedule, names)
             loop_ir = str(loops)
         with stage("LLVM IR"):
             llvm_ir = str(translate(loops, target=target, options=options))
@@ -122,6 +136,7 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
     with stage("load"):
         loaded = jit.load_object(code, exports, imports() if parallel else {})
     return Code(
+        schedule,
         loop_ir,
         llvm_ir,
         loaded[name],

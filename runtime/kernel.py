@@ -88,8 +88,14 @@ class Kernel:
 
     @property
     def schedule(self) -> Schedule | None:
-        """The schedule; None when the loops are those of the program."""
-        return self._source.schedule
+        """The schedule; None when the loops are those of the program.
+
+        One that is chosen for the sizes is that of the last specialisation; raises NotSpecialised.
+        """
+        given = self._source.schedule
+        if given is None or isinstance(given, Schedule):
+            return given
+        return self.specialisation.code.schedule
 
     def __repr__(self) -> str:
         return f"<Kernel {self.signature}>"

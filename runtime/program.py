@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import cast
 
@@ -11,7 +11,9 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
 from ..lowering.llvm import Options
+from ..passes.default.default_schedule import default_schedule
 from ..passes.polyhedral.dependences import Dependences
+from ..passes.polyhedral.extents import infer_extents
 from ..passes.polyhedral.scop import Scop
 from ..passes.schedule import Schedule, dependences_of
 from ..passes.target import Target
@@ -19,7 +21,10 @@ from .compile import Source, model, read, schedule_from
 from .errors import UnknownFunction
 from .kernel import Kernel
 from .signature import Signature
-from .threads import MOST_THREADS
+from .threads import MOST_THREADS, default_threads
+
+DEFAULT = "default"
+"""The schedule that is chosen for the sizes."""
 
 
 class Function:
@@ -59,6 +64,27 @@ class Function:
         """
         return schedule_from(self.scop, text, target or Target.host(), reassociate=fast_math)
 
+    def default_schedule(
+        self,
+        sizes: Mapping[str, int],
+        *,
+        threads: int | None = None,
+        fast_math: bool = False,
+        target: Target | None = None,
+    ) -> Schedule:
+        """What `schedule="default"` means for these sizes, by name, and so many threads.
+
+        Sizes that are not given are the smallest that the program needs. The schedule has no
+        transformations where the program is best left as it was written. Raises SourceError.
+        """
+        return default_schedule(
+            self.scop,
+            infer_extents(self.scop, sizes),
+            target,
+            threads=threads or default_threads(),
+            reassociate=fast_math,
+        )
+
     def compile(
         self,
         schedule: Schedule | str | None = None,
@@ -71,7 +97,8 @@ class Function:
 
         `schedule` is a Schedule of this function, its text as a pipeline of passes such as
         `"tile{loops=i,j sizes=32,32},parallel{loops=it}"`, in compact notation such as
-        `"T2(L0,L1,32,32)P(L0)"` or as a `schedule.sequence`, or None for the loops as written.
+        `"T2(L0,L1,32,32)P(L0)"` or as a `schedule.sequence`; `"default"` for one that is chosen for
+        the sizes of each specialisation (see `default_schedule`), or None for the loops as written.
         `threads` run the parallel loops; None leaves the number to the OpenMP runtime.
         With `fast_math`, floating-point operations may be reassociated. Code is generated for
         `target`, by default this machine.
@@ -84,6 +111,17 @@ class Function:
             raise ValueError(
                 f"{self.name}: threads must be between 1 and {MOST_THREADS}, got {threads}"
             )
+        options = Options(num_threads=threads or 0, fast_math=fast_math)
+        if schedule == DEFAULT:
+            choose = partial(
+                default_schedule,
+                self.scop,
+                target=target,
+                threads=threads or default_threads(),
+                reassociate=fast_math,
+            )
+            source = Source(self.module, self.function, self.scop, choose)
+            return Kernel(source, self.signature, options, target)
         if isinstance(schedule, str):
             schedule = self.schedule(schedule, target, fast_math=fast_math)
         elif schedule is not None and not isinstance(cast(object, schedule), Schedule):
@@ -93,7 +131,6 @@ class Function:
                 f"{self.name}: the schedule belongs to another function "
                 f"('{schedule.program.name}'); make one with function.schedule(...)"
             )
-        options = Options(num_threads=threads or 0, fast_math=fast_math)
         source = Source(self.module, self.function, self.scop, schedule)
         return Kernel(source, self.signature, options, target)
 

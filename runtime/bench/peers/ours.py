@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ....passes.schedule import Schedule
 from ....passes.transformation import TransformationError
 from ....passes.transformations.parallel import Parallel
+from ...program import DEFAULT
 from ...version import __version__
 from ..case import Case, NotApplicable
 from ..native import NativeRun
@@ -18,8 +19,10 @@ PARALLEL = "loopwright parallel"
 GOMP_SETTLES = 0.01
 
 
-def variants(threads: Sequence[int], schedules: Mapping[str, str]) -> Iterator[Variant]:
-    """All variants; `schedules` are pipelines by name."""
+def variants(
+    threads: Sequence[int], schedules: Mapping[str, str], *, fast_math: bool = False
+) -> Iterator[Variant]:
+    """All variants; `schedules` are texts by name, which `fast_math` lets reassociate."""
     if 1 in threads:
         yield Variant(PEER, PEER, 1, __version__, lambda case: _run(case, None, 1))
         yield Variant(
@@ -34,25 +37,22 @@ def variants(threads: Sequence[int], schedules: Mapping[str, str]) -> Iterator[V
         if count > 1:
             yield _variant(PARALLEL, count, None)
         for name, pipeline in schedules.items():
-            yield _variant(f"{PEER} {name}", count, pipeline)
+            yield _variant(f"{PEER} {name}", count, pipeline, fast_math=fast_math)
 
 
-def _variant(name: str, threads: int, pipeline: str | None) -> Variant:
+def _variant(name: str, threads: int, pipeline: str | None, *, fast_math: bool = False) -> Variant:
     """A scheduled variant; without a pipeline, the outermost parallel loops are run so."""
 
     def prepare(case: Case) -> NativeRun:
         try:
-            if pipeline is not None:
-                schedule = case.function.schedule(pipeline)
-            else:
-                schedule = parallel_schedule(case)
+            schedule = parallel_schedule(case) if pipeline is None else pipeline
+            return _run(case, schedule, threads, fast_math=fast_math)
         except TransformationError as error:
             raise NotApplicable(str(error).partition("\n")[0]) from error
-        return _run(case, schedule, threads)
 
     version = __version__ if pipeline is None else f"{__version__}: {pipeline}"
     settles = GOMP_SETTLES if threads > 1 else 0.0
-    return Variant(PEER, name, threads, version, prepare, settles)
+    return Variant(PEER, name, threads, version, prepare, settles, relaxed=fast_math)
 
 
 def parallel_schedule(case: Case) -> Schedule:
@@ -66,10 +66,10 @@ def parallel_schedule(case: Case) -> Schedule:
 
 
 def _run(
-    case: Case, schedule: Schedule | None, threads: int, *, fast_math: bool = False
+    case: Case, schedule: Schedule | str | None, threads: int, *, fast_math: bool = False
 ) -> NativeRun:
     kernel = case.function.compile(schedule, threads=threads, fast_math=fast_math)
     specialisation = kernel.specialise(*case.arguments)
-    if threads > 1 and specialisation.code.threads == 1:
+    if threads > 1 and specialisation.code.threads == 1 and schedule != DEFAULT:
         raise NotApplicable("the schedule has no parallel loop")
     return NativeRun(case, specialisation.code.address, specialisation)

@@ -24,6 +24,7 @@ import datetime
 import shlex
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from ..kernels.catalogue import KernelEntry
@@ -46,6 +47,7 @@ from ..runtime.bench.report import (
 from ..runtime.bench.selection import SelectionError, select_cases, select_kernels
 from ..runtime.bench.variant import Variant
 from ..runtime.plots import PlottingError, check_plot
+from ..runtime.program import DEFAULT
 from ..runtime.threads import MOST_THREADS
 from ..runtime.timing import format_seconds
 from ..runtime.version import __version__
@@ -70,7 +72,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=PASSES",
-        help="a schedule to measure too, where it is legal",
+        help="a schedule to measure too, where it is legal; 'default' is chosen for the sizes",
+    )
+    parser.add_argument(
+        "--fast-math", action="store_true", help="let the schedules reassociate sums and products"
     )
     parser.add_argument(
         "-t", "--threads", default="1", metavar="T,...", help="numbers of threads (default: 1)"
@@ -117,7 +122,9 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         progress.show("looking for peers")
         baseline = next(iter(ours.variants([1], {})))
-        variants = [baseline, *_variants(threads, schedules, peers, workers, baseline)]
+        own = ours.variants(threads, schedules, fast_math=arguments.fast_math)
+        others = (v for v in own if v.name != baseline.name)
+        variants = [baseline, *others, *_variants(peers, threads, workers)]
         progress.clear()
         print(_describe(machine, variants) + "\n", flush=True)
         for number, (entry, size) in enumerate(cases, start=1):
@@ -210,20 +217,12 @@ def _measure(
         print(flush=True)
 
 
-def _variants(
-    threads: list[int],
-    schedules: dict[str, str],
-    peers: list[str],
-    workers: Workers,
-    baseline: Variant,
-) -> list[Variant]:
-    chosen = [v for v in ours.variants(threads, schedules) if v.name != baseline.name]
+def _variants(peers: list[str], threads: list[int], workers: Workers) -> Iterator[Variant]:
     for peer in peers:
         if peer in COMPILERS:
-            chosen += compilers.variants(peer, threads)
+            yield from compilers.variants(peer, threads)
         else:
-            chosen += python.variants(peer, threads, workers)
-    return chosen
+            yield from python.variants(peer, threads, workers)
 
 
 def _finish(arguments: argparse.Namespace, found: list[Row], machine: machines.Machine) -> None:
@@ -257,7 +256,7 @@ def _threads(text: str) -> list[int]:
 def _schedules(texts: list[str]) -> dict[str, str]:
     schedules: dict[str, str] = {}
     for text in texts:
-        name, equals, pipeline = text.partition("=")
+        name, equals, pipeline = (DEFAULT, "=", DEFAULT) if text == DEFAULT else text.partition("=")
         if not name or not equals or not pipeline or "{" in name:
             raise UsageError(f"--schedule expects NAME=PASSES, got '{text}'")
         schedules[name] = pipeline

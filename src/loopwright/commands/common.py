@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from ..dialects.errors import SourceError
 from ..passes.schedule import Schedule
-from ..runtime.program import Function
+from ..runtime.program import DEFAULT, Function
 from . import UsageError
 from .shipped import load_program
 
@@ -33,7 +33,7 @@ def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
         "-p",
         "--pipeline",
         metavar="PASSES",
-        help="the schedule, as a pipeline of passes or in compact notation",
+        help="the schedule: a pipeline of passes, compact notation, or 'default' for the sizes",
     )
     schedule.add_argument(
         "-S",
@@ -44,13 +44,27 @@ def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read_schedule(
-    arguments: argparse.Namespace, function: Function, *, fast_math: bool = False
+    arguments: argparse.Namespace,
+    function: Function,
+    sizes: Mapping[str, int],
+    *,
+    threads: int | None = None,
+    fast_math: bool = False,
 ) -> Schedule | None:
-    """The schedule that the arguments give, if any; raises SourceError, TransformationError."""
+    """The schedule that the arguments give, if any, `default` for these sizes.
+
+    Raises SourceError, TransformationError, UsageError.
+    """
     name = arguments.schedule_file
     if name is None:
         text = arguments.pipeline
-        return None if text is None else function.schedule(text, fast_math=fast_math)
+        if text != DEFAULT:
+            return None if text is None else function.schedule(text, fast_math=fast_math)
+        missing = [p.name for p in function.scop.parameters if p.name not in sizes]
+        if missing:
+            options = " ".join(f"--set {name}=..." for name in missing)
+            raise UsageError(f"the default schedule of {function.name} needs sizes; add {options}")
+        return function.default_schedule(sizes, threads=threads, fast_math=fast_math)
     try:
         text = Path(name).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:

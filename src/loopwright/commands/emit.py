@@ -29,7 +29,7 @@ from ..runtime.program import Function
 from ..runtime.signature import Sizes
 from . import UsageError
 from .common import add_program_arguments, add_schedule_arguments, functions, read_schedule
-from .shipped import add_size_argument, find_kernel, standard_size
+from .shipped import add_size_arguments, given_sizes
 
 FORMATS = {
     "mlir": "the loops after the schedule, as MLIR",
@@ -47,16 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         formats.add_argument(
             f"--{name}", dest="format", action="store_const", const=name, help=text
         )
-    parser.add_argument(
-        "-s",
-        "--set",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        help="a size (n=1000) or an extent of an array (A_dim0=64)",
-    )
     add_schedule_arguments(parser)
-    add_size_argument(parser)
+    add_size_arguments(parser)
     parser.add_argument(
         "-t", "--threads", type=int, default=0, metavar="T", help="threads (--llvm and --asm)"
     )
@@ -71,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints the functions that were chosen."""
     if arguments.threads < 0:
         raise UsageError(f"--threads must be at least 1, got {arguments.threads}")
-    sizes = _sizes(arguments)
+    sizes = given_sizes(arguments)
     chosen = functions(arguments)
     known = {parameter.name for each in chosen for parameter in each.scop.sizes}
     for name in sizes:
@@ -79,24 +71,11 @@ def run(arguments: argparse.Namespace) -> int:
             listing = ", ".join(sorted(known)) or "none"
             raise UsageError(f"there is no size '{name}'; there are {listing}")
     for each in chosen:
-        schedule = read_schedule(arguments, each, fast_math=arguments.fast_math)
+        schedule = read_schedule(
+            arguments, each, sizes, threads=arguments.threads, fast_math=arguments.fast_math
+        )
         print(_emit(arguments, _loops(each, sizes, schedule)).rstrip())
     return 0
-
-
-def _sizes(arguments: argparse.Namespace) -> dict[str, int]:
-    sizes: dict[str, int] = {}
-    if arguments.size is not None:
-        entry = find_kernel(arguments.file)
-        if entry is None:
-            raise UsageError("--size is for shipped kernels; give the sizes of a file with --set")
-        sizes = standard_size(entry, arguments.size)
-    for text in arguments.set:
-        name, equals, value = text.partition("=")
-        if not name or not equals or not value.lstrip("-").isdigit():
-            raise UsageError(f"--set expects NAME=INTEGER, got '{text}'")
-        sizes[name] = int(value)
-    return sizes
 
 
 def _loops(function: Function, given: dict[str, int], schedule: Schedule | None) -> func.FuncOp:

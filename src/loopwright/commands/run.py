@@ -30,7 +30,7 @@ from ..runtime.arguments import ArrayArgument
 from ..runtime.compare import Agreement, Array, compare
 from ..runtime.inputs import Settings, load_array, make_arguments
 from ..runtime.kernel import Kernel
-from ..runtime.program import Function
+from ..runtime.program import DEFAULT, Function
 from ..runtime.threads import MOST_THREADS
 from ..runtime.timing import Timing, format_seconds
 from . import UsageError
@@ -99,7 +99,11 @@ def run(arguments: argparse.Namespace) -> int:
     stages = StageTimes()
     with record_stages(stages):
         function = one_function(arguments)
-        schedule = read_schedule(arguments, function, fast_math=arguments.fast_math)
+        schedule = (
+            DEFAULT
+            if arguments.pipeline == DEFAULT
+            else read_schedule(arguments, function, {}, fast_math=arguments.fast_math)
+        )
         kernel = function.compile(
             schedule, threads=arguments.threads, fast_math=arguments.fast_math
         )

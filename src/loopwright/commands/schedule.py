@@ -22,12 +22,17 @@ from ..passes.schedule_ops import to_sequence
 from ..runtime.program import Function
 from .common import add_program_arguments, add_schedule_arguments, one_function, read_schedule
 from .pictures import add_picture_arguments, write_pictures
+from .shipped import add_size_arguments, given_sizes
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `loopwright schedule`."""
     add_program_arguments(parser)
     add_schedule_arguments(parser)
+    add_size_arguments(parser)
+    parser.add_argument(
+        "-t", "--threads", type=int, metavar="T", help="threads that 'default' plans for"
+    )
     parser.add_argument(
         "--fast-math", action="store_true", help="let floating-point operations be reassociated"
     )
@@ -37,7 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints the tree, or both trees, and writes the pictures."""
     function = one_function(arguments)
-    after = read_schedule(arguments, function, fast_math=arguments.fast_math)
+    after = read_schedule(
+        arguments,
+        function,
+        given_sizes(arguments),
+        threads=arguments.threads,
+        fast_math=arguments.fast_math,
+    )
     schedules = {"before": function.schedule()}
     if after is not None:
         schedules["after"] = after

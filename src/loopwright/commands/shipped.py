@@ -51,6 +51,35 @@ def add_size_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_size_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments `--size` and `--set`, where the sizes alone matter."""
+    parser.add_argument(
+        "-s",
+        "--set",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a size (n=1000) or an extent of an array (A_dim0=64)",
+    )
+    add_size_argument(parser)
+
+
+def given_sizes(arguments: argparse.Namespace) -> dict[str, int]:
+    """The values of sizes that `--size` and `--set` give; raises UsageError."""
+    sizes: dict[str, int] = {}
+    if arguments.size is not None:
+        entry = find_kernel(arguments.file)
+        if entry is None:
+            raise UsageError("--size is for shipped kernels; give the sizes of a file with --set")
+        sizes = standard_size(entry, arguments.size)
+    for text in arguments.set:
+        name, equals, value = text.partition("=")
+        if not name or not equals or not value.lstrip("-").isdigit():
+            raise UsageError(f"--set expects NAME=INTEGER, got '{text}'")
+        sizes[name] = int(value)
+    return sizes
+
+
 def kernel_settings(
     entry: KernelEntry, function: Function, size: str | None, settings: Settings
 ) -> Settings:

@@ -1,0 +1,89 @@
+"""The driver: a few whole-program orders, the best strategy for each nest, the best of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..polyhedral.context import ISL_LOCK
+from ..polyhedral.scop import Scop
+from ..schedule import Schedule
+from ..schedule_tree import Sequence, Tree, statements
+from ..target import Target
+from ..transformation import Transformation, TransformationError
+from ..transformations.affine_schedule import AffineSchedule
+from .estimate import estimate
+from .facts import Facts
+from .request import Request
+from .strategies import STRATEGIES
+
+WORTHWHILE = 20_000
+"""A program with fewer statement instances stays as it was written."""
+
+GAIN = 0.8
+"""A schedule must be estimated to take this part of the time of the program as it was written."""
+
+SEEDS: tuple[tuple[Transformation, ...], ...] = (
+    (),
+    (AffineSchedule(fusion="minimal"),),
+    (AffineSchedule(fusion="balanced"),),
+    (AffineSchedule(fusion="maximal"),),
+)
+"""The orders of the whole program that are tried."""
+
+
+def default_schedule(
+    scop: Scop,
+    sizes: Mapping[str, int],
+    target: Target | None = None,
+    *,
+    threads: int,
+    reassociate: bool = False,
+) -> Schedule:
+    """A good schedule of a program for these sizes and so many threads, found without running it.
+
+    It has no transformations where the program is best left as it was written, small ones above
+    all. The same arguments give the same schedule. Raises SourceError.
+    """
+    original = Schedule.original(scop, target, reassociate=reassociate)
+    request = Request(sizes, threads)
+    with ISL_LOCK:
+        facts = Facts(scop, sizes)
+        if sum(each.instances for each in facts.statements.values()) < WORTHWHILE:
+            return original
+        best, least = original, GAIN * estimate(original, request)
+        for candidate in candidates(original, request):
+            seconds = estimate(candidate, request)
+            if seconds < least:
+                best, least = candidate, seconds
+        return best
+
+
+def candidates(original: Schedule, request: Request) -> Iterator[Schedule]:
+    """The seeds that can be applied, with every nest scheduled; each schedule once."""
+    seen = {original}
+    for seed in SEEDS:
+        try:
+            schedule = original.apply_all(seed)
+        except TransformationError:
+            continue
+        schedule = schedule_nests(schedule, request)
+        if schedule not in seen:
+            seen.add(schedule)
+            yield schedule
+
+
+def schedule_nests(schedule: Schedule, request: Request) -> Schedule:
+    """Every top-level nest under the first strategy that has an answer for it."""
+    for names in [statements(nest) for nest in nests(schedule.tree)]:
+        for strategy in STRATEGIES:
+            nest = next(n for n in nests(schedule.tree) if names[0] in statements(n))
+            scheduled = strategy(schedule, nest, request)
+            if scheduled is not None:
+                schedule = scheduled
+                break
+    return schedule
+
+
+def nests(tree: Tree) -> tuple[Tree, ...]:
+    """The top-level nests: what the root runs one after the other."""
+    return tree.children if isinstance(tree, Sequence) else (tree,)

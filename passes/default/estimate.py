@@ -1,0 +1,238 @@
+"""Estimates how long a program takes under a schedule, to choose between a few candidates.
+
+Two limits, per top-level nest: the operations that the vector units, load and store ports execute,
+and the bytes that cross each level of the memory hierarchy (of a loop whose body fits in a cache,
+every line crosses once; otherwise once per iteration). The larger one counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import prod
+
+from xdsl.dialects import arith, math
+from xdsl.ir import Operation
+
+from ..legality import Outer
+from ..polyhedral.scop import Access, AccessKind
+from ..schedule import Schedule
+from ..schedule_tree import Leaf, Loop, Tree, statements
+from ..schedule_tree import loops as loops_of
+from .facts import Facts, StatementFacts, footprint
+from .request import Request
+
+HERTZ = 4e9
+
+BANDWIDTH = {1: 200e9, 2: 80e9, 3: 40e9}
+"""Bytes per second that a core gets from the level below a cache; all cores share the last."""
+
+FILL = 0.7
+"""The part of a cache that data of one loop can be expected to keep."""
+
+FORK = 5e-6
+"""Seconds to start a parallel loop and to wait for its threads."""
+
+LATENCY = 4
+"""Cycles until the result of an addition can be used by the next one of a sum."""
+
+CYCLES: dict[type[Operation], float] = {
+    arith.DivfOp: 8.0,
+    arith.DivSIOp: 12.0,
+    math.SqrtOp: 10.0,
+    math.ExpOp: 20.0,
+    math.PowFOp: 60.0,
+}
+"""Per vector, where operations are not pipelined; others take half a cycle."""
+
+
+def estimate(schedule: Schedule, request: Request) -> float:
+    """Seconds that the program takes, roughly."""
+    return _Estimator(schedule, request).seconds(schedule.tree)
+
+
+class _Estimator:
+    def __init__(self, schedule: Schedule, request: Request) -> None:
+        self.schedule = schedule
+        self.request = request
+        self.facts = Facts(schedule.scop, request.sizes)
+        self.accumulating = schedule.dependences.accumulations
+        self.explicit = any(loop.vector is not None for loop in loops_of(schedule.tree))
+
+    def seconds(self, tree: Tree) -> float:
+        """Of a whole tree: its top-level nests one after the other."""
+        if isinstance(tree, Loop):
+            computing = sum(self._computing(leaf, outer) for leaf, outer in leaves(tree, ()))
+            forks = sum(self._forks(loop, outer) for loop, outer in _parallel(tree, ()))
+            return max(computing, *self._memory(tree)) + forks * FORK
+        if isinstance(tree, Leaf):
+            return 0.0
+        return sum(self.seconds(child) for child in tree.children)
+
+    def _forks(self, loop: Loop, outer: tuple[Loop, ...]) -> float:
+        statement = self.facts.statements[next(iter(loop.schedule))]
+        return prod(statement.trips(outer)) if self.request.threads > 1 else 0.0
+
+    def _threads(self, statement: StatementFacts, loops: Sequence[Loop]) -> float:
+        parallel = [
+            trips
+            for loop, trips in zip(loops, statement.trips(loops), strict=True)
+            if loop.parallel
+        ]
+        return min(self.request.threads, prod(parallel)) if parallel else 1.0
+
+    def _computing(self, leaf: Leaf, loops: tuple[Loop, ...]) -> float:
+        """Seconds for the instances of a statement if all data were in the nearest cache."""
+        facts = self.facts.statements[leaf.statement]
+        if not facts.instances:
+            return 0.0
+        vector = self._vector_loop(facts, loops)
+        trips = dict(zip(map(id, loops), facts.trips(loops), strict=True))
+        lanes = 1.0 if vector is None else self._lanes(facts, vector, trips[id(vector)])
+        body = facts.statement.body
+        operations = sum(CYCLES.get(type(op), 0.5) for op in body if op.results)
+        costs = dict.fromkeys(AccessKind, 0.0)
+        for access in facts.statement.accesses:
+            costs[access.kind] += self._cost(access, facts, loops, vector, lanes)
+        cycles = max(
+            operations,
+            costs[AccessKind.READ] / 2,
+            costs[AccessKind.WRITE],
+            self._latency(facts, loops, vector),
+        )
+        return facts.instances / lanes * cycles / HERTZ / self._threads(facts, loops)
+
+    def _vector_loop(self, statement: StatementFacts, loops: tuple[Loop, ...]) -> Loop | None:
+        """The loop that runs in lanes: as marked, or the innermost one where LLVM may do it."""
+        marked = next((loop for loop in loops if loop.vector is not None), None)
+        if marked is not None or not loops or self.explicit:
+            return marked
+        legality = self.schedule.legality
+        outer: Outer = frozenset()
+        for loop in loops[:-1]:
+            outer = legality.inside(outer, loop)
+        innermost = loops[-1]
+        if legality.is_coincident(outer, innermost):
+            return innermost
+        sums = self.schedule.reassociate and statement.statement.name in self.accumulating
+        return innermost if sums and self._is_sum(statement, loops) else None
+
+    def _is_sum(self, statement: StatementFacts, loops: tuple[Loop, ...]) -> bool:
+        """Whether the innermost loop adds up into one element."""
+        direction = statement.direction(loops, loops[-1])
+        return direction is not None and all(
+            self._stride(access, statement, direction) == 0 for access in statement.statement.writes
+        )
+
+    def _stride(
+        self, access: Access, statement: StatementFacts, direction: Sequence[Fraction]
+    ) -> int:
+        return statement.stride(access, direction, self.facts)
+
+    def _lanes(self, statement: StatementFacts, loop: Loop, trips: float) -> float:
+        width = loop.vector or min(
+            self.schedule.target.lanes(access.array.element_type)
+            for access in statement.statement.accesses
+        )
+        return max(1.0, min(width, trips))
+
+    def _cost(
+        self,
+        access: Access,
+        statement: StatementFacts,
+        loops: tuple[Loop, ...],
+        vector: Loop | None,
+        lanes: float,
+    ) -> float:
+        """Loads or stores per vector of instances: fewer where a register is used again."""
+        cost = 1.0
+        trips = statement.trips(loops)
+        for loop, count in zip(loops, trips, strict=True):
+            direction = statement.direction(loops, loop)
+            stride = 1 if direction is None else self._stride(access, statement, direction)
+            if loop is vector:
+                cost *= 1.0 if stride in (0, 1) else lanes
+            elif stride == 0 and (loop is loops[-1] or loop.unroll == 0):
+                cost /= max(1.0, count)
+            elif stride == 0 and loop.unroll:
+                cost /= min(loop.unroll, max(1.0, count))
+        return cost
+
+    def _latency(
+        self, statement: StatementFacts, loops: tuple[Loop, ...], vector: Loop | None
+    ) -> float:
+        """Cycles per vector of instances that a chain of dependent operations takes at least."""
+        if not loops or loops[-1] is vector or not self._is_sum(statement, loops):
+            return 0.0
+        trips = statement.trips(loops)
+        chains = prod(
+            min(loop.unroll or count, count)
+            for loop, count in zip(loops[:-1], trips, strict=False)
+            if loop.unroll is not None and loop is not vector
+        )
+        return LATENCY / max(1.0, chains)
+
+    def _memory(self, nest: Loop) -> Iterator[float]:
+        """Seconds that each level of the memory hierarchy needs for a nest."""
+        caches = self.schedule.target.caches
+        threads = max(
+            self._threads(self.facts.statements[leaf.statement], outer)
+            for leaf, outer in leaves(nest, ())
+        )
+        for level, bandwidth in BANDWIDTH.items():
+            own = threads if level < max(BANDWIDTH) else 1.0
+            yield self._traffic(nest, (), caches.get(level, 0) * FILL) / bandwidth / own
+
+    def _traffic(self, tree: Tree, outer: tuple[Loop, ...], capacity: float) -> float:
+        """Bytes that a tree moves into a cache of that capacity, when the cache is cold."""
+        touched = self._touched(tree, outer)
+        if touched <= capacity or isinstance(tree, Leaf):
+            return touched
+        if not isinstance(tree, Loop):
+            return sum(self._traffic(child, outer, capacity) for child in tree.children)
+        inside = (*outer, tree)
+        if self._touched(tree.body, inside) <= capacity:
+            return touched
+        trips = max(self.facts.statements[name].trips(inside)[-1] for name in tree.schedule)
+        return trips * self._traffic(tree.body, inside, capacity)
+
+    def _touched(self, tree: Tree, outer: tuple[Loop, ...]) -> float:
+        """Bytes of the arrays that an execution of a tree touches."""
+        accesses = [
+            (access, spans)
+            for name in statements(tree)
+            for spans in [self.facts.statements[name].spans_inside(outer)]
+            for access in self.facts.statements[name].statement.accesses
+        ]
+        return sum(footprint(self.facts, accesses).values())
+
+
+def leaves(tree: Tree, outer: tuple[Loop, ...]) -> Iterator[tuple[Leaf, tuple[Loop, ...]]]:
+    """Every leaf with the loops around it, outermost first."""
+    match tree:
+        case Leaf():
+            yield tree, outer
+        case Loop(body=body):
+            yield from leaves(body, (*outer, tree))
+        case _:
+            for child in tree.children:
+                yield from leaves(child, outer)
+
+
+def loops_around(tree: Tree, statement: str) -> tuple[Loop, ...]:
+    """The loops around a statement, outermost first."""
+    return next(outer for leaf, outer in leaves(tree, ()) if leaf.statement == statement)
+
+
+def _parallel(tree: Tree, outer: tuple[Loop, ...]) -> Iterator[tuple[Loop, tuple[Loop, ...]]]:
+    """The outermost parallel loops with the loops around each."""
+    match tree:
+        case Loop(parallel=True):
+            yield tree, outer
+        case Loop(body=body):
+            yield from _parallel(body, (*outer, tree))
+        case Leaf():
+            pass
+        case _:
+            for child in tree.children:
+                yield from _parallel(child, outer)

@@ -1,0 +1,242 @@
+"""What is known of a statement under a schedule: extents of loops, strides, bytes touched.
+
+All figures are averages and upper estimates for choosing between schedules, never for legality.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from math import ceil, prod
+
+import islpy as isl
+from xdsl.dialects.builtin import FixedBitwidthType
+from xdsl.ir import Attribute
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from ..polyhedral.counting import UncountableError, cardinality, fix_parameters
+from ..polyhedral.scop import Access, Array, Scop, Statement
+from ..schedule_tree import Loop
+
+CACHE_LINE = 64
+"""Bytes."""
+
+_FAR = 2**20
+"""A distance over which the slope of a quasi-affine function is measured: rounding vanishes."""
+
+
+def bytes_of(element_type: Attribute) -> int:
+    """Bytes of one element; `index` has 8, a boolean takes one."""
+    if isinstance(element_type, FixedBitwidthType):
+        return max(1, element_type.bitwidth // 8)
+    return 8
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A Scop at given sizes."""
+
+    scop: Scop
+    sizes: Mapping[str, int]
+
+    @cached_property
+    def statements(self) -> dict[str, StatementFacts]:
+        """Every statement, by name."""
+        return {
+            statement.name: StatementFacts(self.scop, statement, self.sizes)
+            for statement in self.scop.statements
+        }
+
+    def extents(self, array: Array) -> tuple[int, ...]:
+        """The shape of an array in elements; 1 for a dimension that storage contracts."""
+        return tuple(self._extent(extent) for extent in array.shape)
+
+    def _extent(self, extent: int | str | AffineExpr | None) -> int:
+        match extent:
+            case None:
+                return 1
+            case int():
+                return extent
+            case str():
+                return self.sizes.get(extent, 1)
+            case _:
+                symbols = [self.sizes.get(p.name, 0) for p in self.scop.parameters]
+                return max(1, extent.eval([], symbols))
+
+
+@dataclass(frozen=True, eq=False)
+class StatementFacts:
+    """A statement at given sizes. Iterators are counted from 0, outermost first."""
+
+    scop: Scop
+    statement: Statement
+    sizes: Mapping[str, int]
+
+    @cached_property
+    def spans(self) -> tuple[float, ...]:
+        """How many values each iterator takes, on average, for given values of those before it."""
+        counts = [1.0, *(self._count(depth + 1) for depth in range(len(self.statement.loops)))]
+        return tuple(inner / outer if outer else 0.0 for outer, inner in pairwise(counts))
+
+    @cached_property
+    def instances(self) -> float:
+        """How many instances run."""
+        return prod(self.spans)
+
+    def _count(self, depth: int) -> float:
+        points = fix_parameters(self.statement.domain, self.sizes)
+        points = points.project_out(isl.dim_type.set, depth, len(self.statement.loops) - depth)
+        points = points.project_out(isl.dim_type.param, 0, points.dim(isl.dim_type.param))
+        try:
+            return cardinality(points)
+        except UncountableError:
+            return float(prod(self._width(points, position) for position in range(depth)))
+
+    def _width(self, points: isl.Set, position: int) -> int:
+        if points.is_empty():
+            return 0
+        low, high = points.dim_min_val(position), points.dim_max_val(position)
+        return high.to_python() - low.to_python() + 1 if low.is_int() and high.is_int() else 1000
+
+    def slopes(self, loop: Loop) -> tuple[Fraction, ...]:
+        """By how much the loop's value grows with each iterator: 1/32 for a tile loop of 32."""
+        function = loop.schedule[self.statement.name]
+        depth = len(self.statement.loops)
+        origin = self._value(function, [0] * depth)
+        steps = ([_FAR * (position == d) for position in range(depth)] for d in range(depth))
+        return tuple(
+            Fraction(self._value(function, step) - origin, _FAR).limit_denominator(4096)
+            for step in steps
+        )
+
+    def _value(self, function: isl.Aff, values: Sequence[int]) -> int:
+        point = isl.Point.zero(function.get_domain_space())
+        for position, value in enumerate(values):
+            point = point.set_coordinate_val(isl.dim_type.set, position, isl.Val(str(value)))
+        return function.eval(point).to_python()
+
+    def spans_inside(self, outer: Sequence[Loop]) -> tuple[float, ...]:
+        """The spans that are left for the loops inside of `outer` (outermost first)."""
+        spans = list(self.spans)
+        for loop in outer:
+            self._narrow(spans, loop)
+        return tuple(spans)
+
+    def trips(self, loops: Sequence[Loop]) -> tuple[float, ...]:
+        """The average number of iterations of each of the loops (outermost first)."""
+        spans = list(self.spans)
+        return tuple(self._narrow(spans, loop) for loop in loops)
+
+    def _narrow(self, spans: list[float], loop: Loop) -> float:
+        """Takes a loop's share from the spans; the result is the number of its iterations."""
+        slopes = self.slopes(loop)
+        gains = [abs(slope) * span for slope, span in zip(slopes, spans, strict=True)]
+        if not gains or max(gains) <= 0:
+            return 1.0
+        position = max(range(len(gains)), key=lambda d: gains[d])
+        left = min(spans[position], float(1 / abs(slopes[position])))
+        trips = spans[position] / left if left else 1.0
+        spans[position] = left
+        return max(1.0, trips)
+
+    def direction(self, loops: Sequence[Loop], loop: Loop) -> tuple[Fraction, ...] | None:
+        """By how much the iterators grow when `loop` alone of `loops` makes one step.
+
+        None where the loops do not determine the iterators.
+        """
+        rows = [
+            self.slopes(other) for other in loops if other.within is not None or self._whole(other)
+        ]
+        members = [other for other in loops if other.within is not None or self._whole(other)]
+        if not any(other is loop for other in members):
+            return None
+        target = [Fraction(other is loop) for other in members]
+        return _solve(rows, target)
+
+    def _whole(self, loop: Loop) -> bool:
+        return all(slope.denominator == 1 for slope in self.slopes(loop))
+
+    def stride(self, access: Access, direction: Sequence[Fraction], facts: Facts) -> int:
+        """By how many elements an access moves along a direction of the iterators."""
+        steps = [
+            sum((c * d for c, d in zip(row, direction, strict=True)), Fraction(0))
+            for row in coefficients(access.map)
+        ]
+        extents = facts.extents(access.array)
+        total = Fraction(0)
+        for position, step in enumerate(steps):
+            if access.array.shape[position] is not None:
+                total += step * prod(extents[position + 1 :])
+        return int(total) if total.denominator == 1 else 1 << 20
+
+
+def coefficients(access_map: AffineMap) -> tuple[tuple[int, ...], ...]:
+    """The coefficients of the iterators, per subscript, measured where subscripts round."""
+    symbols = [0] * access_map.num_symbols
+    depth = access_map.num_dims
+    origin = access_map.eval([0] * depth, symbols)
+    columns = [
+        access_map.eval([_FAR * (position == d) for position in range(depth)], symbols)
+        for d in range(depth)
+    ]
+    return tuple(
+        tuple((column[row] - origin[row]) // _FAR for column in columns)
+        for row in range(len(origin))
+    )
+
+
+def footprint(facts: Facts, accesses: Sequence[tuple[Access, Sequence[float]]]) -> dict[str, float]:
+    """Bytes per array, in whole cache lines, that accesses touch while iterators take `spans`."""
+    groups: dict[tuple[str, tuple[tuple[int, ...], ...]], float] = {}
+    whole: dict[str, float] = {}
+    for access, spans in accesses:
+        rows = coefficients(access.map)
+        extents = facts.extents(access.array)
+        size = bytes_of(access.array.element_type)
+        lengths = [
+            min(
+                max(1.0, extent),
+                1 + sum(abs(c) * max(0.0, s - 1) for c, s in zip(row, spans, strict=True)),
+            )
+            for row, extent in zip(rows, extents, strict=True)
+        ]
+        name = access.array.name
+        whole[name] = max(CACHE_LINE, prod(extents) * size)
+        last = lengths[-1] * size if lengths else size
+        lines = ceil(last / CACHE_LINE) * CACHE_LINE
+        key = (name, rows)
+        groups[key] = max(groups.get(key, 0.0), prod(lengths[:-1]) * lines)
+    result: dict[str, float] = {}
+    for (name, _), amount in groups.items():
+        result[name] = min(whole[name], result.get(name, 0.0) + amount)
+    return result
+
+
+def _solve(
+    rows: Sequence[Sequence[Fraction]], target: Sequence[Fraction]
+) -> tuple[Fraction, ...] | None:
+    """The x with `rows @ x = target`; None unless there is exactly one."""
+    unknowns = len(rows[0]) if rows else 0
+    matrix = [[*row, value] for row, value in zip(rows, target, strict=True)]
+    pivots: list[int] = []
+    for column in range(unknowns):
+        pivot = next((r for r in range(len(pivots), len(matrix)) if matrix[r][column]), None)
+        if pivot is None:
+            return None
+        place = len(pivots)
+        matrix[place], matrix[pivot] = matrix[pivot], matrix[place]
+        lead = matrix[place][column]
+        matrix[place] = [value / lead for value in matrix[place]]
+        for other in range(len(matrix)):
+            if other != place and matrix[other][column]:
+                factor = matrix[other][column]
+                matrix[other] = [
+                    a - factor * b for a, b in zip(matrix[other], matrix[place], strict=True)
+                ]
+        pivots.append(column)
+    if any(row[-1] for row in matrix[len(pivots) :]):
+        return None
+    return tuple(matrix[place][-1] for place in range(unknowns))

@@ -1,0 +1,18 @@
+"""The strategies of the default schedule, in the order in which they are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..schedule import Schedule
+from ..schedule_tree import Tree
+from .request import Request
+from .vector_parallel import vector_parallel
+
+Strategy = Callable[[Schedule, Tree, Request], Schedule | None]
+"""Schedules one top-level nest (a child of the root of the schedule's tree); None where the nest is
+not of its kind, or is better left alone. The rest of the tree stays as it is, and the names of
+loops there as well.
+"""
+
+STRATEGIES: tuple[Strategy, ...] = (vector_parallel,)

@@ -1,0 +1,101 @@
+"""The strategy for any nest: the best vector loop innermost, the outermost legal loop parallel."""
+
+from __future__ import annotations
+
+from ..schedule import Schedule
+from ..schedule_tree import Loop, Tree, chain, statements
+from ..transformation import Transformation, TransformationError
+from ..transformations.interchange import Interchange
+from ..transformations.parallel import Parallel
+from ..transformations.vectorize import Vectorize
+from .estimate import loops_around
+from .facts import Facts
+from .request import Request
+
+PARALLEL_WORK = 50_000
+"""Statement instances below which a parallel loop costs more than it saves."""
+
+LONGEST_BAND = 4
+"""Orders of more loops than this are not tried."""
+
+
+def vector_parallel(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+    """Moves the loop along which most accesses are contiguous innermost, and marks loops.
+
+    for i: for k: for j: S      ->      parallel i: for k: vector j: S
+    """
+    facts = Facts(schedule.scop, request.sizes)
+    members = statements(nest)
+    result = schedule
+    for name in members:
+        result = _innermost(result, name, facts)
+    if request.threads > 1:
+        result = _parallel(result, members, facts)
+    return result
+
+
+def _innermost(schedule: Schedule, name: str, facts: Facts) -> Schedule:
+    """The best loop around a statement as its vector loop, innermost; shared nests stay."""
+    outer = loops_around(schedule.tree, name)
+    if not outer or outer[-1].vector is not None:
+        return schedule
+    shared = chain(outer[0])
+    band = shared if len(shared) == len(outer) else outer[-1:]
+    statement = facts.statements[name]
+
+    def contiguous(loop: Loop) -> tuple[int, int]:
+        direction = statement.direction(outer, loop)
+        if direction is None:
+            return (len(statement.statement.accesses), 0)
+        strides = [abs(statement.stride(a, direction, facts)) for a in statement.statement.accesses]
+        return (sum(stride > 1 for stride in strides), -sum(stride == 1 for stride in strides))
+
+    for loop in sorted(band[-LONGEST_BAND:], key=contiguous):
+        order = (*(other for other in band if other is not loop), loop)
+        steps: list[Transformation] = []
+        if order != band:
+            steps.append(Interchange(tuple(_name(schedule, other, name) for other in order)))
+        steps.append(Vectorize((_name(schedule, loop, name),)))
+        try:
+            return schedule.apply_all(steps)
+        except TransformationError:
+            continue
+    return schedule
+
+
+def _parallel(schedule: Schedule, members: tuple[str, ...], facts: Facts) -> Schedule:
+    """Marks the outermost loops with enough work in one execution that can run in parallel."""
+    done: set[str] = set()
+    for name in members:
+        if name in done:
+            continue
+        outer = loops_around(schedule.tree, name)
+        statement = facts.statements[name]
+        executions = 1.0
+        for loop, trips in zip(outer, statement.trips(outer), strict=True):
+            if loop.vector is None or trips >= 4 * loop.vector:
+                work = (
+                    sum(facts.statements[other].instances for other in loop.schedule) / executions
+                )
+                marked = (
+                    _try(schedule, Parallel((_name(schedule, loop, name),)))
+                    if work >= PARALLEL_WORK
+                    else None
+                )
+                if marked is not None:
+                    schedule = marked
+                    done |= set(loop.schedule)
+                    break
+            executions *= trips
+    return schedule
+
+
+def _try(schedule: Schedule, step: Transformation) -> Schedule | None:
+    try:
+        return schedule.apply(step)
+    except TransformationError:
+        return None
+
+
+def _name(schedule: Schedule, loop: Loop, statement: str) -> str:
+    return f"{statement}.{loop.name}"
