@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from support.reference_runs import function_of
+
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.polyhedral.extents import infer_extents
-from support.reference_runs import function_of
 
 KERNELS = [name for name in catalogue() if name.startswith("polybench/")]
 
