@@ -12,7 +12,6 @@ from ..target import Target
 from ..transformation import Transformation, TransformationError
 from ..transformations.affine_schedule import AffineSchedule
 from .estimate import estimate
-from .facts import Facts
 from .request import Request
 from .strategies import STRATEGIES
 
@@ -47,7 +46,7 @@ def default_schedule(
     original = Schedule.original(scop, target, reassociate=reassociate)
     request = Request(sizes, threads)
     with ISL_LOCK:
-        facts = Facts(scop, sizes)
+        facts = request.facts(scop)
         if sum(each.instances for each in facts.statements.values()) < WORTHWHILE:
             return original
         best, least = original, GAIN * estimate(original, request)

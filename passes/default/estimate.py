@@ -19,7 +19,7 @@ from ..polyhedral.scop import Access, AccessKind
 from ..schedule import Schedule
 from ..schedule_tree import Leaf, Loop, Tree, statements
 from ..schedule_tree import loops as loops_of
-from .facts import Facts, StatementFacts, footprint
+from .facts import StatementFacts, footprint
 from .request import Request
 
 HERTZ = 4e9
@@ -55,7 +55,7 @@ class _Estimator:
     def __init__(self, schedule: Schedule, request: Request) -> None:
         self.schedule = schedule
         self.request = request
-        self.facts = Facts(schedule.scop, request.sizes)
+        self.facts = request.facts(schedule.scop)
         self.accumulating = schedule.dependences.accumulations
         self.explicit = any(loop.vector is not None for loop in loops_of(schedule.tree))
 

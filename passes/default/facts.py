@@ -6,9 +6,9 @@ All figures are averages and upper estimates for choosing between schedules, nev
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import ceil, prod
 
@@ -74,6 +74,12 @@ class StatementFacts:
     scop: Scop
     statement: Statement
     sizes: Mapping[str, int]
+    _slopes: dict[int, tuple[Mapping[str, isl.Aff], tuple[Fraction, ...]]] = field(
+        default_factory=dict[int, tuple[Mapping[str, isl.Aff], tuple[Fraction, ...]]]
+    )
+    _directions: dict[tuple[int, ...], Mapping[int, tuple[Fraction, ...]]] = field(
+        default_factory=dict[tuple[int, ...], Mapping[int, tuple[Fraction, ...]]]
+    )
 
     @cached_property
     def spans(self) -> tuple[float, ...]:
@@ -103,7 +109,14 @@ class StatementFacts:
 
     def slopes(self, loop: Loop) -> tuple[Fraction, ...]:
         """By how much the loop's value grows with each iterator: 1/32 for a tile loop of 32."""
-        function = loop.schedule[self.statement.name]
+        found = self._slopes.get(id(loop.schedule))
+        if found is None:
+            # The mapping is kept as well, so that its id stays its own.
+            found = loop.schedule, self._measure(loop.schedule[self.statement.name])
+            self._slopes[id(loop.schedule)] = found
+        return found[1]
+
+    def _measure(self, function: isl.Aff) -> tuple[Fraction, ...]:
         depth = len(self.statement.loops)
         origin = self._value(function, [0] * depth)
         steps = ([_FAR * (position == d) for position in range(depth)] for d in range(depth))
@@ -115,7 +128,9 @@ class StatementFacts:
     def _value(self, function: isl.Aff, values: Sequence[int]) -> int:
         point = isl.Point.zero(function.get_domain_space())
         for position, value in enumerate(values):
-            point = point.set_coordinate_val(isl.dim_type.set, position, isl.Val(str(value)))
+            if value:
+                place = isl.Val.int_from_si(point.get_ctx(), value)
+                point = point.set_coordinate_val(isl.dim_type.set, position, place)
         return function.eval(point).to_python()
 
     def spans_inside(self, outer: Sequence[Loop]) -> tuple[float, ...]:
@@ -145,19 +160,27 @@ class StatementFacts:
     def direction(self, loops: Sequence[Loop], loop: Loop) -> tuple[Fraction, ...] | None:
         """By how much the iterators grow when `loop` alone of `loops` makes one step.
 
-        None where the loops do not determine the iterators.
+        None where the loops do not determine the iterators, and for tile loops.
         """
-        rows = [
-            self.slopes(other) for other in loops if other.within is not None or self._whole(other)
-        ]
-        members = [other for other in loops if other.within is not None or self._whole(other)]
-        if not any(other is loop for other in members):
-            return None
-        target = [Fraction(other is loop) for other in members]
-        return _solve(rows, target)
+        key = tuple(id(other.schedule) for other in loops)
+        found = self._directions.get(key)
+        if found is None:
+            found = self._directions[key] = self._invert(loops)
+        return found.get(id(loop.schedule))
 
-    def _whole(self, loop: Loop) -> bool:
-        return all(slope.denominator == 1 for slope in self.slopes(loop))
+    def _invert(self, loops: Sequence[Loop]) -> Mapping[int, tuple[Fraction, ...]]:
+        """The directions of all loops, by the identities of their schedules."""
+        members = [
+            loop for loop in loops if all(slope.denominator == 1 for slope in self.slopes(loop))
+        ]
+        rows = [self.slopes(loop) for loop in members]
+        found: dict[int, tuple[Fraction, ...]] = {}
+        for position, loop in enumerate(members):
+            unit = [Fraction(position == other) for other in range(len(members))]
+            direction = _solve(rows, unit)
+            if direction is not None:
+                found[id(loop.schedule)] = direction
+        return found
 
     def stride(self, access: Access, direction: Sequence[Fraction], facts: Facts) -> int:
         """By how many elements an access moves along a direction of the iterators."""
@@ -173,6 +196,7 @@ class StatementFacts:
         return int(total) if total.denominator == 1 else 1 << 20
 
 
+@lru_cache(maxsize=4096)
 def coefficients(access_map: AffineMap) -> tuple[tuple[int, ...], ...]:
     """The coefficients of the iterators, per subscript, measured where subscripts round."""
     symbols = [0] * access_map.num_symbols

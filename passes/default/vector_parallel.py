@@ -24,7 +24,7 @@ def vector_parallel(schedule: Schedule, nest: Tree, request: Request) -> Schedul
 
     for i: for k: for j: S      ->      parallel i: for k: vector j: S
     """
-    facts = Facts(schedule.scop, request.sizes)
+    facts = request.facts(schedule.scop)
     members = statements(nest)
     result = schedule
     for name in members:
