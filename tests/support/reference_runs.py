@@ -22,11 +22,19 @@ def function_of(name: str) -> Function:
     return load(entry.text)[entry.function]
 
 
-def check_run(name: str, schedule: Schedule | str | None, size: Size, threads: int = 2) -> None:
+def check_run(
+    name: str,
+    schedule: Schedule | str | None,
+    size: Size,
+    threads: int = 2,
+    *,
+    fast_math: bool = False,
+) -> None:
     """Compiles and calls one kernel, and compares its outputs where they are determined."""
     entry = catalogue()[name]
     arguments = entry.arguments(_parameters(entry, size))
-    function_of(name).compile(schedule, threads=threads)(*arguments)
+    kernel = function_of(name).compile(schedule, threads=threads, fast_math=fast_math)
+    kernel(*arguments)
     actual, expected = entry.output_arrays(arguments), _expected(name, size)
     for array in entry.arrays:
         if array.output:
