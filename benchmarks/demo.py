@@ -70,7 +70,7 @@ def run(demonstration: Demonstration, threads: int, repetitions: int) -> None:
     entry = catalogue()[demonstration.kernel]
     program = loopwright.load(entry.text)[entry.function]
     versions: dict[str, Callable[..., object]] = {
-        "unscheduled": program.compile(threads=1),
+        "unscheduled": program.compile(None, threads=1),
         "scheduled": program.compile(schedule=demonstration.schedule, threads=threads),
         "NumPy": REFERENCES[demonstration.kernel],
     }

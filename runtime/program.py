@@ -87,7 +87,7 @@ class Function:
 
     def compile(
         self,
-        schedule: Schedule | str | None = None,
+        schedule: Schedule | str | None = DEFAULT,
         *,
         threads: int | None = None,
         fast_math: bool = False,
@@ -97,8 +97,8 @@ class Function:
 
         `schedule` is a Schedule of this function, its text as a pipeline of passes such as
         `"tile{loops=i,j sizes=32,32},parallel{loops=it}"`, in compact notation such as
-        `"T2(L0,L1,32,32)P(L0)"` or as a `schedule.sequence`; `"default"` for one that is chosen for
-        the sizes of each specialisation (see `default_schedule`), or None for the loops as written.
+        `"T2(L0,L1,32,32)P(L0)"` or as a `schedule.sequence`, or None for the loops as written. When
+        nothing is said, one is chosen for the sizes of each specialisation (`default_schedule`).
         `threads` run the parallel loops; None leaves the number to the OpenMP runtime.
         With `fast_math`, floating-point operations may be reassociated. Code is generated for
         `target`, by default this machine.

@@ -91,7 +91,7 @@ def test_schedules() -> None:
     kernel = function.compile(schedule)
     assert kernel.schedule is schedule
     assert str(function.compile("interchange{loops=k,j}").schedule) == str(schedule)
-    assert function.compile().schedule is None
+    assert function.compile(None).schedule is None
     a, b, c = np.ones((2, 3)), np.ones((3, 4)), np.zeros((2, 4))
     kernel(2, 4, 3, c, a, b)
     assert (c == 3).all()

@@ -33,7 +33,7 @@ def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
         "-p",
         "--pipeline",
         metavar="PASSES",
-        help="the schedule: a pipeline of passes, compact notation, or 'default' for the sizes",
+        help="the schedule: a pipeline of passes, compact notation, 'default' for the sizes",
     )
     schedule.add_argument(
         "-S",

@@ -1,9 +1,11 @@
 """Runs a program on random or given inputs, unscheduled and scheduled, compares and times both.
 
-The arrays are allocated in the shapes that the sizes need; shipped kernels have standard sizes and
-initial values, which --set and --input replace one by one. Each result of the scheduled program is
-compared with the unscheduled one: integers must be equal, floats agree to a tolerance that grows
-with the number of operations. Times are medians; every repetition starts from the same contents.
+Without -p or -S, the schedule is the default one for the sizes; '-p none' runs only the program as
+it is written. The arrays are allocated in the shapes that the sizes need; shipped kernels have
+standard sizes and initial values, which --set and --input replace one by one. Each result of the
+scheduled program is compared with the unscheduled one: integers must be equal, floats agree to a
+tolerance that grows with the number of operations. Times are medians; every repetition starts from
+the same contents.
 
 examples:
   loopwright run gemm.mlir --set ni=1000 --set nj=1100 --set nk=1200
@@ -25,6 +27,7 @@ from typing import cast
 import numpy as np
 
 from ..passes.polyhedral.counting import UncountableError, floating_point_operations
+from ..passes.schedule import Schedule
 from ..passes.stages import StageTimes, record_stages
 from ..runtime.arguments import ArrayArgument
 from ..runtime.compare import Agreement, Array, compare
@@ -44,6 +47,10 @@ from .common import (
 from .shipped import add_size_argument, determined, find_kernel, kernel_settings, sizes_of
 
 _UNSTEADY = "*"
+
+
+AS_WRITTEN = "none"
+"""What `-p` says to run the program as it is written."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -99,11 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
     stages = StageTimes()
     with record_stages(stages):
         function = one_function(arguments)
-        schedule = (
-            DEFAULT
-            if arguments.pipeline == DEFAULT
-            else read_schedule(arguments, function, {}, fast_math=arguments.fast_math)
-        )
+        schedule = _schedule(arguments, function)
         kernel = function.compile(
             schedule, threads=arguments.threads, fast_math=arguments.fast_math
         )
@@ -120,13 +123,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.timing:
         print(f"{stages}\n")
     kernels = {"unscheduled": kernel}
-    if schedule is not None:
-        plain = function.compile(threads=arguments.threads, fast_math=arguments.fast_math)
-        kernels = {"unscheduled": plain, "scheduled": kernel}
+    if kernel.schedule is not None:
+        plain = function.compile(None, threads=arguments.threads, fast_math=arguments.fast_math)
+        title = "default" if schedule == DEFAULT else "scheduled"
+        kernels = {"unscheduled": plain, title: kernel}
     results = _run_once(kernel, values)
     agreements: list[Agreement] = []
-    if schedule is not None or arguments.fast_math:
-        expected = _run_once(function.compile(threads=arguments.threads), values)
+    if kernel.schedule is not None or arguments.fast_math:
+        expected = _run_once(function.compile(None, threads=arguments.threads), values)
         compared = [results, expected]
         if entry is not None:
             compared = [determined(entry, function, values, each) for each in compared]
@@ -140,12 +144,23 @@ def run(arguments: argparse.Namespace) -> int:
         sizes = sizes_of(entry, values) if entry else {}
         work = entry.flops(sizes) if entry else _operations(function, values)
         _report(function, values, timings, work)
+    if schedule == DEFAULT:
+        print(f"default schedule: {kernel.schedule or 'as written'}")
     for agreement in agreements:
         print(agreement)
     wrong = [agreement.name for agreement in agreements if not agreement.agrees]
     if wrong:
         raise UsageError(f"the results differ from those of the program in {', '.join(wrong)}")
     return 0
+
+
+def _schedule(arguments: argparse.Namespace, function: Function) -> Schedule | str | None:
+    """The schedule that the arguments give: `default` where they give none."""
+    if arguments.pipeline == AS_WRITTEN:
+        return None
+    if arguments.pipeline in (None, DEFAULT) and arguments.schedule_file is None:
+        return DEFAULT
+    return read_schedule(arguments, function, {}, fast_math=arguments.fast_math)
 
 
 def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
