@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from math import prod
+from math import inf, prod
 
+import islpy as isl
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation
 
@@ -19,19 +20,25 @@ from ..polyhedral.scop import Access, AccessKind
 from ..schedule import Schedule
 from ..schedule_tree import Leaf, Loop, Tree, statements
 from ..schedule_tree import loops as loops_of
-from .facts import StatementFacts, footprint
+from .facts import Facts, StatementFacts, footprint
 from .request import Request
 
 HERTZ = 4e9
 
-BANDWIDTH = {1: 200e9, 2: 80e9, 3: 40e9}
-"""Bytes per second that a core gets from the level below a cache; all cores share the last."""
+BANDWIDTH = {1: 200e9, 2: 80e9, 3: 28e9}
+"""Bytes per second that one core gets from the level below a cache."""
+
+MEMORY = 42e9
+"""Bytes per second that all cores together get from memory."""
 
 FILL = 0.7
 """The part of a cache that data of one loop can be expected to keep."""
 
 FORK = 5e-6
 """Seconds to start a parallel loop and to wait for its threads."""
+
+GUARD = 2.0
+"""Cycles for the conditions of statements that share a loop, but not all of its iterations."""
 
 LATENCY = 4
 """Cycles until the result of an addition can be used by the next one of a sum."""
@@ -57,6 +64,7 @@ class _Estimator:
         self.request = request
         self.facts = request.facts(schedule.scop)
         self.accumulating = schedule.dependences.accumulations
+        self.in_step: dict[int, bool] = {}
         self.explicit = any(loop.vector is not None for loop in loops_of(schedule.tree))
 
     def seconds(self, tree: Tree) -> float:
@@ -87,6 +95,9 @@ class _Estimator:
         if not facts.instances:
             return 0.0
         vector = self._vector_loop(facts, loops)
+        guarded = vector is not None and not self._in_step(vector, loops)
+        if guarded:
+            vector = None
         trips = dict(zip(map(id, loops), facts.trips(loops), strict=True))
         lanes = 1.0 if vector is None else self._lanes(facts, vector, trips[id(vector)])
         body = facts.statement.body
@@ -94,7 +105,7 @@ class _Estimator:
         costs = dict.fromkeys(AccessKind, 0.0)
         for access in facts.statement.accesses:
             costs[access.kind] += self._cost(access, facts, loops, vector, lanes)
-        cycles = max(
+        cycles = GUARD * guarded + max(
             operations,
             costs[AccessKind.READ] / 2,
             costs[AccessKind.WRITE],
@@ -116,6 +127,17 @@ class _Estimator:
             return innermost
         sums = self.schedule.reassociate and statement.statement.name in self.accumulating
         return innermost if sums and self._is_sum(statement, loops) else None
+
+    def _in_step(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
+        """Whether all statements of a vector loop run in the same iterations, without guards."""
+        if len(loop.schedule) == 1:
+            return True
+        found = self.in_step.get(id(loop))
+        if found is None:
+            around = loops[: next(n for n, other in enumerate(loops) if other is loop) + 1]
+            first, *others = (_iterations(self.facts, name, around) for name in loop.schedule)
+            found = self.in_step[id(loop)] = all(first.is_equal(other) for other in others)
+        return found
 
     def _is_sum(self, statement: StatementFacts, loops: tuple[Loop, ...]) -> bool:
         """Whether the innermost loop adds up into one element."""
@@ -180,8 +202,10 @@ class _Estimator:
             for leaf, outer in leaves(nest, ())
         )
         for level, bandwidth in BANDWIDTH.items():
-            own = threads if level < max(BANDWIDTH) else 1.0
-            yield self._traffic(nest, (), caches.get(level, 0) * FILL) / bandwidth / own
+            limit = MEMORY if level == max(BANDWIDTH) else inf
+            yield self._traffic(nest, (), caches.get(level, 0) * FILL) / min(
+                limit, bandwidth * threads
+            )
 
     def _traffic(self, tree: Tree, outer: tuple[Loop, ...], capacity: float) -> float:
         """Bytes that a tree moves into a cache of that capacity, when the cache is cold."""
@@ -205,6 +229,17 @@ class _Estimator:
             for access in self.facts.statements[name].statement.accesses
         ]
         return sum(footprint(self.facts, accesses).values())
+
+
+def _iterations(facts: Facts, name: str, loops: Sequence[Loop]) -> isl.Set:
+    """The values that the loops around a statement take together."""
+    domain = facts.statements[name].statement.domain
+    space = domain.get_space()
+    target = isl.Space.set_alloc(domain.get_ctx(), 0, len(loops)).align_params(space)
+    values = isl.MultiAff.zero(space.map_from_domain_and_range(target))
+    for position, loop in enumerate(loops):
+        values = values.set_aff(position, loop.schedule[name])
+    return domain.apply(isl.Map.from_multi_aff(values))
 
 
 def leaves(tree: Tree, outer: tuple[Loop, ...]) -> Iterator[tuple[Leaf, tuple[Loop, ...]]]:
