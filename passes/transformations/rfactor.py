@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import islpy as isl
 from xdsl.dialects import arith
@@ -29,6 +30,8 @@ from ..schedule import Schedule
 from ..schedule_tree import Loop, Tree, sequence, statements, without_marks
 from ..transformation import MalformedTransformation, Transformation
 
+_T = TypeVar("_T")
+
 
 @dataclass(frozen=True)
 class Rfactor(Transformation):
@@ -36,7 +39,8 @@ class Rfactor(Transformation):
 
     The partial results start at the neutral element and are combined after the outermost loop of
     the reduction, so that the loop can then be parallel or vectorised. For a point loop there is
-    one per point of a tile: the lanes of a vector. Reassociates: floating-point sums and products
+    one per point of a tile: the lanes of a vector, next to each other in memory. Those of any other
+    loop are arrays of their own, one after the other: for threads. Reassociates: floating-point sums and products
     need `fast_math`, or `fastmath<reassoc>` on the operation. (The name is Halide's: Suriana,
     Adams, Kamil, "Parallel associative reductions in Halide", CGO 2017.) `rfactor{loops=k}`:
 
@@ -174,7 +178,9 @@ class _Factoring:
                 self.old,
                 access.kind,
                 self.buffer,
-                self._map(access.map.num_dims, [*outer, *access.map.results, self._lane]),
+                self._map(
+                    access.map.num_dims, [*outer, *self._cell(self._lane, access.map.results)]
+                ),
                 self.statement.domain,
                 access.op,
             )
@@ -184,14 +190,19 @@ class _Factoring:
         )
         return replace(self.statement, accesses=accesses)
 
+    def _cell(self, lane: _T, subscripts: Sequence[_T]) -> list[_T]:
+        """Subscripts of a partial result behind those of the outer loops."""
+        return [lane, *subscripts] if self.loop.within is None else [*subscripts, lane]
+
     def _over_partial_results(self, prefix: str) -> Statement:
         """A statement that runs once per partial result, still without accesses."""
         taken = {statement.name for statement in self.old.statements}
         name = free_name(f"{prefix}_{self.array.name}", taken)
         iterators = (
             *(loop.name for loop in self.outer),
-            *(f"{self.array.name}{k}" for k in range(len(self.array.shape))),
-            self.loop.name,
+            *self._cell(
+                self.loop.name, [f"{self.array.name}{k}" for k in range(len(self.array.shape))]
+            ),
         )
         partial_results = self._redirected().writes[0].relation.range()
         return Statement(name, iterators, named_domain(partial_results, name, iterators), (), ())
@@ -217,7 +228,8 @@ class _Factoring:
         """`A[...] = A[...] op P[...]`."""
         dims = self._dims(statement)
         place = self._map(len(dims), dims)
-        element = self._map(len(dims), dims[len(self.outer) : -1])
+        first = len(self.outer) + (1 if self.loop.within is None else 0)
+        element = self._map(len(dims), dims[first : first + len(self.array.shape)])
         kind = reduction_kind(self.accumulation.store.op, self._kind, self.array.element_type)
         whole, part = (_load(self.array, element), _load(self.buffer, place))
         combined = kind.combine(whole.results[0], part.results[0])
