@@ -33,7 +33,8 @@ class Split(Transformation):
     """Splits a loop into two that follow each other: values below `at`, and the others.
 
     Bounds and conditions that hold in only one of them disappear from the other. A statement that
-    runs in both is two statements from then on. `split{loops=i at=n-1}`:
+    runs in both is two statements from then on. `at` may move with the loops around, as in
+    `split{loops=j at=k+1}` of a loop inside `k`. `split{loops=i at=n-1}`:
 
         for i in [0, n):            for i in [0, n - 1):
           S0[i]               ->      S0[i]
@@ -45,20 +46,23 @@ class Split(Transformation):
     name: ClassVar[str] = "split"
     symbol: ClassVar[str] = "X"
 
-    at: str = option("first value of the second loop: a sum of integers and multiples of sizes")
+    at: str = option(
+        "first value of the second loop: a sum of integers and multiples of sizes and loops around"
+    )
 
     def resolve(self, schedule: Schedule) -> Split:
         step = super().resolve(schedule)
-        return replace(step, at=_print(_terms(self.at, schedule.scop)))
+        if len(step.loops) != 1:
+            raise MalformedTransformation("name one loop")
+        known = _Known.around(schedule, schedule.loop(step.loops[0]))
+        return replace(step, at=_print(_terms(self.at, known)))
 
     def rewrite(self, schedule: Schedule) -> Tree:
         return self.rewrite_program(schedule)[1]
 
     def rewrite_program(self, schedule: Schedule) -> tuple[Scop, Tree]:
-        if len(self.loops) != 1:
-            raise MalformedTransformation("name one loop")
         loop = schedule.loop(self.loops[0])
-        below, above = self._parts(schedule.scop, loop)
+        below, above = self._parts(schedule, loop)
         for part, place in ((below, "from"), (above, "below")):
             if not part:
                 raise MalformedTransformation(
@@ -91,13 +95,16 @@ class Split(Transformation):
         remember_dependences(_split_dependences(schedule.dependences, scop, copies))
         return scop, tree
 
-    def _parts(self, scop: Scop, loop: Loop) -> tuple[dict[str, isl.Set], dict[str, isl.Set]]:
+    def _parts(
+        self, schedule: Schedule, loop: Loop
+    ) -> tuple[dict[str, isl.Set], dict[str, isl.Set]]:
         """The instances below `at` and those from there on, by statement, where there are any."""
-        terms = _terms(self.at, scop)
+        scop, known = schedule.scop, _Known.around(schedule, loop)
+        terms = _terms(self.at, known)
         parts: tuple[dict[str, isl.Set], dict[str, isl.Set]] = {}, {}
         for name, value in loop.schedule.items():
             domain = scop.statement(name).domain
-            at = _aff(terms, domain.get_space())
+            at = known.aff(terms, name, domain.get_space())
             for part, condition in zip(parts, (value.lt_set(at), value.ge_set(at)), strict=True):
                 chosen = domain.intersect(condition).coalesce()
                 if not chosen.intersect_params(scop.context).is_empty():
@@ -110,19 +117,48 @@ def _copy_name(name: str, taken: set[str]) -> str:
     return next(copy for n in count(2) if (copy := f"{name}_{n}") not in taken)
 
 
-def _terms(text: str, scop: Scop) -> dict[str, int]:
+@dataclass(frozen=True)
+class _Known:
+    """What `at` may name: sizes, and the loops around the one that is split."""
+
+    sizes: tuple[str, ...]
+    loops: Mapping[str, Loop]
+
+    @classmethod
+    def around(cls, schedule: Schedule, loop: Loop) -> _Known:
+        sizes = tuple(parameter.name for parameter in schedule.scop.parameters)
+        outer = {other.name: other for other in schedule.outer(loop)}
+        return cls(sizes, {name: other for name, other in outer.items() if name not in sizes})
+
+    def aff(self, terms: Mapping[str, int], statement: str, space: isl.Space) -> isl.Aff:
+        """A sum as a function of the instances of a statement."""
+        aff = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(space))
+        for name, factor in terms.items():
+            if name in self.sizes:
+                position = space.find_dim_by_name(isl.dim_type.param, name)
+                aff = aff.set_coefficient_val(isl.dim_type.param, position, isl.Val(factor))
+        aff = aff.set_constant_val(isl.Val(terms.get("", 0)))
+        for name, factor in terms.items():
+            if name in self.loops:
+                value = self.loops[name].schedule[statement].align_params(space.params())
+                aff = aff.add(value.scale_val(isl.Val(factor)))
+        return aff
+
+
+def _terms(text: str, known: _Known) -> dict[str, int]:
     """`2n-1` -> `{"n": 2, "": -1}`; raises MalformedTransformation."""
     compact = text.replace(" ", "")
     signed = compact if compact[:1] in ("+", "-") else f"+{compact}"
     found = list(_TERM.finditer(signed))
-    known = [parameter.name for parameter in scop.parameters]
     if "".join(term[0] for term in found) != signed or any(len(t[0]) < 2 for t in found):
         raise MalformedTransformation(f"{text!r} is no sum like n-1 or 2n+3")
     terms: dict[str, int] = {}
     for sign, factor, name in (term.groups(default="") for term in found):
-        if name and name not in known:
+        if name and name not in known.sizes and name not in known.loops:
+            around = f"; loops around are {', '.join(known.loops)}" if known.loops else ""
             raise MalformedTransformation(
-                f"there is no size {name} in {text!r}; there are {', '.join(known) or 'none'}"
+                f"there is no size {name} in {text!r}; there are "
+                f"{', '.join(known.sizes) or 'none'}{around}"
             )
         value = int(f"{sign}{factor or 1}")
         terms[name] = terms.get(name, 0) + value
@@ -137,16 +173,6 @@ def _print(terms: Mapping[str, int]) -> str:
         if name and factor
     ]
     return ("".join(sizes) + (f"{constant:+d}" if constant else "")).removeprefix("+") or "0"
-
-
-def _aff(terms: Mapping[str, int], space: isl.Space) -> isl.Aff:
-    """The sum as a function of the instances of a statement."""
-    aff = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(space))
-    for name, factor in terms.items():
-        if name:
-            position = space.find_dim_by_name(isl.dim_type.param, name)
-            aff = aff.set_coefficient_val(isl.dim_type.param, position, isl.Val(factor))
-    return aff.set_constant_val(isl.Val(terms.get("", 0)))
 
 
 def _restricted(statement: Statement, domain: isl.Set) -> Statement:
