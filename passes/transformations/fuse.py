@@ -9,6 +9,7 @@ from typing import ClassVar
 import islpy as isl
 
 from ..legality import Outer
+from ..program_edits import free_name
 from ..schedule import Schedule
 from ..schedule_tree import (
     Leaf,
@@ -31,8 +32,9 @@ from ..transformation import MalformedTransformation, Transformation, option
 class Fuse(Transformation):
     """Joins loops that follow each other into one, which is called as the first of them.
 
-    Iterations of the same value run together. With `shift=auto`, the values of each loop grow by
-    the smallest number, from 0 up, with which nothing runs before what it depends on.
+    (Where a loop inside is called so, by that name with a number: `i2`.) Iterations of the same
+    value run together. With `shift=auto`, the values of each loop grow by the smallest number, from
+    0 up, with which nothing runs before what it depends on.
     `fuse{loops=S0.i,S1.i}`:
 
         for i:                  for i:
@@ -57,7 +59,8 @@ class Fuse(Transformation):
         before, after = parent.children[:start], parent.children[start + len(members) :]
         if self.shift == "auto":
             members = _shifted(schedule, members, parent)
-        new = sequence((*before, _fuse(members), *after))
+        around = {loop.name for loop in schedule.outer(parent)}
+        new = sequence((*before, _fuse(members, around), *after))
         return replace_node(schedule.tree, parent, new)
 
 
@@ -126,21 +129,19 @@ def _parent(tree: Tree, members: tuple[Loop, ...]) -> Sequence:
     return parent
 
 
-def _fuse(members: tuple[Loop, ...]) -> Loop:
+def _fuse(members: tuple[Loop, ...], around: set[str]) -> Loop:
     first = members[0]
+    inside = {inner.name for loop in members for inner in loops(loop.body)}
+    name = first.name if first.name not in inside else free_name(first.name, inside | around)
     bodies: list[Tree] = []
     for loop in members:
         for mark in ("parallel", "vector", "unroll"):
             if getattr(loop, mark) != getattr(first, mark):
                 raise MalformedTransformation("some of the loops are marked and others are not")
-        if loop.name != first.name and first.name in {inner.name for inner in loops(loop)}:
-            raise MalformedTransformation(
-                f"the fused loop cannot be called {first.name}, as a loop in {loop.name} is"
-            )
-        bodies.append(_rename_tile(loop.body, loop.name, first.name))
+        bodies.append(_rename_tile(loop.body, loop.name, name))
     within = first.within if all(loop.within == first.within for loop in members) else None
     schedule = {name: aff for loop in members for name, aff in loop.schedule.items()}
-    return replace(first, schedule=schedule, within=within, body=sequence(bodies))
+    return replace(first, name=name, schedule=schedule, within=within, body=sequence(bodies))
 
 
 def _rename_tile(tree: Tree, old: str, new: str) -> Tree:

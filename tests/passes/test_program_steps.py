@@ -109,6 +109,11 @@ def test_steps_on_a_shared_scalar(pipeline: str, expected: Any) -> None:
 LEGAL = [
     ("gemm", "split{loops=k at=nk-1}"),
     ("gemm", "split{loops=S0.j at=2ni+1},reorder{statements=S0_2,S0}"),
+    (
+        "floyd-warshall",
+        "split{loops=j at=k},split{loops=S0_2.j at=k+1},vectorize{loops=S0.j},"
+        "vectorize{loops=S0_2_2.j}",
+    ),
     ("mvt", "reorder{statements=S1,S0}"),
     ("gemm", "unroll-and-jam{loops=i factor=4},vectorize{loops=S1.j}"),
     ("2mm", "unroll-and-jam{loops=S2.i factor=4},unroll-and-jam{loops=S2.j factor=2}"),
@@ -177,7 +182,9 @@ def test_the_smallest_shifts_that_make_fusion_legal(
 MALFORMED = [
     ("gemm", "split{loops=k at=0}", "split of k: every value of k is from 0: nothing to split"),
     ("gemm", "split{loops=k at=nk}", "split of k: every value of k is below nk: nothing to split"),
-    ("gemm", "split{loops=k at=q+1}", "no size q in 'q+1'; there are ni, nj, nk"),
+    ("gemm", "split{loops=k at=q+1}", "no size q in 'q+1'; there are ni, nj, nk; loops around"),
+    ("gemm", "split{loops=i at=q+1}", "no size q in 'q+1'; there are ni, nj, nk"),
+    ("gemm", "split{loops=k at=j}", "no size j in 'j'; there are ni, nj, nk; loops around are i"),
     ("gemm", "split{loops=k at=nk-}", "split of k: 'nk-' is no sum like n-1 or 2n+3"),
     ("gemm", "split{loops=i,k at=1}", "split of i, k: name one loop"),
     ("gemm", "reorder{statements=S1}", "reorder of S1: name at least two different statements"),
