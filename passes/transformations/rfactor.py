@@ -40,9 +40,10 @@ class Rfactor(Transformation):
     The partial results start at the neutral element and are combined after the outermost loop of
     the reduction, so that the loop can then be parallel or vectorised. For a point loop there is
     one per point of a tile: the lanes of a vector, next to each other in memory. Those of any other
-    loop are arrays of their own, one after the other: for threads. Reassociates: floating-point sums and products
-    need `fast_math`, or `fastmath<reassoc>` on the operation. (The name is Halide's: Suriana,
-    Adams, Kamil, "Parallel associative reductions in Halide", CGO 2017.) `rfactor{loops=k}`:
+    loop are arrays of their own, one after the other: for threads. Reassociates: floating-point
+    sums and products need `fast_math`, or `fastmath<reassoc>` on the operation. (The name is
+    Halide's: Suriana, Adams, Kamil, "Parallel associative reductions in Halide", CGO 2017.)
+    `rfactor{loops=k}`:
 
         for i:                          for i:
           for kt:                         for k in [0, 8): P[k] = 0
