@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import os
+import platform
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute
@@ -22,6 +24,7 @@ _X86_64_V3 = frozenset(
     "sse sse2 sse3 ssse3 sse4_1 sse4_2 popcnt cx16 avx avx2 bmi1 bmi2 f16c fma movbe".split()  # noqa: SIM905
 )
 _X86_64_V4 = _X86_64_V3 | frozenset(["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"])
+_FEATURES = {"x86-64-v3": _X86_64_V3, "x86-64-v4": _X86_64_V4}
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class Target:
     caches: Mapping[int, int]
     cores: int
 
+    NAMES: ClassVar[tuple[str, ...]] = ("host", *_FEATURES)
+
     @classmethod
     def host(cls) -> Target:
         """This machine, as far as the system tells."""
@@ -47,13 +52,14 @@ class Target:
 
     @classmethod
     def named(cls, name: str) -> Target:
-        """`host`, `x86-64-v3` or `x86-64-v4`; raises ValueError on other names."""
-        features = {"x86-64-v3": _X86_64_V3, "x86-64-v4": _X86_64_V4}
+        """The target of one of `NAMES`; raises ValueError on others, and where it cannot be."""
         if name == "host":
             return cls.host()
-        if name not in features:
-            raise ValueError(f"unknown target {name!r}; there are host, {', '.join(features)}")
-        return _make(name, features[name], _USUAL_CACHES, _cores())
+        if name not in _FEATURES:
+            raise ValueError(f"unknown target {name!r}; there are {', '.join(cls.NAMES)}")
+        if platform.machine() not in ("x86_64", "AMD64"):
+            raise ValueError(f"no code for {name} can be made on {platform.machine()}; use host")
+        return _make(name, _FEATURES[name], _USUAL_CACHES, _cores())
 
     def lanes(self, element_type: Attribute) -> int:
         """How many elements of the type one vector register holds; `index` has 64 bits."""

@@ -121,11 +121,7 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
             check_bounds(source.scop, names)
         schedule = source.schedule_for(names)
         with stage("loop IR"):
-            if schedule is None:
-                loops = specialise(source.function, sizes.shapes, sizes.integers)
-                _add_callees(loops, source)
-            else:
-                loops = generate(schedule, names)
+            loops = loops_of(source, schedule, names)
             loop_ir = str(loops)
         with stage("LLVM IR"):
             llvm_ir = str(translate(loops, target=target, options=options))
@@ -145,6 +141,16 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
         loaded,
         target,
     )
+
+
+def loops_of(source: Source, schedule: Schedule | None, sizes: Mapping[str, int]) -> func.FuncOp:
+    """The loop IR of a source with a schedule, for the sizes that are known; raises SourceError."""
+    if schedule is not None:
+        return generate(schedule, sizes)
+    known = Sizes.named(source.scop, sizes)
+    loops = specialise(source.function, known.shapes, known.integers)
+    _add_callees(loops, source)
+    return loops
 
 
 def _add_callees(function: func.FuncOp, source: Source) -> None:

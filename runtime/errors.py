@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 
+class BuildError(Exception):
+    """A library that cannot be built; `str()` is one line with the reason and what to do."""
+
+
 class UnknownFunction(KeyError):
     """`program[name]` for a name that is no function of the program."""
 

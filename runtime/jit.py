@@ -116,6 +116,17 @@ def compile_module(
         return machine.emit_object(optimised)
 
 
+def compile_together(modules: Iterable[str], *, target: Target) -> bytes:
+    """Compiles the texts of several modules to one object file; each is optimised by itself."""
+    machine = _target_machine(target)
+    with stage("optimise"):
+        first, *others = [optimise(module, machine, DEFAULT_OPTIONS) for module in modules]
+        for other in others:
+            first.link_in(other)
+    with stage("codegen"):
+        return machine.emit_object(first)
+
+
 def emit_assembly(
     module: ir.Module | str, *, target: Target, options: CompileOptions = DEFAULT_OPTIONS
 ) -> str:

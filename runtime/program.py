@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import cast
@@ -18,8 +18,9 @@ from ..passes.polyhedral.scop import Scop
 from ..passes.schedule import Schedule, dependences_of
 from ..passes.target import Target
 from .compile import Source, model, read, schedule_from
-from .errors import UnknownFunction
+from .errors import BuildError, UnknownFunction
 from .kernel import Kernel
+from .library.build import Library, build
 from .signature import Signature
 from .threads import MOST_THREADS, default_threads
 
@@ -107,11 +108,42 @@ class Function:
         threads below 1 or above 1024, or a schedule of another function.
         """
         target = target or Target.host()
-        if threads is not None and not 1 <= threads <= MOST_THREADS:
-            raise ValueError(
-                f"{self.name}: threads must be between 1 and {MOST_THREADS}, got {threads}"
-            )
-        options = Options(num_threads=threads or 0, fast_math=fast_math)
+        options = _options(self.name, threads, fast_math)
+        source = self.source(schedule, threads=threads, fast_math=fast_math, target=target)
+        return Kernel(source, self.signature, options, target)
+
+    def build(
+        self,
+        path: str | Path,
+        schedule: Schedule | str | None = DEFAULT,
+        *,
+        sizes: Mapping[str, int] | None = None,
+        threads: int | None = None,
+        fast_math: bool = False,
+        target: Target | None = None,
+        prefix: str = "",
+    ) -> Library:
+        """Writes this function as an object file (.o) or shared library (.so) for C programs.
+
+        A C header is written beside it. `sizes` fixes sizes by name; all others are passed when the
+        function is called. The default schedule needs to know all of them: otherwise the loops stay
+        as written. The name in C begins with `prefix`. All else is as for `compile`.
+
+        Raises SourceError, TransformationError, UnsupportedSignature, BoundsError, BuildError,
+        OSError; ValueError as `compile`.
+        """
+        return _build([(self, schedule)], path, sizes, threads, fast_math, target, prefix)
+
+    def source(
+        self,
+        schedule: Schedule | str | None,
+        *,
+        threads: int | None = None,
+        fast_math: bool = False,
+        target: Target | None = None,
+    ) -> Source:
+        """What `compile` compiles: this function with a schedule, checked; raises the same."""
+        target = target or Target.host()
         if schedule == DEFAULT:
             choose = partial(
                 default_schedule,
@@ -120,8 +152,7 @@ class Function:
                 threads=threads or default_threads(),
                 reassociate=fast_math,
             )
-            source = Source(self.module, self.function, self.scop, choose)
-            return Kernel(source, self.signature, options, target)
+            return Source(self.module, self.function, self.scop, choose)
         if isinstance(schedule, str):
             schedule = self.schedule(schedule, target, fast_math=fast_math)
         elif schedule is not None and not isinstance(cast(object, schedule), Schedule):
@@ -131,11 +162,36 @@ class Function:
                 f"{self.name}: the schedule belongs to another function "
                 f"('{schedule.program.name}'); make one with function.schedule(...)"
             )
-        source = Source(self.module, self.function, self.scop, schedule)
-        return Kernel(source, self.signature, options, target)
+        return Source(self.module, self.function, self.scop, schedule)
 
     def __repr__(self) -> str:
         return f"<Function {self.name}>"
+
+
+def _options(name: str, threads: int | None, fast_math: bool) -> Options:
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise ValueError(f"{name}: threads must be between 1 and {MOST_THREADS}, got {threads}")
+    return Options(num_threads=threads or 0, fast_math=fast_math)
+
+
+def _build(
+    functions: Sequence[tuple[Function, Schedule | str | None]],
+    path: str | Path,
+    sizes: Mapping[str, int] | None,
+    threads: int | None,
+    fast_math: bool,
+    target: Target | None,
+    prefix: str,
+) -> Library:
+    if not functions:
+        raise BuildError(f"there is no function to build '{path}' of")
+    target = target or Target.host()
+    options = _options(functions[0][0].name, threads, fast_math)
+    sources = [
+        function.source(schedule, threads=threads, fast_math=fast_math, target=target)
+        for function, schedule in functions
+    ]
+    return build(sources, path, sizes or {}, options, target, prefix)
 
 
 class Program(Mapping[str, Function]):
@@ -155,6 +211,27 @@ class Program(Mapping[str, Function]):
             return self._functions[name]
         except KeyError:
             raise UnknownFunction(name, list(self._functions)) from None
+
+    def build(
+        self,
+        path: str | Path,
+        schedules: Mapping[str, Schedule | str | None] | None = None,
+        *,
+        sizes: Mapping[str, int] | None = None,
+        threads: int | None = None,
+        fast_math: bool = False,
+        target: Target | None = None,
+        prefix: str = "",
+    ) -> Library:
+        """Writes several functions as one object file (.o) or shared library (.so), with a header.
+
+        `schedules` names the functions and gives the schedule of each; without it, these are all
+        functions, each with its default schedule. All else is as for `Function.build`, which says
+        what is raised; besides, UnknownFunction.
+        """
+        chosen = dict.fromkeys(self, DEFAULT) if schedules is None else schedules
+        pairs = [(self[name], schedule) for name, schedule in chosen.items()]
+        return _build(pairs, path, sizes, threads, fast_math, target, prefix)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._functions)

@@ -24,10 +24,31 @@ ForeignFunction = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Sizes:
-    """What code is specialised on: shapes of arrays and values of integers, by position."""
+    """What code is specialised on: shapes of arrays and values of integers, by position.
+
+    An extent that is not known is DYNAMIC_INDEX; an integer that is not known is missing.
+    """
 
     shapes: Mapping[int, tuple[int, ...]]
     integers: Mapping[int, int]
+
+    @classmethod
+    def named(cls, scop: Scop, sizes: Mapping[str, int]) -> Sizes:
+        """The shapes and integers of `scop` where the sizes with these names are known."""
+        shapes = {
+            array.argument: tuple(
+                extent if isinstance(extent, int) else sizes.get(str(extent), DYNAMIC_INDEX)
+                for extent in array.shape
+            )
+            for array in scop.arrays
+            if array.argument is not None
+        }
+        integers = {
+            parameter.argument: sizes[parameter.name]
+            for parameter in scop.parameters
+            if parameter.dimension is None and parameter.name in sizes
+        }
+        return cls(shapes, integers)
 
     def of(self, scop: Scop) -> dict[str, int]:
         """The sizes by name: every parameter, and every dynamic extent of an array argument."""
@@ -112,21 +133,35 @@ class Signature:
                 return None
         return tuple(key)
 
+    @property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """The pairs of arrays, by position, of which one is written and the other used."""
+        used = [
+            (position, argument.writes)
+            for position, argument in enumerate(self.arguments)
+            if isinstance(argument, ArrayArgument) and (argument.reads or argument.writes)
+        ]
+        return tuple(
+            (first, second)
+            for (first, writes), (second, other_writes) in combinations(used, 2)
+            if writes or other_writes
+        )
+
     def conflicts(self, sizes: Sizes) -> tuple[tuple[int, int, int, int], ...]:
         """The pairs of arrays that must not overlap: `(position, bytes, position, bytes)`.
 
         One of them is written, the other read or written, and neither is empty.
         """
-        used = [
-            (position, argument.bytes(sizes.shapes[position]), argument.writes)
-            for position, argument in enumerate(self.arguments)
-            if isinstance(argument, ArrayArgument) and (argument.reads or argument.writes)
+        found = [
+            (first, self._bytes(first, sizes), second, self._bytes(second, sizes))
+            for first, second in self.pairs
         ]
-        return tuple(
-            (first, size, second, other_size)
-            for (first, size, writes), (second, other_size, other_writes) in combinations(used, 2)
-            if (writes or other_writes) and size and other_size
-        )
+        return tuple(conflict for conflict in found if conflict[1] and conflict[3])
+
+    def _bytes(self, position: int, sizes: Sizes) -> int:
+        argument = self.arguments[position]
+        assert isinstance(argument, ArrayArgument)
+        return argument.bytes(sizes.shapes[position])
 
     def foreign_function(self, address: int) -> ForeignFunction:
         """The machine code at `address` as a Python callable that releases the GIL."""

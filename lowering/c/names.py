@@ -21,13 +21,16 @@ signbit sin sinh sqrt tan tanh trunc
 
 # Other names in the headers: a variable may hide them, a function may not have them.
 _DECLARED = """
-abs atof atoi atol calloc div erfc exit fdim frexp gamma getenv hypot ilogb j0 j1 jn labs ldexp ldiv
-lgamma logb lrint lround modf nan qsort rand random realloc remainder remquo rint scalb scalbn
-srand strtod system tgamma y0 y1 yn
+abs aligned_alloc atof atoi atol calloc div erfc exit fdim frexp gamma getenv hypot ilogb j0 j1 jn
+labs ldexp ldiv lgamma logb lrint lround main memcmp memmove memset modf nan qsort rand random
+realloc remainder remquo rint scalb scalbn srand strtod system tgamma y0 y1 yn
 """
 
 _FORBIDDEN = frozenset((*_KEYWORDS.split(), *_CALLED.split(), *(f"{n}f" for n in _CALLED.split())))
 _DECLARED_NAMES = frozenset((*_DECLARED.split(), *(f"{n}f" for n in _DECLARED.split())))
+
+C_NAMES = _FORBIDDEN | _DECLARED_NAMES
+"""Keywords of C, and names of its library that a function cannot have."""
 
 # Helpers are called `floord`, `min` or `add_i32`; types `int64_t`; macros `INT64_C`.
 _RESERVED = re.compile(

@@ -1,7 +1,8 @@
 """Loop IR to LLVM IR: see `translate`."""
 
+from .entry_points import EntryPoint, Status
 from .functions import symbol
 from .options import Options
 from .translate import translate
 
-__all__ = ["Options", "symbol", "translate"]
+__all__ = ["EntryPoint", "Options", "Status", "symbol", "translate"]

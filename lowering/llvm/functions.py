@@ -32,12 +32,9 @@ def declare_function(module: ModuleEmitter, op: func.FuncOp, *, noalias: bool) -
     arguments: list[ir.Type] = []
     pointers: list[int] = []
     for argument in op.args:
-        type_of(argument)
         if isa(argument.type, MemRefType):
             pointers.append(len(arguments))
-            arguments += [POINTER, *([I64] * _dynamic_sizes(argument.type))]
-        else:
-            arguments.append(type_of(argument))
+        arguments += parameter_types(argument)
     try:
         results = [value_type(result) for result in op.function_type.outputs]
     except UnsupportedTypeError as error:
@@ -54,8 +51,12 @@ def declare_function(module: ModuleEmitter, op: func.FuncOp, *, noalias: bool) -
     module.parameters[op.sym_name.data] = tuple(op.function_type.inputs)
 
 
-def _dynamic_sizes(memref: MemRefType) -> int:
-    return sum(size == DYNAMIC_INDEX for size in memref.get_shape())
+def parameter_types(argument: SSAValue) -> list[ir.Type]:
+    """The types of the C arguments that an argument is passed as; raises SourceError."""
+    kind = type_of(argument)
+    if not isa(argument.type, MemRefType):
+        return [kind]
+    return [POINTER, *(I64 for size in argument.type.get_shape() if size == DYNAMIC_INDEX)]
 
 
 def emit_function(module: ModuleEmitter, op: func.FuncOp, *, noalias: bool) -> None:
@@ -65,7 +66,7 @@ def emit_function(module: ModuleEmitter, op: func.FuncOp, *, noalias: bool) -> N
     emitter = FunctionEmitter(module, function, once=block, noalias=noalias)
     arguments = iter(function.args)
     for argument in op.args:
-        _bind(emitter, argument, arguments)
+        bind_argument(emitter, argument, arguments)
     results = emitter.emit_block(block)
     emitter.finish()
     match results:
@@ -79,7 +80,7 @@ def emit_function(module: ModuleEmitter, op: func.FuncOp, *, noalias: bool) -> N
             emitter.builder.ret_void()
 
 
-def _bind(emitter: FunctionEmitter, value: SSAValue, arguments: Iterator[ir.Value]) -> None:
+def bind_argument(emitter: FunctionEmitter, value: SSAValue, arguments: Iterator[ir.Value]) -> None:
     """Takes what stands for `value` from the C arguments."""
     first = next(arguments)
     if not isa(value.type, MemRefType):

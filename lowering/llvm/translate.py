@@ -25,6 +25,7 @@ from . import (
     vectors,
 )
 from .calls import callee_of, calls_in, check_calls, functions_with_overlap
+from .entry_points import EntryPoint, emit_entry_point
 from .functions import declare_function, emit_function
 from .module import Emitters, ModuleEmitter
 from .options import Options
@@ -57,12 +58,17 @@ EMITTERS: Emitters = {
 
 
 def translate(
-    op: func.FuncOp | ModuleOp, *, target: Target, options: Options = DEFAULT_OPTIONS
+    op: func.FuncOp | ModuleOp,
+    *,
+    target: Target,
+    options: Options = DEFAULT_OPTIONS,
+    entry: EntryPoint | None = None,
 ) -> ir.Module:
     """Translates all functions of a module, or a function and those that it calls, to LLVM IR.
 
     The function `f` gets the symbol `symbol("f")` and the C signature described in `functions.py`.
-    Raises SourceError at an operation or type that cannot be compiled.
+    With `entry`, the only public symbol is that of the entry point. Raises SourceError at an
+    operation or type that cannot be compiled.
     """
     functions = _reachable(op)
     check_calls(functions)
@@ -74,6 +80,8 @@ def translate(
         declare_function(module, function, noalias=name not in overlapping)
     for name, function in functions.items():
         emit_function(module, function, noalias=name not in overlapping)
+    if entry is not None:
+        emit_entry_point(module, functions[entry.function], entry)
     return module.module
 
 

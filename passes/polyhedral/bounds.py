@@ -50,10 +50,7 @@ def check_bounds(scop: Scop, sizes: Mapping[str, int]) -> None:
     What does not depend on the values is computed once per Scop. Expanded dimensions of local
     arrays have no bounds.
     """
-    checks = _CHECKS.get(scop)
-    if checks is None:
-        with bounded_for(scop.func, f"the subscripts of '@{scop.name}'"):
-            checks = _CHECKS[scop] = _prepare(scop)
+    checks = _checks_of(scop)
     if _bind(checks.sizes, checks.names, sizes).is_empty():
         return
     for check in checks.checks:
@@ -61,6 +58,34 @@ def check_bounds(scop: Scop, sizes: Mapping[str, int]) -> None:
         if not bad.is_empty():
             point = bad.lexmin().sample_point()
             raise BoundsError.at(check.access.op, _message(scop, check, point, sizes))
+
+
+def sizes_outside(scop: Scop, sizes: Mapping[str, int]) -> isl.Set:
+    """The values of the other `scop.sizes` with which an access leaves its array.
+
+    A set over these as parameters; those in `sizes` are fixed. Negative extents belong to it.
+    """
+    checks = _checks_of(scop)
+    result = _bind(checks.sizes.union(_negative_extents(scop, checks.names)), checks.names, sizes)
+    for name in sizes:
+        position = result.find_dim_by_name(isl.dim_type.param, name)
+        if position >= 0:
+            result = result.project_out(isl.dim_type.param, position, 1)
+    return result.coalesce()
+
+
+def _negative_extents(scop: Scop, names: tuple[str, ...]) -> isl.Set:
+    extents = [size.name for size in scop.sizes if size.dimension is not None]
+    condition = " or ".join(f"{name} < 0" for name in extents) or "1 = 0"
+    return isl.Set(f"[{', '.join(names)}] -> {{ : {condition} }}")
+
+
+def _checks_of(scop: Scop) -> _Checks:
+    checks = _CHECKS.get(scop)
+    if checks is None:
+        with bounded_for(scop.func, f"the subscripts of '@{scop.name}'"):
+            checks = _CHECKS[scop] = _prepare(scop)
+    return checks
 
 
 def _prepare(scop: Scop) -> _Checks:
@@ -103,7 +128,7 @@ def _extent_text(extent: int | str | AffineExpr, symbols: list[str]) -> str:
 def _bind(instances: isl.Set, names: tuple[str, ...], sizes: Mapping[str, int]) -> isl.Set:
     for name in names:
         position = instances.find_dim_by_name(isl.dim_type.param, name)
-        if position >= 0:
+        if position >= 0 and name in sizes:
             value = isl.Val(sizes[name])
             instances = instances.fix_val(isl.dim_type.param, position, value)
     return instances

@@ -35,18 +35,21 @@ def infer_extents(scop: Scop, sizes: Mapping[str, int]) -> dict[str, int]:
 
 
 def _needed(scop: Scop, array: Array, dimension: int, sizes: Mapping[str, int]) -> int | None:
-    """The extent that all accesses need; None when they are not bounded by the known sizes."""
+    """The extent that all accesses need; None when they are not bounded by the known sizes.
+
+    Without any access, nothing is known of an extent by which the program goes.
+    """
+    accesses = [a for s in scop.statements for a in s.accesses if a.array is array]
+    if not accesses and array.shape[dimension] in [p.name for p in scop.parameters]:
+        return None
     needed = 0
-    for statement in scop.statements:
-        for access in statement.accesses:
-            if access.array is not array:
-                continue
-            elements = fix_parameters(access.relation.range(), sizes)
-            if elements.is_empty():
-                continue
-            elements = elements.project_out(isl.dim_type.param, 0, elements.dim(isl.dim_type.param))
-            largest = elements.dim_max_val(dimension)
-            if not largest.is_int():
-                return None
-            needed = max(needed, largest.to_python() + 1)
+    for access in accesses:
+        elements = fix_parameters(access.relation.range(), sizes)
+        if elements.is_empty():
+            continue
+        elements = elements.project_out(isl.dim_type.param, 0, elements.dim(isl.dim_type.param))
+        largest = elements.dim_max_val(dimension)
+        if not largest.is_int():
+            return None
+        needed = max(needed, largest.to_python() + 1)
     return needed

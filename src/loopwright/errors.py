@@ -13,6 +13,7 @@ from .runtime.errors import (
     ArgumentCountError,
     ArgumentTypeError,
     ArgumentValueError,
+    BuildError,
     KernelError,
     NotSpecialised,
     OutOfMemory,
@@ -27,6 +28,7 @@ __all__ = [
     "ArgumentTypeError",
     "ArgumentValueError",
     "BoundsError",
+    "BuildError",
     "IllegalTransformation",
     "InputError",
     "KernelError",
@@ -47,5 +49,6 @@ USER_ERRORS = (
     KernelError,
     UnknownFunction,
     InputError,
+    BuildError,
 )
 """The base classes of all of these."""

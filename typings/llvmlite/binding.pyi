@@ -5,6 +5,7 @@ class FeatureMap(dict[str, bool]):
     def flatten(self, sort: bool = True) -> str: ...
 
 class ModuleRef:
+    def link_in(self, other: ModuleRef, preserve: bool = False) -> None: ...
     triple: str
     data_layout: str
     @property

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 COMMANDS = {
     "run": "run a program with and without a schedule, compare and time them",
+    "build": "write an object file or shared library for C programs",
     "schedule": "print the loops of a program, before and after a schedule",
     "deps": "print the dependences of a program",
     "bench": "measure kernels side by side with what else is installed",

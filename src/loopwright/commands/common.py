@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..dialects.errors import SourceError
 from ..passes.schedule import Schedule
+from ..passes.target import Target
 from ..runtime.program import DEFAULT, Function
 from . import UsageError
 from .shipped import load_program
@@ -49,6 +50,7 @@ def read_schedule(
     sizes: Mapping[str, int],
     *,
     threads: int | None = None,
+    target: Target | None = None,
     fast_math: bool = False,
 ) -> Schedule | None:
     """The schedule that the arguments give, if any, `default` for these sizes.
@@ -59,18 +61,18 @@ def read_schedule(
     if name is None:
         text = arguments.pipeline
         if text != DEFAULT:
-            return None if text is None else function.schedule(text, fast_math=fast_math)
+            return None if text is None else function.schedule(text, target, fast_math=fast_math)
         missing = [p.name for p in function.scop.parameters if p.name not in sizes]
         if missing:
             options = " ".join(f"--set {name}=..." for name in missing)
             raise UsageError(f"the default schedule of {function.name} needs sizes; add {options}")
-        return function.default_schedule(sizes, threads=threads, fast_math=fast_math)
+        return function.default_schedule(sizes, threads=threads, fast_math=fast_math, target=target)
     try:
         text = Path(name).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise UsageError(f"cannot read '{name}': it is not UTF-8 text") from None
     try:
-        return function.schedule(text, fast_math=fast_math)
+        return function.schedule(text, target, fast_math=fast_math)
     except SourceError as error:
         place = replace(error.location, file=name) if error.location else None
         message = error.message if place else f"{name}: {error.message}"

@@ -17,16 +17,14 @@ import argparse
 from xdsl.dialects import func
 
 from ..lowering.c import emit_c
-from ..lowering.generate import generate
 from ..lowering.llvm import Options, translate
-from ..lowering.specialise import specialise
 from ..passes.polyhedral.bounds import check_bounds
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.schedule import Schedule
 from ..passes.target import Target
 from ..runtime import jit
+from ..runtime.compile import loops_of
 from ..runtime.program import Function
-from ..runtime.signature import Sizes
 from . import UsageError
 from .common import add_program_arguments, add_schedule_arguments, functions, read_schedule
 from .shipped import add_size_arguments, given_sizes
@@ -92,26 +90,7 @@ def _loops(function: Function, given: dict[str, int], schedule: Schedule | None)
         raise UsageError(f"the schedule of {function.name} needs all sizes; add {options}")
     if not missing:
         check_bounds(scop, known)
-    if schedule is not None:
-        return generate(schedule, known)
-    sizes = _positions(function, known)
-    return specialise(function.function, sizes.shapes, sizes.integers)
-
-
-def _positions(function: Function, known: dict[str, int]) -> Sizes:
-    """Shapes and integers by the position of the argument, as far as they are known."""
-    shapes: dict[int, tuple[int, ...]] = {}
-    for array in function.scop.arrays:
-        extents = [known.get(e) if isinstance(e, str) else e for e in array.shape]
-        shape = tuple(extent for extent in extents if isinstance(extent, int))
-        if array.argument is not None and len(shape) == len(extents):
-            shapes[array.argument] = shape
-    integers = {
-        parameter.argument: known[parameter.name]
-        for parameter in function.scop.parameters
-        if parameter.dimension is None and parameter.name in known
-    }
-    return Sizes(shapes, integers)
+    return loops_of(function.source(schedule), schedule, known)
 
 
 def _emit(arguments: argparse.Namespace, loops: func.FuncOp) -> str:

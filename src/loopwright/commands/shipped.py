@@ -42,12 +42,13 @@ def load_program(name: str) -> Program:
     return load(Path(name) if entry is None else entry.text)
 
 
-def add_size_argument(parser: argparse.ArgumentParser) -> None:
-    """The argument `--size`."""
+def add_size_argument(parser: argparse.ArgumentParser, default: str | None = DEFAULT_SIZE) -> None:
+    """The argument `--size`; `default` is what a command takes without it."""
+    usual = f" (default: {default})" if default is not None else ""
     parser.add_argument(
         "--size",
         metavar="CLASS",
-        help=f"size of a shipped kernel, such as MINI or LARGE (default: {DEFAULT_SIZE})",
+        help=f"size of a shipped kernel, such as MINI or LARGE{usual}",
     )
 
 
@@ -61,7 +62,7 @@ def add_size_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a size (n=1000) or an extent of an array (A_dim0=64)",
     )
-    add_size_argument(parser)
+    add_size_argument(parser, default=None)
 
 
 def given_sizes(arguments: argparse.Namespace) -> dict[str, int]:
@@ -74,7 +75,7 @@ def given_sizes(arguments: argparse.Namespace) -> dict[str, int]:
         sizes = standard_size(entry, arguments.size)
     for text in arguments.set:
         name, equals, value = text.partition("=")
-        if not name or not equals or not value.lstrip("-").isdigit():
+        if not name or not equals or not value.removeprefix("-").isdecimal():
             raise UsageError(f"--set expects NAME=INTEGER, got '{text}'")
         sizes[name] = int(value)
     return sizes

@@ -1,0 +1,177 @@
+"""Functions for callers in C: they check their arguments, and return a status.
+
+    i32 gemm(i64 ni, ..., ptr C, i64 C_dim0, i64 C_dim1, ptr A, ...)
+
+The arguments are those of the function (see `functions.py`) without the integers that are fixed,
+then a pointer for each result. Where an argument is refused, nothing has happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+from llvmlite import ir
+from xdsl.dialects import func
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.utils.hints import isa
+
+from . import integers
+from .emitter import Buffer, FunctionEmitter, constant, type_of
+from .functions import bind_argument, parameter_types
+from .heap import FAILED_ALLOCATIONS
+from .memory import store
+from .module import ModuleEmitter
+from .types import I32, I64, POINTER, size_in_bytes, value_type
+
+
+class Status(IntEnum):
+    """What an entry point returns."""
+
+    OK = 0
+    OUT_OF_MEMORY = 1
+    OUT_OF_BOUNDS = 2
+    OVERLAP = 3
+    MISALIGNED = 4
+
+
+@dataclass(frozen=True)
+class EntryPoint:
+    """A function for callers in C.
+
+    `symbol` is its name, `function` that of the `func.func` which it calls. `fixed` has the values
+    of integer arguments that callers do not pass. `fits`, if any, says whether no access leaves its
+    array, for the `sizes`: arguments and dimensions (None for integers), by position. No two
+    memrefs of a pair in `conflicts` may overlap; those in `used` are accessed.
+    """
+
+    symbol: str
+    function: str
+    fixed: Mapping[int, int]
+    fits: func.FuncOp | None
+    sizes: tuple[tuple[int, int | None], ...]
+    conflicts: tuple[tuple[int, int], ...]
+    used: tuple[int, ...]
+
+
+def emit_entry_point(module: ModuleEmitter, op: func.FuncOp, entry: EntryPoint) -> None:
+    """Emits the entry point of a translated function, and hides all other symbols."""
+    for function in module.module.functions:
+        if function.blocks:
+            function.linkage = "internal"
+    arguments = [a for number, a in enumerate(op.args) if number not in entry.fixed]
+    results = [value_type(result) for result in op.function_type.outputs]
+    types = [kind for argument in arguments for kind in parameter_types(argument)]
+    kind = ir.FunctionType(I32, [*types, *([POINTER] * len(results))])
+    function = module.define(entry.symbol, kind, public=True)
+    assert function.name == entry.symbol, f"the symbol '{entry.symbol}' is taken"
+    emitter = FunctionEmitter(module, function)
+    passed = iter(function.args)
+    for argument in arguments:
+        bind_argument(emitter, argument, passed)
+    for position, value in entry.fixed.items():
+        fixed = type_of(op.args[position])
+        emitter.values[op.args[position]] = ir.Constant(fixed, value)
+    _check_sizes(emitter, op, entry)
+    _check_alignment(emitter, op, entry)
+    _check_overlap(emitter, op, entry)
+    _call(emitter, op, list(passed), results)
+    emitter.finish()
+
+
+def _refuse(emitter: FunctionEmitter, wrong: ir.Value, status: Status) -> None:
+    """Returns the status where `wrong` is true."""
+    refused, accepted = emitter.block(status.name.lower()), emitter.block("accepted")
+    emitter.builder.cbranch(wrong, refused, accepted)
+    ir.IRBuilder(refused).ret(ir.Constant(I32, status.value))
+    emitter.builder.position_at_end(accepted)
+
+
+def _check_sizes(emitter: FunctionEmitter, op: func.FuncOp, entry: EntryPoint) -> None:
+    if entry.fits is None:
+        return
+    for size, (argument, dimension) in zip(entry.fits.args, entry.sizes, strict=True):
+        if dimension is not None:
+            emitter.values[size] = emitter.buffer(op.args[argument]).sizes[dimension]
+        else:
+            value = emitter.value(op.args[argument])
+            narrow = value.type != I64
+            emitter.values[size] = emitter.builder.sext(value, I64) if narrow else value
+    (fits,) = emitter.emit_block(entry.fits.body.block)
+    _refuse(emitter, emitter.builder.not_(fits), Status.OUT_OF_BOUNDS)
+
+
+def _check_alignment(emitter: FunctionEmitter, op: func.FuncOp, entry: EntryPoint) -> None:
+    builder = emitter.builder
+    bits: ir.Value = constant(0)
+    for position in entry.used:
+        buffer = emitter.buffer(op.args[position])
+        address = builder.ptrtoint(buffer.pointer, I64)
+        mask = constant(size_in_bytes(buffer.element) - 1)
+        bits = builder.or_(bits, builder.and_(address, mask))
+    if entry.used:
+        _refuse(emitter, builder.icmp_unsigned("!=", bits, constant(0)), Status.MISALIGNED)
+
+
+def _check_overlap(emitter: FunctionEmitter, op: func.FuncOp, entry: EntryPoint) -> None:
+    """Two arrays overlap where one starts within the other, and that one has any elements."""
+    builder = emitter.builder
+    wrong: ir.Value = ir.Constant(ir.IntType(1), 0)
+    for pair in entry.conflicts:
+        first, second = (emitter.buffer(op.args[position]) for position in pair)
+        start, other_start = (builder.ptrtoint(b.pointer, I64) for b in (first, second))
+        size, other_size = _bytes(emitter, first), _bytes(emitter, second)
+        distance = builder.sub(other_start, start)
+        within = builder.icmp_unsigned("<", distance, size)
+        around = builder.icmp_unsigned("<", builder.neg(distance), other_size)
+        within = builder.and_(within, _positive(builder, other_size))
+        around = builder.and_(around, _positive(builder, size))
+        wrong = builder.or_(wrong, builder.or_(within, around))
+    if entry.conflicts:
+        _refuse(emitter, wrong, Status.OVERLAP)
+
+
+def _positive(builder: ir.IRBuilder, size: ir.Value) -> ir.Value:
+    return builder.icmp_unsigned("!=", size, constant(0))
+
+
+def _bytes(emitter: FunctionEmitter, buffer: Buffer) -> ir.Value:
+    size: ir.Value = constant(size_in_bytes(buffer.element))
+    for extent in buffer.sizes:
+        size = integers.multiply(emitter, size, extent)
+    return size
+
+
+def _failures(builder: ir.IRBuilder, counter: ir.Value | None) -> ir.Value:
+    if counter is None:
+        return constant(0)
+    return builder.load_atomic(counter, "monotonic", 8, typ=I64)
+
+
+def _call(
+    emitter: FunctionEmitter, op: func.FuncOp, pointers: list[ir.Value], results: list[ir.Type]
+) -> None:
+    """Calls the function, and returns whether it had the memory that it needed."""
+    builder = emitter.builder
+    counter = emitter.module.module.globals.get(FAILED_ALLOCATIONS)
+    arguments: list[ir.Value] = []
+    for argument in op.args:
+        if isa(argument.type, MemRefType):
+            buffer = emitter.buffer(argument)
+            arguments.append(buffer.pointer)
+            extents = zip(buffer.sizes, argument.type.get_shape(), strict=True)
+            arguments += [size for size, extent in extents if extent == DYNAMIC_INDEX]
+        else:
+            arguments.append(emitter.value(argument))
+    before = _failures(builder, counter)
+    function = emitter.module.functions[op.sym_name.data]
+    if len(results) == 1:
+        store(emitter, builder.call(function, arguments), pointers[0])
+    else:
+        builder.call(function, [*arguments, *pointers])
+    if isinstance(counter, ir.GlobalVariable):
+        counter.linkage = "internal"
+        failed = builder.icmp_unsigned("!=", _failures(builder, counter), before)
+        _refuse(emitter, failed, Status.OUT_OF_MEMORY)
+    builder.ret(ir.Constant(I32, Status.OK.value))

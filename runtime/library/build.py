@@ -1,0 +1,160 @@
+"""Functions to an object file or shared library with a C header.
+
+Source -> loop IR -> LLVM IR with an entry point for C -> object code -> (shared library), header
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...lowering.bounds_check import bounds_check
+from ...lowering.llvm import EntryPoint, Options, translate
+from ...passes.polyhedral.bounds import check_bounds
+from ...passes.polyhedral.context import ISL_LOCK
+from ...passes.polyhedral.extents import infer_extents
+from ...passes.schedule import Schedule
+from ...passes.target import Target
+from .. import jit
+from ..arguments import ArrayArgument
+from ..compile import Source, loops_of
+from ..errors import BuildError
+from .header import Entry, header_text
+from .interface import Interface
+from .link import link_line, link_shared
+
+SUFFIXES = (".o", ".so")
+_LARGEST = (1 << 63) - 1
+
+
+@dataclass(frozen=True)
+class Library:
+    """What was written: an object file or shared library, and its header.
+
+    `functions` are the names in C; `link` is the command that links a program with them.
+    """
+
+    file: Path
+    header: Path
+    functions: tuple[str, ...]
+    link: str
+
+
+def build(
+    sources: Sequence[Source],
+    path: str | Path,
+    sizes: Mapping[str, int],
+    options: Options,
+    target: Target,
+    prefix: str = "",
+) -> Library:
+    """Writes the functions as the object file `path`.o or the shared library `path`.so.
+
+    The header lies beside it. `sizes` fixes some or all sizes of the functions by name, with
+    the extents of arrays that follow from them; all others are passed by the caller. Names in C
+    begin with `prefix`.
+
+    Raises BuildError, SourceError, BoundsError, OSError.
+    """
+    file = _file(Path(path))
+    _check_sizes(sources, sizes)
+    interfaces = [Interface.of(s.scop, _known_sizes(s, sizes), prefix) for s in sources]
+    _check_symbols(interfaces)
+    entries: list[Entry] = []
+    modules: list[str] = []
+    for source, interface in zip(sources, interfaces, strict=True):
+        schedule = _schedule(source, interface)
+        modules.append(_llvm_ir(source, schedule, interface, options, target))
+        entries.append(Entry(interface, schedule, "GOMP_parallel" in modules[-1]))
+    code = jit.compile_together(modules, target=target)
+    is_parallel = any(entry.parallel for entry in entries)
+    link = link_line(file, parallel=is_parallel)
+    header = file.with_suffix(".h")
+    text = header_text(file.stem, entries, link, options, target)
+    if file.suffix == ".so":
+        with tempfile.TemporaryDirectory() as folder:
+            code_file = Path(folder) / "code.o"
+            code_file.write_bytes(code)
+            link_shared(code_file, file, parallel=is_parallel)
+    else:
+        file.write_bytes(code)
+    header.write_text(text)
+    return Library(file, header, tuple(interface.symbol for interface in interfaces), link)
+
+
+def _file(path: Path) -> Path:
+    if path.suffix in SUFFIXES:
+        return path
+    if path.suffix or not path.name:
+        raise BuildError(
+            f"cannot build '{path}': its name ends in .o (an object file) or .so (a shared library)"
+        )
+    return path.with_suffix(".o")
+
+
+def _check_sizes(sources: Sequence[Source], sizes: Mapping[str, int]) -> None:
+    parameters = [size for source in sources for size in source.scop.sizes]
+    known = list(dict.fromkeys(parameter.name for parameter in parameters))
+    extents = {parameter.name for parameter in parameters if parameter.dimension is not None}
+    for name, size in sizes.items():
+        if name not in known:
+            raise BuildError(f"there is no size '{name}'; there are {', '.join(known) or 'none'}")
+        if not (0 if name in extents else -_LARGEST) <= size <= _LARGEST:
+            raise BuildError(f"{name} = {size} is no possible size")
+
+
+def _known_sizes(source: Source, sizes: Mapping[str, int]) -> dict[str, int]:
+    names = [size.name for size in source.scop.sizes]
+    given = {name: sizes[name] for name in names if name in sizes}
+    return infer_extents(source.scop, given) if given else {}
+
+
+def _check_symbols(interfaces: Sequence[Interface]) -> None:
+    seen: dict[str, str] = {}
+    for interface in interfaces:
+        function = interface.signature.kernel
+        other = seen.setdefault(interface.symbol, function)
+        if other != function:
+            raise BuildError(
+                f"@{other} and @{function} would both be called '{interface.symbol}' in C; "
+                "rename one, or build them apart"
+            )
+
+
+def _schedule(source: Source, interface: Interface) -> Schedule | None:
+    """The schedule for the sizes that are fixed; one that is chosen for them needs all."""
+    sizes = interface.sizes
+    if all(size.name in sizes for size in source.scop.sizes):
+        with ISL_LOCK:
+            check_bounds(source.scop, sizes)
+            return source.schedule_for(sizes)
+    return source.schedule if isinstance(source.schedule, Schedule) else None
+
+
+def _llvm_ir(
+    source: Source,
+    schedule: Schedule | None,
+    interface: Interface,
+    options: Options,
+    target: Target,
+) -> str:
+    scop, sizes = source.scop, interface.sizes
+    with ISL_LOCK:
+        fits = bounds_check(scop, sizes)
+        entry = EntryPoint(
+            interface.symbol,
+            scop.name,
+            interface.fixed,
+            fits,
+            tuple((s.argument, s.dimension) for s in scop.sizes if s.name not in sizes),
+            interface.signature.pairs,
+            tuple(
+                position
+                for position, argument in enumerate(interface.signature.arguments)
+                if isinstance(argument, ArrayArgument) and (argument.reads or argument.writes)
+            ),
+        )
+        loops = loops_of(source, schedule, sizes)
+        return str(translate(loops, target=target, options=options, entry=entry))

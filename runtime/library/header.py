@@ -1,0 +1,101 @@
+"""C headers: every function with its parameters, what it expects and what it returns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+
+from ...lowering.llvm.entry_points import Status
+from ...lowering.llvm.options import Options
+from ...lowering.llvm.target import processor
+from ...passes.schedule import Schedule
+from ...passes.target import Target
+from ..version import __version__
+from .interface import Interface
+
+_MEANINGS = {
+    Status.OK: "the results are there",
+    Status.OUT_OF_MEMORY: "arrays of its own could not be allocated; results are worthless",
+    Status.OUT_OF_BOUNDS: "with these sizes it would leave an array; nothing has happened",
+    Status.OVERLAP: "two arrays overlap, and one is written; nothing has happened",
+    Status.MISALIGNED: "an array is not aligned to its elements; nothing has happened",
+}
+
+_RULES = """\
+Arrays are contiguous and row-major: element [i][j] of an array of n x m elements is
+array[i * m + j]. They are aligned to the size of an element at least (64 bytes are best), and one
+that is written overlaps no other one. Functions may be called from several threads at once.
+Every function returns a status, LOOPWRIGHT_OK (0) when all went well."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A function in a header: its interface, and how its code was made."""
+
+    interface: Interface
+    schedule: Schedule | None
+    parallel: bool
+
+
+def header_text(
+    name: str, entries: Sequence[Entry], link: str, options: Options, target: Target
+) -> str:
+    """The text of the header `name`.h; `link` is the command that links a program."""
+    guard = f"LOOPWRIGHT_{re.sub(r'[^A-Z0-9]', '_', name.upper())}_H"
+    parts = [
+        f"/* Made by loopwright {__version__}. Link a program with it by\n *     {link}\n *\n"
+        + "".join(f" * {line}\n" for line in _RULES.splitlines())
+        + " */",
+        f"#ifndef {guard}\n#define {guard}",
+        "#include <stdbool.h>\n#include <stdint.h>",
+        '#ifdef __cplusplus\nextern "C" {\n#endif',
+        _statuses(),
+        *(_function(entry, options, target) for entry in entries),
+        "#ifdef __cplusplus\n}\n#endif",
+        "#endif",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _statuses() -> str:
+    rows: list[str] = []
+    for status in Status:
+        comma = "," if status is not max(Status) else ""
+        rows.append(f"    /* {_MEANINGS[status]} */")
+        rows.append(f"    LOOPWRIGHT_{status.name} = {status.value}{comma}")
+    lines = ["enum loopwright_status {", *rows, "};"]
+    text = "\n".join(lines)
+    return f"#ifndef LOOPWRIGHT_STATUS\n#define LOOPWRIGHT_STATUS\n{text}\n#endif"
+
+
+def _function(entry: Entry, options: Options, target: Target) -> str:
+    lines = [f" * {line}".rstrip() for line in _documentation(entry, options, target)]
+    return "\n".join(["/**", *lines, " */", entry.interface.prototype])
+
+
+def _documentation(entry: Entry, options: Options, target: Target) -> Iterator[str]:
+    interface = entry.interface
+    yield f"The function @{interface.signature.kernel}, compiled for {processor(target)}."
+    yield ""
+    sizes = ", ".join(f"{name} = {size}" for name, size in interface.sizes.items())
+    yield from wrap(f"Fixed sizes: {sizes or 'none'}.", 96, subsequent_indent="    ")
+    yield f"Threads: {_threads(entry, options)}."
+    if options.fast_math:
+        yield "Floating-point operations may have been reassociated (fast math)."
+    steps = entry.schedule.transformations if entry.schedule is not None else ()
+    yield "Schedule:" if steps else "Schedule: the loops as written."
+    for number, step in enumerate(steps, start=1):
+        yield f"    {step}{',' if number < len(steps) else ''}"
+    yield ""
+    width = max((len(parameter.name) for parameter in interface.parameters), default=0)
+    for parameter in interface.parameters:
+        yield f"@param {parameter.name:<{width}} {parameter.meaning}"
+    yield "@return an enum loopwright_status"
+
+
+def _threads(entry: Entry, options: Options) -> str:
+    if not entry.parallel:
+        return "one"
+    return str(options.num_threads or "as many as OpenMP gives (OMP_NUM_THREADS)")

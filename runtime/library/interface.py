@@ -1,0 +1,148 @@
+"""A function as C sees it: its name and parameters, for sizes that are fixed or passed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass
+
+from ...lowering.c.names import C_NAMES
+from ...lowering.llvm.outlining import RUNTIME_FUNCTIONS
+from ...passes.polyhedral.scop import Scop
+from ..arguments import ArrayArgument, IntegerArgument
+from ..elements import Element
+from ..signature import Signature
+
+_CPP_KEYWORDS = """
+alignas alignof and and_eq asm bitand bitor catch char8_t char16_t char32_t class compl concept
+consteval constexpr constinit const_cast co_await co_return co_yield decltype delete dynamic_cast
+explicit export friend mutable namespace new noexcept not not_eq nullptr operator or or_eq private
+protected public reinterpret_cast requires static_assert static_cast template this thread_local
+throw try typeid typename typeof using virtual wchar_t xor xor_eq
+"""
+_TAKEN = C_NAMES | frozenset((*_CPP_KEYWORDS.split(), *RUNTIME_FUNCTIONS))
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a C function; `meaning` is for people."""
+
+    type: str
+    name: str
+    meaning: str
+
+    def __str__(self) -> str:
+        return self.type + ("" if self.type.endswith("*") else " ") + self.name
+
+
+@dataclass(frozen=True)
+class Interface:
+    """What a C program needs to know to call a function.
+
+    `sizes` has those sizes of the function that are fixed; `size_names` names all of them, by the
+    position of the argument and the dimension (None for an integer).
+    """
+
+    symbol: str
+    signature: Signature
+    sizes: Mapping[str, int]
+    size_names: Mapping[tuple[int, int | None], str]
+
+    @classmethod
+    def of(cls, scop: Scop, sizes: Mapping[str, int], prefix: str = "") -> Interface:
+        """The interface of a function for the sizes that are known."""
+        names = {(size.argument, size.dimension): size.name for size in scop.sizes}
+        symbol = c_name(prefix + scop.name, _TAKEN)
+        return cls(symbol, Signature.of(scop), dict(sizes), names)
+
+    @property
+    def fixed(self) -> dict[int, int]:
+        """The values of integer arguments that are not passed, by position."""
+        return {
+            position: self.sizes[name]
+            for (position, dimension), name in self.size_names.items()
+            if dimension is None and name in self.sizes
+        }
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters in order."""
+        taken = set(_TAKEN)
+        result: list[Parameter] = []
+        for parameter in self._parameters():
+            name = c_name(parameter.name, taken)
+            taken.add(name)
+            result.append(Parameter(parameter.type, name, parameter.meaning))
+        return tuple(result)
+
+    @property
+    def prototype(self) -> str:
+        """The declaration in C."""
+        start = f"int {self.symbol}("
+        lines = [start]
+        texts = [str(parameter) for parameter in self.parameters] or ["void"]
+        for position, text in enumerate(texts):
+            piece = text + (", " if position < len(texts) - 1 else ");")
+            if position and len(lines[-1]) + len(piece.rstrip()) > 100:
+                lines.append(" " * len(start))
+            lines[-1] += piece
+        return "\n".join(line.rstrip() for line in lines)
+
+    def _parameters(self) -> Iterator[Parameter]:
+        for position, argument in enumerate(self.signature.arguments):
+            name = argument.place.name
+            kind = c_type(argument.element)
+            if isinstance(argument, ArrayArgument):
+                shape = [self._extent(position, d) for d in range(len(argument.shape))]
+                constant = "" if argument.writes else "const "
+                yield Parameter(f"{constant}{kind} *", name, _describe(argument, shape))
+                for dimension, extent in enumerate(shape):
+                    if isinstance(extent, str):
+                        yield Parameter("int64_t", extent, f"extent {dimension} of {name}")
+            elif position not in self.fixed:
+                is_size = isinstance(argument, IntegerArgument) and argument.is_size
+                yield Parameter(kind, name, "a size" if is_size else "a value")
+        results = self.signature.results
+        for number, result in enumerate(results, start=1):
+            name = f"result{number}" if len(results) > 1 else "result"
+            yield Parameter(f"{c_type(result)} *", name, "where the result is stored")
+
+    def _extent(self, position: int, dimension: int) -> int | str:
+        argument = self.signature.arguments[position]
+        assert isinstance(argument, ArrayArgument)
+        static = argument.shape[dimension]
+        if static is not None:
+            return static
+        name = self.size_names[position, dimension]
+        return self.sizes.get(name, name)
+
+
+def _describe(argument: ArrayArgument, shape: list[int | str]) -> str:
+    use = {
+        (True, True): "read and written",
+        (True, False): "read",
+        (False, True): "written",
+        (False, False): "not used",
+    }[argument.reads, argument.writes]
+    extents = " x ".join(map(str, shape))
+    return f"{extents} elements, {use}" if shape else f"one element, {use}"
+
+
+def c_type(element: Element) -> str:
+    """The C type of an element type."""
+    match element.bits:
+        case None:
+            return {"f32": "float", "f64": "double"}[element.name]
+        case 1:
+            return "bool"
+        case bits:
+            return f"int{bits}_t"
+
+
+def c_name(name: str, taken: Container[str]) -> str:
+    """The identifier in C and C++ that is closest to a name, and not taken."""
+    base = re.sub(r"\W", "_", name, flags=re.ASCII)
+    base = base if base[0].isalpha() else f"f{base}"
+    while base in taken:
+        base += "_"
+    return base

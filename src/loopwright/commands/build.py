@@ -1,0 +1,126 @@
+"""Writes functions as an object file or shared library for programs in C and C++, with a header.
+
+NAME.o is an object file, NAME.so a shared library (which takes a linker); NAME.h, beside it, says
+how to call the functions. Sizes are passed by the caller, except for those that --size and --set
+fix. Where all are fixed, a schedule is chosen for them (-p '' leaves the loops as written);
+otherwise the loops are as written, or as -p says.
+
+examples:
+  loopwright build gemm.mlir -o gemm.o
+  loopwright build gemm.mlir -o gemm.so -p 'tile{loops=i,j sizes=32,32},parallel{loops=it}'
+  loopwright build polybench/gemm --size LARGE -o gemm_large.o --threads 2
+  loopwright build gemm.mlir -s nk=64 -o gemm.o --target x86-64-v3
+  loopwright build kernels.mlir -f gemm -f mvt -S schedules.mlir -o kernels.so
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+
+from ..passes.schedule import Schedule
+from ..passes.target import Target
+from ..runtime.library.build import SUFFIXES
+from ..runtime.program import DEFAULT, Function
+from ..runtime.threads import MOST_THREADS
+from . import UsageError
+from .common import add_schedule_arguments, read_schedule
+from .shipped import add_size_arguments, given_sizes, load_program
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `loopwright build`."""
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="a program in affine MLIR, or a shipped kernel (polybench/gemm)",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="NAME",
+        required=True,
+        help="the file to write: NAME.o, NAME.so, or NAME (an object file)",
+    )
+    parser.add_argument(
+        "--shared", action="store_true", help="write a shared library if NAME has no ending"
+    )
+    parser.add_argument(
+        "-f",
+        "--func",
+        metavar="NAME",
+        action="append",
+        help="a function, may be repeated (default: all)",
+    )
+    add_size_arguments(parser)
+    add_schedule_arguments(parser)
+    parser.add_argument(
+        "-t",
+        "--threads",
+        type=int,
+        metavar="T",
+        help="threads of parallel loops (default: OMP_NUM_THREADS when the program runs, or all)",
+    )
+    parser.add_argument(
+        "--fast-math", action="store_true", help="let floating-point operations be reassociated"
+    )
+    parser.add_argument(
+        "--target",
+        metavar="CPU",
+        default="host",
+        help=f"the processor: {', '.join(Target.NAMES)} (default: host, this machine's)",
+    )
+    parser.add_argument(
+        "--prefix", metavar="TEXT", default="", help="put TEXT before the functions' names in C"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Builds the library and says how to link it."""
+    threads = arguments.threads
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {threads}")
+    try:
+        target = Target.named(arguments.target)
+    except ValueError as error:
+        raise UsageError(f"--target: {error}") from error
+    program = load_program(arguments.file)
+    sizes = given_sizes(arguments)
+    library = program.build(
+        _path(arguments),
+        {
+            name: _schedule(arguments, program[name], sizes, target)
+            for name in arguments.func or program
+        },
+        sizes=sizes,
+        threads=threads,
+        fast_math=arguments.fast_math,
+        target=target,
+        prefix=arguments.prefix,
+    )
+    print(f"wrote {library.file} and {library.header}: {', '.join(library.functions)}")
+    print(f"link a program with it by\n    {library.link}")
+    return 0
+
+
+def _schedule(
+    arguments: argparse.Namespace, function: Function, sizes: Mapping[str, int], target: Target
+) -> Schedule | str | None:
+    if arguments.pipeline is None and arguments.schedule_file is None:
+        return DEFAULT
+    return read_schedule(
+        arguments,
+        function,
+        sizes,
+        threads=arguments.threads,
+        target=target,
+        fast_math=arguments.fast_math,
+    )
+
+
+def _path(arguments: argparse.Namespace) -> str:
+    object_file, library = SUFFIXES
+    has_ending = arguments.output.endswith(SUFFIXES)
+    if arguments.shared and arguments.output.endswith(object_file):
+        raise UsageError(f"--shared makes a shared library, but {arguments.output} ends in .o")
+    return arguments.output + (library if arguments.shared and not has_ending else "")
