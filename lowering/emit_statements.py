@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
 
 from xdsl.dialects import arith
 from xdsl.dialects import vector as xdsl_vector
@@ -17,7 +16,6 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
     IndexType,
-    IntegerType,
     MemRefType,
     VectorType,
     i1,
@@ -31,7 +29,7 @@ from ..passes.polyhedral.scop import Access, AccessKind, Scop, Statement
 from ..passes.schedule_tree import Loop
 from .aff_to_index import aff_to_index
 from .index_expression import Index, linear_form
-from .ir_builder import IRBuilder
+from .ir_builder import IRBuilder, vector_of_zeros
 from .nest import Call
 from .storage import Storage
 
@@ -289,15 +287,8 @@ class StatementEmitter:
         return self.builder.emit(arith.ConstantOp(all_lanes, kind)).result
 
     def _zero(self, kind: VectorType[Attribute]) -> SSAValue:
-        number = 0 if isinstance(kind.element_type, IntegerType | IndexType) else 0.0
-        zeros = cast(
-            DenseIntOrFPElementsAttr,
-            DenseIntOrFPElementsAttr.from_list(
-                cast(VectorType[IndexType], kind), cast(list[int], [number] * kind.get_shape()[0])
-            ),
-        )
         return self.builder.once(
-            zeros, lambda: self.builder.emit(arith.ConstantOp(zeros, kind)).result
+            ("zero", kind), lambda: self.builder.emit(vector_of_zeros(kind)).result
         )
 
 

@@ -20,11 +20,13 @@ from ..passes.stages import stage
 from .ast_to_nest import ast_to_nest
 from .emit_loops import LoopEmitter
 from .emit_statements import StatementEmitter
+from .full_ranges import cut_into_full_ranges
 from .index_expression import Index
 from .ir_builder import IRBuilder
 from .isl_ast import IncompleteCodeError, MarkedAst, build_ast
 from .nest import Block as Parts
 from .nest import Nest, scattered_loops
+from .promotion import promote
 from .storage import Storage, place_local_arrays
 
 
@@ -65,11 +67,13 @@ def _generate(schedule: Schedule, sizes: Mapping[str, int]) -> func.FuncOp:
         builder, StatementEmitter(builder, scop, parameters, scalars, storage), storage
     )
     with storage.allocated(builder, None):
-        emitter.emit(nest, {})
+        emitter.emit(cut_into_full_ranges(nest), {})
         results = [_returned(builder, storage, array) for array in scop.returns]
     builder.emit(func.ReturnOp(*results))
     kind = ([*entry.arg_types], [result.type for result in results])
-    return func.FuncOp(scop.name, kind, Region(entry))
+    function = func.FuncOp(scop.name, kind, Region(entry))
+    promote(function)
+    return function
 
 
 def _build_ast(schedule: Schedule, domains: Mapping[str, isl.Set], context: isl.Set) -> MarkedAst:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     AffineSetAttr,
+    DenseIntOrFPElementsAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
+    VectorType,
     i1,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -217,6 +219,18 @@ class IRBuilder:
         number = self.new_variable()
         self.bind(number, value)
         return Index.variable(number)
+
+
+def vector_of_zeros(kind: VectorType[Attribute]) -> arith.ConstantOp:
+    """A constant of a vector type, of integers or floats, not yet anywhere."""
+    number = 0 if isinstance(kind.element_type, IntegerType | IndexType) else 0.0
+    zeros = cast(
+        DenseIntOrFPElementsAttr,
+        DenseIntOrFPElementsAttr.from_list(
+            cast(VectorType[IndexType], kind), cast(list[int], [number] * kind.get_shape()[0])
+        ),
+    )
+    return arith.ConstantOp(zeros, kind)
 
 
 _CONSTRAINT_KINDS = {">=": AffineConstraintKind.ge, "==": AffineConstraintKind.eq}

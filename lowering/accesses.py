@@ -1,0 +1,151 @@
+"""What loads and stores of the loop IR touch, and when two of them never touch the same element."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import affine as xdsl_affine
+from xdsl.dialects import arith
+from xdsl.dialects import vector as xdsl_vector
+from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, MemRefType, VectorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.utils.hints import isa
+
+from ..dialects import affine
+from .index_expression import Index, Variable, linear_form
+
+# So many steps at most from an inequality to the bounds of the outermost loop.
+DEPTH = 8
+
+
+@dataclass(frozen=True)
+class Place:
+    """Neighbouring elements of a row: subscripts of the first one, and how many follow each other.
+
+    `mask`, when given, says which of them count.
+    """
+
+    memref: SSAValue
+    subscripts: tuple[Index, ...]
+    type: Attribute
+    mask: SSAValue | None = None
+
+    @property
+    def width(self) -> int:
+        """How many elements, masked or not."""
+        return self.type.get_shape()[0] if isa(self.type, VectorType) else 1
+
+
+@dataclass
+class Numbering:
+    """Numbers for SSA values of type index, so that they can occur in an `Index`."""
+
+    values: list[SSAValue] = field(default_factory=list[SSAValue])
+    numbers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+
+    def index(self, value: SSAValue) -> Index:
+        """The value as a sum over others, where it is computed by constants and affine.apply."""
+        match value.owner:
+            case arith.ConstantOp(value=IntegerAttr(value=constant)):
+                return Index(constant.data)
+            case xdsl_affine.ApplyOp() as apply:
+                return self.results(apply.map, apply.mapOperands)[0]
+            case _:
+                pass
+        if value not in self.numbers:
+            self.numbers[value] = len(self.values)
+            self.values.append(value)
+        return Index.variable(self.numbers[value])
+
+    def results(self, attribute: AffineMapAttr, operands: Sequence[SSAValue]) -> tuple[Index, ...]:
+        """The results of an affine map."""
+        map = attribute.data
+        return self.forms(map.results, map.num_dims, operands)
+
+    def forms(
+        self, expressions: Sequence[AffineExpr], dims: int, operands: Sequence[SSAValue]
+    ) -> tuple[Index, ...]:
+        """Affine expressions over operands."""
+        values = {position: self.index(operand) for position, operand in enumerate(operands)}
+        return tuple(linear_form(e, dims).substitute(values) for e in expressions)
+
+    def place(self, operation: Operation) -> Place | None:
+        """What a load or store touches; None where that is no part of a row."""
+        operands = operation.operands
+        match operation:
+            case xdsl_affine.LoadOp() | affine.VectorLoadOp():
+                subscripts = self._mapped(operation, operands[1:])
+                return Place(operands[0], subscripts, operation.results[0].type)
+            case xdsl_affine.StoreOp() | affine.VectorStoreOp():
+                subscripts = self._mapped(operation, operands[2:])
+                return Place(operands[1], subscripts, operands[0].type)
+            case xdsl_vector.MaskedLoadOp():
+                subscripts = tuple(self.index(value) for value in operation.indices)
+                return Place(operation.base, subscripts, operation.result.type, operation.mask)
+            case xdsl_vector.MaskedStoreOp():
+                subscripts = tuple(self.index(value) for value in operation.indices)
+                kind = operation.value_to_store.type
+                return Place(operation.base, subscripts, kind, operation.mask)
+            case _:
+                return None
+
+    def _mapped(self, operation: Operation, operands: Sequence[SSAValue]) -> tuple[Index, ...]:
+        attribute = operation.properties["map"]
+        assert isinstance(attribute, AffineMapAttr)
+        return self.results(attribute, operands)
+
+    def is_disjoint(self, one: Place, other: Place) -> bool:
+        """Whether two places of one memref have no element in common, whatever the masks are."""
+        last = len(one.subscripts) - 1
+        for position, (a, b) in enumerate(zip(one.subscripts, other.subscripts, strict=True)):
+            behind_b, behind_a = (other.width, one.width) if position == last else (1, 1)
+            if self.is_positive(a - b - (behind_b - 1)) or self.is_positive(b - a - (behind_a - 1)):
+                return True
+        return False
+
+    def is_positive(self, index: Index, depth: int = DEPTH) -> bool:
+        """Whether the bounds of the loops around prove that the index is positive.
+
+        Replaces the innermost loop's variable by its bounds, then that of the next loop ...
+        """
+        if index.is_constant:
+            return index.constant > 0
+        variables = [atom.number for atom, _ in index.terms if isinstance(atom, Variable)]
+        if depth == 0 or len(variables) < len(index.terms):
+            return False
+        variable = max(variables, key=lambda number: _depth(self.values[number]))
+        coefficient = index.coefficient(variable)
+        loop = _loop(self.values[variable])
+        if loop is None or coefficient is None:
+            return False
+        if coefficient > 0:
+            ends = self.results(loop.lowerBoundMap, loop.lowerBoundOperands)
+        else:
+            uppers = self.results(loop.upperBoundMap, loop.upperBoundOperands)
+            ends = tuple(upper - 1 for upper in uppers)
+        return any(self.is_positive(index.substitute({variable: end}), depth - 1) for end in ends)
+
+
+def touched_memrefs(operation: Operation) -> list[SSAValue]:
+    """The memrefs that an operation may access."""
+    return [value for value in operation.operands if isa(value.type, MemRefType[Attribute])]
+
+
+def _loop(value: SSAValue) -> xdsl_affine.ForOp | None:
+    """The sequential loop whose variable the value is."""
+    block = value.owner
+    if not isinstance(block, Block) or block.args[0] is not value:
+        return None
+    parent = block.parent_op()
+    return parent if isinstance(parent, xdsl_affine.ForOp) else None
+
+
+def _depth(value: SSAValue) -> int:
+    owner = value.owner
+    operation = owner.parent_op() if isinstance(owner, Block) else owner
+    depth = 0
+    while operation is not None:
+        operation, depth = operation.parent_op(), depth + 1
+    return depth

@@ -1,0 +1,207 @@
+"""Keeps elements that a loop accesses in every iteration in registers while it runs.
+
+What makes this possible is seen in the subscripts and in the bounds of the loops: no other access
+in the loop touches these elements. LLVM finds that out only for arrays that are not read elsewhere.
+
+    for k:                                  %0 = load C[i, j]
+      %0 = load C[i, j]                     %1 = for k iter_args(%c = %0):
+      %1 = %0 + load A[i, k] * ...    ->      %2 = %c + load A[i, k] * ...
+      store %1, C[i, j]                       yield %2
+                                            store %1, C[i, j]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from xdsl.dialects import func
+from xdsl.dialects import vector as xdsl_vector
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from ..dialects import affine
+from .accesses import Numbering, Place, touched_memrefs
+from .index_expression import Comparison, Connective, decide
+from .ir_builder import IRBuilder, vector_of_zeros
+
+
+def promote(function: func.FuncOp) -> None:
+    """Promotes what can be in all innermost loops of the function, in place."""
+    numbering = Numbering()
+    for loop in [op for op in function.walk() if isinstance(op, affine.ForOp)]:
+        if not loop.inits and not any(op.regions for op in loop.body.block.ops):
+            _promote(loop, function.body.block, numbering)
+
+
+@dataclass(frozen=True)
+class _Access:
+    operation: Operation
+    place: Place
+
+    @property
+    def is_store(self) -> bool:
+        return not self.operation.results
+
+
+def _promote(loop: affine.ForOp, entry: Block, numbering: Numbering) -> None:
+    block = loop.body.block
+    groups = _promotable(block, numbering)
+    if not groups:
+        return
+    builder = IRBuilder(entry)
+    builder.values = dict(enumerate(numbering.values))
+    builder.count = len(numbering.values)
+    builder.block = Block()
+    lowers = numbering.results(loop.lowerBoundMap, loop.lowerBoundOperands)
+    uppers = numbering.results(loop.upperBoundMap, loop.upperBoundOperands)
+    runs = Connective("all", tuple(Comparison(">=", u - low - 1) for u in uppers for low in lowers))
+    place = partial(_carry, builder, loop, groups)
+    parent = loop.parent
+    assert parent is not None
+    following = loop.next_op
+    assert following is not None
+    loop.detach()
+    if decide(runs):
+        place()
+    else:
+        builder.branch(runs, place, None)
+    for operation in list(builder.block.ops):
+        operation.detach()
+        parent.insert_op_before(operation, following)
+    _merge_loads(block, numbering)
+
+
+def _promotable(block: Block, numbering: Numbering) -> dict[Place, list[_Access]]:
+    """Accesses by place, for places that stay the same and that no other access touches."""
+    accesses: dict[SSAValue, list[_Access]] = {}
+    hopeless: set[SSAValue] = set()
+    for operation in block.ops:
+        place = numbering.place(operation)
+        if place is None:
+            hopeless.update(touched_memrefs(operation))
+        else:
+            accesses.setdefault(place.memref, []).append(_Access(operation, place))
+    result: dict[Place, list[_Access]] = {}
+    for memory, group in accesses.items():
+        if memory in hopeless or not any(access.is_store for access in group):
+            continue
+        places: dict[Place, list[_Access]] = {}
+        for access in group:
+            places.setdefault(access.place, []).append(access)
+        stored = [place for place, own in places.items() if any(a.is_store for a in own)]
+        for place, own in places.items():
+            others = places if place in stored else stored
+            if _is_invariant(place, block, numbering) and all(
+                other == place or numbering.is_disjoint(place, other) for other in others
+            ):
+                result[place] = own
+    return result
+
+
+def _is_invariant(place: Place, block: Block, numbering: Numbering) -> bool:
+    used = [numbering.values[n] for subscript in place.subscripts for n in subscript.variables()]
+    if place.mask is not None:
+        used.append(place.mask)
+    return not any(_is_inside(value, block) for value in used)
+
+
+def _is_inside(value: SSAValue, block: Block) -> bool:
+    owner = value.owner
+    return owner is block or (isinstance(owner, Operation) and owner.parent is block)
+
+
+def _carry(builder: IRBuilder, loop: affine.ForOp, groups: dict[Place, list[_Access]]) -> None:
+    """Appends the loop, with the elements that it stores carried from iteration to iteration."""
+    block = loop.body.block
+    stored = [place for place, own in groups.items() if any(a.is_store for a in own)]
+    before = {place: _load(builder, place) for place in groups}
+    now = dict(before)
+    for place in stored:
+        now[place] = block.insert_arg(place.type, len(block.args))
+    for operation, place in _in_order(block, groups):
+        if operation.results:
+            operation.results[0].replace_all_uses_with(now[place])
+        else:
+            now[place] = _stored_value(operation)
+        _erase(operation)
+    end = block.last_op
+    assert isinstance(end, affine.YieldOp)
+    _erase(end)
+    block.add_op(affine.YieldOp.get(*(now[place] for place in stored)))
+    carrying = affine.ForOp.from_region(
+        loop.lowerBoundOperands,
+        loop.upperBoundOperands,
+        [before[place] for place in stored],
+        [place.type for place in stored],
+        loop.lowerBoundMap,
+        loop.upperBoundMap,
+        loop.detach_region(loop.body),
+        loop.step,
+    )
+    carrying.attributes |= loop.attributes
+    builder.emit(carrying)
+    for place, value in zip(stored, carrying.results, strict=True):
+        _store(builder, place, value)
+    loop.erase()
+
+
+def _merge_loads(block: Block, numbering: Numbering) -> None:
+    """Loads each place once, of memrefs that are not written in the block."""
+    operations = [(op, numbering.place(op)) for op in block.ops if touched_memrefs(op)]
+    written = {memref for op, _ in operations if not op.results for memref in touched_memrefs(op)}
+    first: dict[Place, SSAValue] = {}
+    for operation, place in operations:
+        if place is None or place.memref in written:
+            continue
+        value = first.setdefault(place, operation.results[0])
+        if value is not operation.results[0]:
+            operation.results[0].replace_all_uses_with(value)
+            _erase(operation)
+
+
+def _erase(operation: Operation) -> None:
+    operation.detach()
+    operation.erase()
+
+
+def _in_order(block: Block, groups: dict[Place, list[_Access]]) -> list[tuple[Operation, Place]]:
+    places = {a.operation: place for place, own in groups.items() for a in own}
+    return [(operation, places[operation]) for operation in block.ops if operation in places]
+
+
+def _load(builder: IRBuilder, place: Place) -> SSAValue:
+    if place.mask is not None:
+        subscripts = [builder.value(subscript) for subscript in place.subscripts]
+        assert isa(place.type, VectorType)
+        zero = builder.emit(vector_of_zeros(place.type)).result
+        load = xdsl_vector.MaskedLoadOp(place.memref, subscripts, place.mask, zero)
+        return builder.emit(load).result
+    attribute, operands = builder.map(place.subscripts)
+    kind = affine.VectorLoadOp if isa(place.type, VectorType) else affine.LoadOp
+    return builder.emit(
+        kind.create(
+            operands=[place.memref, *operands],
+            properties={"map": attribute},
+            result_types=[place.type],
+        )
+    ).results[0]
+
+
+def _store(builder: IRBuilder, place: Place, value: SSAValue) -> None:
+    if place.mask is not None:
+        subscripts = [builder.value(subscript) for subscript in place.subscripts]
+        builder.emit(xdsl_vector.MaskedStoreOp(place.memref, subscripts, place.mask, value))
+        return
+    attribute, operands = builder.map(place.subscripts)
+    kind = affine.VectorStoreOp if isa(place.type, VectorType) else affine.StoreOp
+    builder.emit(
+        kind.create(operands=[value, place.memref, *operands], properties={"map": attribute})
+    )
+
+
+def _stored_value(operation: Operation) -> SSAValue:
+    if isinstance(operation, xdsl_vector.MaskedStoreOp):
+        return operation.value_to_store
+    return operation.operands[0]

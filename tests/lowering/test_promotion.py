@@ -1,0 +1,74 @@
+"""Which elements stay in registers while a loop runs, and that results do not change by it."""
+
+import numpy as np
+import pytest
+
+import loopwright
+from loopwright.lowering.generate import generate
+
+TRIANGULAR_PRODUCT = """
+func.func @f(%m: index, %n: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
+  affine.for %i = 0 to %m {
+    affine.for %j = 0 to %n {
+      affine.for %k = affine_map<(d0) -> (d0 + 1)>(%i) to %m {
+        %0 = affine.load %B[%i, %j] : memref<?x?xf64>
+        %1 = affine.load %A[%k, %i] : memref<?x?xf64>
+        %2 = affine.load %B[%k, %j] : memref<?x?xf64>
+        %3 = arith.mulf %1, %2 : f64
+        %4 = arith.addf %0, %3 : f64
+        affine.store %4, %B[%i, %j] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}
+"""
+
+# B[0, j] may be the element that is read
+RUNNING_SUM = TRIANGULAR_PRODUCT.replace("(d0) -> (d0 + 1)>(%i)", "(d0) -> (d0 * 0)>(%i)")
+
+REGISTER_TILE = (
+    "interchange{loops=j,i},tile{loops=j,i sizes=16,4},interchange{loops=k,i,j},"
+    "unroll{loops=i},unroll{loops=j},vectorize{loops=j width=8}"
+)
+
+
+def loop_ir(text: str, schedule: str, m: int = 32, n: int = 32) -> str:
+    sizes = {"m": m, "n": n, "A_dim0": m, "A_dim1": m, "B_dim0": m, "B_dim1": n}
+    return str(generate(loopwright.load(text)["f"].schedule(schedule), sizes))
+
+
+def test_sums_of_a_register_tile_are_carried_by_the_loop_around_it() -> None:
+    text = loop_ir(TRIANGULAR_PRODUCT, REGISTER_TILE)
+    (header,) = (line for line in text.splitlines() if "iter_args" in line)
+    assert header.count("vector<8xf64>") == 4 * 2
+    body = text.split(header)[1].split("affine.yield")[0]
+    assert "store" not in body
+    assert body.count("affine.vector_load") == 2, "every vector of a row is loaded once"
+
+
+def test_an_element_that_may_be_read_elsewhere_stays_in_memory() -> None:
+    assert "iter_args" in loop_ir(TRIANGULAR_PRODUCT, "reverse{loops=j}")
+    assert "iter_args" not in loop_ir(RUNNING_SUM, "reverse{loops=j}")
+
+
+def test_nothing_is_touched_around_a_loop_that_may_not_run() -> None:
+    text = loop_ir(TRIANGULAR_PRODUCT, "reverse{loops=j}")
+    condition = text.index("affine.if")
+    assert condition < text.index("affine.load %B")
+    assert "affine_set<(d0) : (-d0 + 30 >= 0)>" in text
+
+
+@pytest.mark.parametrize("text", [TRIANGULAR_PRODUCT, RUNNING_SUM], ids=["promoted", "in memory"])
+@pytest.mark.parametrize("schedule", ["reverse{loops=j}", REGISTER_TILE])
+@pytest.mark.parametrize(("m", "n"), [(1, 5), (9, 17), (21, 35)])
+def test_results_do_not_change(text: str, schedule: str, m: int, n: int) -> None:
+    function = loopwright.load(text)["f"]
+    if text is RUNNING_SUM and schedule == REGISTER_TILE:
+        schedule = "tile{loops=j sizes=16},interchange{loops=k,j},vectorize{loops=j width=8}"
+    generator = np.random.default_rng(m * n)
+    factors, expected = generator.random((m, m)) / m, generator.random((m, n))
+    result = expected.copy()
+    function.compile(None, threads=1)(m, n, factors, expected)
+    function.compile(schedule, threads=1)(m, n, factors, result)
+    np.testing.assert_allclose(result, expected, rtol=1e-12)
