@@ -272,15 +272,11 @@ class LoopEmitter:
         upper: tuple[Index, ...],
         environment: Environment,
     ) -> None:
-        """Full vectors and a masked rest; all masked when the end is a minimum of several."""
+        """Full vectors and a masked rest."""
         width = nest.loop.vector
         assert width is not None
         stride = width * nest.step
-        if len(lower) != 1 or len(upper) != 1:
-            masked = partial(self._masked, nest, upper, environment)
-            self._plain(nest, lower, upper, stride, masked)
-            return
-        first, limit = lower[0], upper[0]
+        first, limit = self._single("max", lower), self._single("min", upper)
         iterations = (limit - first + (nest.step - 1)) // nest.step
 
         def whole(base: Index) -> None:
@@ -297,16 +293,22 @@ class LoopEmitter:
             else:
                 self._vector_loop(nest, first, Index(vectors), stride, whole)
             if rest:
-                self._masked(nest, upper, environment, first + vectors * stride)
+                self._masked(nest, (limit,), environment, first + vectors * stride)
             return
         vectors = iterations // width
         self._vector_loop(nest, first, vectors, stride, whole)
         rest = iterations - vectors * width
         self.builder.branch(
             Connective("all", (Comparison(">=", iterations - 1), Comparison(">=", rest - 1))),
-            partial(self._masked, nest, upper, environment, first + vectors * stride),
+            partial(self._masked, nest, (limit,), environment, first + vectors * stride),
             None,
         )
+
+    def _single(self, kind: Literal["min", "max"], bounds: tuple[Index, ...]) -> Index:
+        """The one value that several bounds of a loop come to."""
+        if len(bounds) == 1:
+            return bounds[0]
+        return self.builder.named(self.builder.extremum(kind, bounds))
 
     def _vector_loop(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from llvmlite import ir
@@ -15,6 +15,7 @@ from ...dialects.errors import SourceError
 from .accumulation import accumulating_additions
 from .heap import Heap
 from .module import ModuleEmitter
+from .shifted_loads import ShiftedLoad, shifted_loads
 from .types import I64, UnsupportedTypeError, check_layout, value_type
 
 
@@ -33,9 +34,9 @@ class FunctionEmitter:
     `slots` is positioned in its first block, where stack slots are made; `setup` between that and
     the body, where what happens once before the body goes. `once` is the block of loop IR that
     runs once per call, if there is one; `noalias` says that no two memrefs from outside share
-    memory. `scopes` has, per open block of the loop IR, the memory
-    that is freed at its end (the first is for the end of the function); `allocations` finds it by
-    its memref.
+    memory. `loaded` has the vector loads of the block being emitted that have been emitted, which
+    need not be in order. `scopes` has, per open block of the loop IR, the memory that is freed at
+    its end (the first is for the end of the function); `allocations` finds it by its memref.
     """
 
     def __init__(
@@ -54,6 +55,8 @@ class FunctionEmitter:
         self.noalias = noalias
         self.in_parallel = False
         self._accumulations: dict[Block, frozenset[Operation]] = {}
+        self.loaded: set[Operation] = set()
+        self._shifted_loads: dict[Block, Mapping[Operation, ShiftedLoad]] = {}
         self.stack_bytes = 0
         self.scopes: list[list[ir.Value]] = [[]]
         self.allocations: dict[SSAValue, ir.Value] = {}
@@ -94,6 +97,15 @@ class FunctionEmitter:
             self._accumulations[block] = accumulating_additions(block)
         return operation in self._accumulations[block]
 
+    def shifted_load(self, operation: Operation) -> ShiftedLoad | None:
+        """How to get what the operation loads from what others do, if that is cheaper."""
+        block = operation.parent
+        if block is None:
+            return None
+        if block not in self._shifted_loads:
+            self._shifted_loads[block] = shifted_loads(block)
+        return self._shifted_loads[block].get(operation)
+
     def block(self, name: str) -> ir.Block:
         """A new basic block at the end of the function."""
         return self.function.append_basic_block(name)
@@ -123,6 +135,7 @@ class FunctionEmitter:
     def emit_block(self, block: Block) -> list[ir.Value]:
         """Emits the operations of a block; returns what its terminator passes on."""
         self.scopes.append([])
+        around, self.loaded = self.loaded, set()
         passed: list[ir.Value] = []
         for operation in block.ops:
             if operation.has_trait(IsTerminator):
@@ -133,6 +146,7 @@ class FunctionEmitter:
                 raise SourceError.at(operation, f"operation '{operation.name}' cannot be compiled")
             emit(self, operation)
         self._close_scope()
+        self.loaded = around
         return passed
 
     def finish(self) -> None:

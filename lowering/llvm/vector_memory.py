@@ -25,8 +25,26 @@ def _alignment(op: Operation, value: ir.Type) -> int:
 
 
 def emit_affine_vector_load(emitter: FunctionEmitter, op: affine.VectorLoadOp) -> None:
-    pointer, kind = affine_pointer(emitter, op), type_of(op.result)
-    emitter.values[op.result] = load(emitter, pointer, kind, _alignment(op, kind))
+    if op in emitter.loaded:
+        return
+    emitter.loaded.add(op)
+    shifted = emitter.shifted_load(op)
+    if shifted is None:
+        pointer, kind = affine_pointer(emitter, op), type_of(op.result)
+        emitter.values[op.result] = load(emitter, pointer, kind, _alignment(op, kind))
+        return
+    emit_affine_vector_load(emitter, shifted.low)
+    emit_affine_vector_load(emitter, shifted.high)
+    low, high = emitter.all_values((shifted.low.result, shifted.high.result))
+    emitter.values[op.result] = _elements_from(emitter, low, high, shifted.shift)
+
+
+def _elements_from(emitter: FunctionEmitter, low: ir.Value, high: ir.Value, first: int) -> ir.Value:
+    """As many elements as a vector has, from number `first` of two vectors on."""
+    assert isinstance(low.type, ir.VectorType)
+    lanes = [ir.Constant(I32, first + lane) for lane in range(low.type.count)]
+    mask = ir.Constant(ir.VectorType(I32, len(lanes)), lanes)
+    return emitter.builder.shuffle_vector(low, high, mask)
 
 
 def emit_affine_vector_store(emitter: FunctionEmitter, op: affine.VectorStoreOp) -> None:

@@ -55,6 +55,13 @@ def test_the_rest_of_a_vector_loop_is_masked() -> None:
     assert "mask" not in loop_ir("vectorize{loops=j width=8}", m=24)
 
 
+def test_partial_tiles_are_whole_vectors_and_a_masked_rest() -> None:
+    band = "skew{loops=i,j factors=1},tile{loops=i,j sizes=32,32},vectorize{loops=j width=8}"
+    partial = loop_ir(band).split("} else {")[1]
+    assert "affine.vector_store" in partial
+    assert partial.count("vector.maskedstore") == 1
+
+
 def test_strided_accesses_are_gathered() -> None:
     text = loop_ir("vectorize{loops=i width=4}")
     assert "vector.gather" in text

@@ -333,3 +333,55 @@ def test_vectors_that_fill_no_register_and_more_than_one() -> None:
     squares, roots = np.arange(40.0) ** 2, np.arange(40.0)
     expected = np.concatenate([2 * squares[:3], roots[3:35], squares[35:]])
     np.testing.assert_array_equal(a, expected)
+
+
+THREE_POINTS = """
+    func.func @f(%n: index, %A: memref<?xf64>, %B: memref<?xf64>) {
+      affine.for %j = 1 to %n step 8 {
+        %a0 = affine.vector_load %A[%j - 1] : memref<?xf64>, vector<4xf64>
+        %a1 = affine.vector_load %A[%j] : memref<?xf64>, vector<4xf64>
+        %a2 = affine.vector_load %A[%j + 2] : memref<?xf64>, vector<4xf64>
+        %s1 = arith.addf %a0, %a1 : vector<4xf64>
+        %s2 = arith.addf %s1, %a2 : vector<4xf64>
+        affine.vector_store %s2, %B[%j] : memref<?xf64>, vector<4xf64>
+        STORE
+        %b0 = affine.vector_load %A[%j + 3] : memref<?xf64>, vector<4xf64>
+        %b1 = affine.vector_load %A[%j + 4] : memref<?xf64>, vector<4xf64>
+        %b2 = affine.vector_load %A[%j + 6] : memref<?xf64>, vector<4xf64>
+        %s3 = arith.addf %b0, %b1 : vector<4xf64>
+        %s4 = arith.addf %s3, %b2 : vector<4xf64>
+        affine.vector_store %s4, %B[%j + 4] : memref<?xf64>, vector<4xf64>
+      }
+      return
+    }"""
+
+
+def three_points(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    result = np.zeros_like(a)
+    result[1:17] = (a[0:16] + a[1:17]) + a[3:19]
+    return result
+
+
+def test_neighbours_that_others_load_are_put_together_in_registers() -> None:
+    code = MachineCode(THREE_POINTS.replace("STORE", ""))
+    # 3 and 6 lie 1 and 2 behind vectors that are loaded anyway, as are those that follow.
+    assert code.llvm_ir.count("shufflevector") == 2
+    assert code.llvm_ir.count("load <4 x double>") == 4
+    a, b = np.sqrt(np.arange(19.0)), np.zeros(19)
+    code("f", 17, a, b)
+    np.testing.assert_array_equal(b, three_points(a))
+
+
+def test_vectors_are_not_put_together_across_a_store() -> None:
+    store = "affine.vector_store %s2, %A[%j + 3] : memref<?xf64>, vector<4xf64>"
+    code = MachineCode(THREE_POINTS.replace("STORE", store))
+    assert "shufflevector" not in code.llvm_ir
+    a, b = np.sqrt(np.arange(30.0)), np.zeros(30)
+    expected, scratch = b.copy(), a.copy()
+    for j in range(1, 17, 8):
+        first = (scratch[j - 1 : j + 3] + scratch[j : j + 4]) + scratch[j + 2 : j + 6]
+        scratch[j + 3 : j + 7] = first
+        second = (scratch[j + 3 : j + 7] + scratch[j + 4 : j + 8]) + scratch[j + 6 : j + 10]
+        expected[j : j + 8] = [*first, *second]
+    code("f", 17, a, b)
+    np.testing.assert_array_equal(b, expected)
