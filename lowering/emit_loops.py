@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Literal
@@ -21,9 +21,10 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ..dialects import affine
+from ..passes.schedule_tree import Loop
 from .emit_statements import Lanes, StatementEmitter
 from .index_expression import Comparison, Connective, Index, decide, substitute_condition
 from .ir_builder import IRBuilder
@@ -45,12 +46,23 @@ SHORT = 8
 
 
 class LoopEmitter:
-    """Emits a nest. Unrolled variables are replaced through an environment, not by rewriting."""
+    """Emits a nest. Unrolled variables are replaced through an environment, not by rewriting.
 
-    def __init__(self, builder: IRBuilder, statements: StatementEmitter, storage: Storage):
+    Vector loops become vectors, or, where `simd` says which of them have independent iterations,
+    plain loops of which the innermost of these have the attribute `omp.simd`.
+    """
+
+    def __init__(
+        self,
+        builder: IRBuilder,
+        statements: StatementEmitter,
+        storage: Storage,
+        simd: Sequence[Loop] | None = None,
+    ):
         self.builder = builder
         self.statements = statements
         self.storage = storage
+        self.simd = simd
         self.is_parallel = False
         self.is_partial_tile = False
         self.copies = 1
@@ -110,6 +122,9 @@ class LoopEmitter:
         loop = nest.loop
         if loop.parallel and not self.is_parallel and lanes is None:
             self._parallel(nest, environment)
+        elif loop.vector is not None and self.simd is not None:
+            body = partial(self._body, nest, environment, None)
+            self._mark_simd(loop, self._plain(nest, lower, upper, nest.step, body))
         elif loop.vector is not None and lanes is None and self._vector(nest, environment):
             return
         elif loop.unroll is not None and not self.is_partial_tile:
@@ -118,6 +133,14 @@ class LoopEmitter:
             self._plain(
                 nest, lower, upper, nest.step, partial(self._body, nest, environment, lanes)
             )
+
+    def _mark_simd(self, loop: Loop, operation: Operation) -> None:
+        """Says that iterations may run in vectors, where they are independent and innermost."""
+        if self.simd is None or not any(loop is other for other in self.simd):
+            return
+        kinds = (affine.ForOp, affine.ParallelOp)
+        if not any(isinstance(op, kinds) for op in operation.walk() if op is not operation):
+            operation.attributes["omp.simd"] = IntegerAttr(loop.vector or 1, i64)
 
     def _body(self, nest: For, environment: Environment, lanes: Lanes | None, value: Index) -> None:
         self.storage.enter(nest.loop, value)
@@ -131,14 +154,14 @@ class LoopEmitter:
         upper: tuple[Index, ...],
         step: int,
         body: Callable[[Index], None],
-    ) -> None:
+    ) -> affine.ForOp:
         lower_map, lower_operands = self.builder.map(lower)
         upper_map, upper_operands = self.builder.map(upper)
         block = Block(arg_types=[IndexType()])
         block.args[0].name_hint = nest.loop.name
         value = self.builder.named(block.args[0])
         self.builder.filled(block, partial(body, value), affine.YieldOp.get)
-        self.builder.emit(
+        return self.builder.emit(
             affine.ForOp.from_region(
                 lower_operands, upper_operands, [], [], lower_map, upper_map, Region(block), step
             )
@@ -378,7 +401,7 @@ class LoopEmitter:
         lower = [tuple(i.substitute(environment) for i in n.lower) for n in nests]
         upper = [tuple(i.substitute(environment) for i in n.upper) for n in nests]
         innermost = nests[-1]
-        width = innermost.loop.vector
+        width = innermost.loop.vector if self.simd is None else None
         anywhere = Index.variable(self.builder.new_variable())
         if width is not None and not self._can_be_vector(innermost, environment, anywhere):
             width = None
@@ -401,7 +424,7 @@ class LoopEmitter:
         dynamic = StringAttr("dynamic" if _is_uneven(nests) else "static")
         lower_map, lower_operands = self.builder.map([i for group in lower for i in group])
         upper_map, upper_operands = self.builder.map([i for group in upper for i in group])
-        self.builder.emit(
+        operation = self.builder.emit(
             affine.ParallelOp.create(
                 operands=[*lower_operands, *upper_operands],
                 properties={
@@ -416,6 +439,7 @@ class LoopEmitter:
                 regions=[Region(block)],
             )
         )
+        self._mark_simd(innermost.loop, operation)
 
     def _one_vector(
         self, nest: For, base: Index, upper: tuple[Index, ...], environment: Environment

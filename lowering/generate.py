@@ -15,7 +15,7 @@ from ..dialects.errors import SourceError
 from ..passes.polyhedral.context import bounded_for
 from ..passes.polyhedral.scop import Array, Parameter, Scop
 from ..passes.schedule import Schedule
-from ..passes.schedule_tree import statements
+from ..passes.schedule_tree import loops, statements
 from ..passes.stages import stage
 from .ast_to_nest import ast_to_nest
 from .emit_loops import LoopEmitter
@@ -30,19 +30,20 @@ from .promotion import promote
 from .storage import Storage, place_local_arrays
 
 
-def generate(schedule: Schedule, sizes: Mapping[str, int]) -> func.FuncOp:
+def generate(schedule: Schedule, sizes: Mapping[str, int], *, vectors: bool = True) -> func.FuncOp:
     """The scheduled program as loop IR.
 
     `sizes` gives values of the Scop's parameters and of other dynamic dimensions by which an
     array's shape is named; what it leaves out stays symbolic, and code for it is less specialised.
     The result has the argument list of the original function, with static shapes where known.
-    Raises SourceError where isl cannot make the loops.
+    Without `vectors`, vector loops stay loops; those that a compiler may run in vectors have the
+    attribute `omp.simd`, the width. Raises SourceError where isl cannot make the loops.
     """
     with bounded_for(schedule.scop.func, f"the loops of '@{schedule.scop.name}'"):
-        return _generate(schedule, sizes)
+        return _generate(schedule, sizes, vectors)
 
 
-def _generate(schedule: Schedule, sizes: Mapping[str, int]) -> func.FuncOp:
+def _generate(schedule: Schedule, sizes: Mapping[str, int], vectors: bool) -> func.FuncOp:
     scop = schedule.scop
     context = _fixed(scop, sizes)
     entry = Block(arg_types=_argument_types(scop, sizes))
@@ -56,15 +57,16 @@ def _generate(schedule: Schedule, sizes: Mapping[str, int]) -> func.FuncOp:
         with stage("AST"):
             ast = _build_ast(schedule, domains, context)
         nest = ast_to_nest(ast, parameters, builder.new_variable)
+    marked = [loop for loop in loops(schedule.tree) if loop.vector is not None]
+    no_homes = [*scattered_loops(nest, schedule.tree), *(marked if vectors else ())]
     storage = Storage(
-        place_local_arrays(
-            scop, schedule.tree, scattered_loops(nest, schedule.tree), context, parameters
-        ),
+        place_local_arrays(scop, schedule.tree, no_homes, context, parameters),
         {a.name: entry.args[a.argument] for a in scop.arrays if a.argument is not None},
     )
     scalars: dict[SSAValue, SSAValue] = dict(zip(scop.func.args, entry.args, strict=True))
+    simd = None if vectors else [loop for loop in marked if schedule.is_coincident(loop)]
     emitter = LoopEmitter(
-        builder, StatementEmitter(builder, scop, parameters, scalars, storage), storage
+        builder, StatementEmitter(builder, scop, parameters, scalars, storage), storage, simd
     )
     with storage.allocated(builder, None):
         emitter.emit(cut_into_full_ranges(nest), {})

@@ -116,13 +116,13 @@ class Storage:
 def place_local_arrays(
     scop: Scop,
     tree: Tree,
-    scattered: Sequence[Loop],
+    no_homes: Sequence[Loop],
     context: isl.Set,
     parameters: Mapping[str, Index],
 ) -> list[Placement]:
     """Homes of all local arrays that are used, for sizes in `context`.
 
-    The loops `scattered` have no node that holds a whole iteration: they are no homes.
+    The loops `no_homes` have no code that runs one whole iteration of theirs, and no other.
     """
     leaves = {node.statement: path(tree, node) for node in walk(tree) if isinstance(node, Leaf)}
     result: list[Placement] = []
@@ -137,7 +137,7 @@ def place_local_arrays(
             if access.array == array and statement.name in leaves
         ]
         if uses:
-            outer = _home(array, uses, [leaves[name] for name, _ in uses], scattered)
+            outer = _home(array, uses, [leaves[name] for name, _ in uses], no_homes)
             result.append(_placement(array, uses, outer, context, parameters))
     return result
 
@@ -146,7 +146,7 @@ def _home(
     array: Array,
     uses: list[tuple[str, Access]],
     paths: list[tuple[Tree, ...]],
-    scattered: Sequence[Loop],
+    no_homes: Sequence[Loop],
 ) -> tuple[Loop, ...]:
     """The loops around all uses, down to the innermost in which each cell has one iteration."""
     if array.scope_depth == 0:
@@ -160,13 +160,11 @@ def _home(
             break
         if not isinstance(loop, Loop):
             continue
-        if any(loop is other for other in scattered):
+        if any(loop is other for other in no_homes):
             break
         names = dict.fromkeys(name for name, _ in uses)
         value = sum_of_affs(tuple(loop.schedule[name] for name in names))
-        if loop.vector is not None or not same_cell.is_subset(
-            same_cell.eq_at_multi_union_pw_aff(value)
-        ):
+        if not same_cell.is_subset(same_cell.eq_at_multi_union_pw_aff(value)):
             break
         home.append(loop)
     return tuple(home)

@@ -12,7 +12,7 @@ import islpy as isl
 
 from ..dialects.errors import SourceError
 from .advice import advise
-from .legality import Legality
+from .legality import Legality, Outer
 from .polyhedral.context import ISL_LOCK, TooComplexError, bounded
 from .polyhedral.dependences import Dependences, compute_dependences
 from .polyhedral.scop import Scop
@@ -140,6 +140,17 @@ class Schedule:
     def outer(self, node: Tree) -> tuple[Loop, ...]:
         """The loops around a node of the tree, outermost first."""
         return tuple(n for n in path(self.tree, node)[:-1] if isinstance(n, Loop))
+
+    def functions_around(self, node: Tree) -> Outer:
+        """What the loops around a node of the tree iterate over."""
+        result: Outer = frozenset()
+        for loop in self.outer(node):
+            result = self.legality.inside(result, loop)
+        return result
+
+    def is_coincident(self, loop: Loop) -> bool:
+        """Whether dependences stay inside iterations of a loop of the tree."""
+        return self.legality.is_coincident(self.functions_around(loop), loop)
 
     def taken_names(self, loop: Loop) -> set[str]:
         """Names of all loops on paths through `loop`."""

@@ -143,10 +143,15 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
     )
 
 
-def loops_of(source: Source, schedule: Schedule | None, sizes: Mapping[str, int]) -> func.FuncOp:
-    """The loop IR of a source with a schedule, for the sizes that are known; raises SourceError."""
+def loops_of(
+    source: Source, schedule: Schedule | None, sizes: Mapping[str, int], *, vectors: bool = True
+) -> func.FuncOp:
+    """The loop IR of a source with a schedule, for the sizes that are known; raises SourceError.
+
+    Without `vectors`, vector loops of the schedule stay loops.
+    """
     if schedule is not None:
-        return generate(schedule, sizes)
+        return generate(schedule, sizes, vectors=vectors)
     known = Sizes.named(source.scop, sizes)
     loops = specialise(source.function, known.shapes, known.integers)
     _add_callees(loops, source)

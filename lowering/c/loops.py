@@ -6,7 +6,9 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects import affine, scf
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, Region, SSAValue
+from xdsl.utils.hints import isa
 
 from .affine_expressions import bound, condition
 from .expressions import SUM, Expression, assignment
@@ -43,8 +45,20 @@ def _emit_for(
     for argument, name in zip(arguments, carried, strict=True):
         printer.bind(argument, Expression(name))
     pragma = "#pragma omp parallel for" if op in printer.unit.parallel else None
+    if pragma is None and (clause := simd(op)):
+        printer.line(f"#pragma omp {clause}")
     with parallel_region(printer, pragma), loop(printer, index, lower, upper, step):
         printer.block(block, lambda values: assign(printer, op.results, carried, values))
+
+
+def simd(op: Operation) -> str:
+    """`simd simdlen(8)` for a loop with the attribute `omp.simd`; empty for another one."""
+    width = op.attributes.get("omp.simd")
+    if not isa(width, IntegerAttr):
+        return ""
+    lanes = width.value.data
+    # Compilers have vectors of such lengths only.
+    return f"simd simdlen({lanes})" if lanes & (lanes - 1) == 0 else "simd"
 
 
 @contextmanager

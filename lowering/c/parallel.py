@@ -18,7 +18,7 @@ from ...dialects.errors import SourceError
 from .affine_expressions import apply_map, extremum
 from .expressions import Expression, binary, call
 from .helpers import float_helper, integer_helper
-from .loops import assign, declare, loop, parallel_region
+from .loops import assign, declare, loop, parallel_region, simd
 from .printer import Emitters, Printer
 from .types import bits
 
@@ -75,12 +75,14 @@ def emit_parallel(printer: Printer, op: affine.ParallelOp) -> None:
 
 
 def _pragma(op: affine.ParallelOp) -> str:
-    text = "#pragma omp parallel for"
+    is_dynamic = op.attributes.get("schedule") == StringAttr("dynamic")
+    # A thread that fetches iterations one by one has none to put into a vector.
+    words = ["#pragma omp parallel for", "" if is_dynamic else simd(op)]
     if len(op.body.block.args) > 1:
-        text += f" collapse({len(op.body.block.args)})"
-    if op.attributes.get("schedule") == StringAttr("dynamic"):
-        text += " schedule(dynamic)"
-    return text
+        words.append(f"collapse({len(op.body.block.args)})")
+    if is_dynamic:
+        words.append("schedule(dynamic)")
+    return " ".join(word for word in words if word)
 
 
 def _groups(bounds: list[Expression], sizes: DenseIntElementsAttr) -> Iterator[list[Expression]]:

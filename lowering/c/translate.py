@@ -23,6 +23,12 @@ EMITTERS: Emitters = {
     **parallel.EMITTERS,
 }
 
+# clang warns where it does not follow `omp simd`.
+_ONLY_A_REQUEST = """\
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif"""
+
 
 def emit_c(op: func.FuncOp | ModuleOp, *, parallel: Collection[Operation] = ()) -> str:
     """A function, or all functions of a module, as the text of a C99 file.
@@ -33,8 +39,8 @@ def emit_c(op: func.FuncOp | ModuleOp, *, parallel: Collection[Operation] = ()) 
           affine.store %1, %A[%i, %i + 1]
 
     The loops in `parallel` and all `affine.parallel` get an OpenMP pragma, the outermost ones where
-    they are nested. See `functions.py` for the signatures. Raises SourceError at what C cannot
-    express: vectors, above all.
+    they are nested, and so do loops with the attribute `omp.simd`. See `functions.py` for the
+    signatures. Raises SourceError at what C cannot express: vectors, above all.
     """
     unit = Unit(EMITTERS, parallel)
     found = (
@@ -45,7 +51,9 @@ def emit_c(op: func.FuncOp | ModuleOp, *, parallel: Collection[Operation] = ()) 
     names = frozenset(function_name(each.sym_name.data) for each in found)
     printed = [print_function(unit, each, names) for each in found]
     has_calls = any(isinstance(inner, func.CallOp) for each in found for inner in each.walk())
+    has_simd = any("omp.simd" in inner.attributes for each in found for inner in each.walk())
     parts = [
+        *([_ONLY_A_REQUEST] if has_simd else []),
         "\n".join(f"#include <{header}>" for header in sorted(unit.headers)),
         *(helper.text for helper in unit.helpers.values()),
         *(["\n".join(prototype for prototype, _ in printed)] if has_calls else []),

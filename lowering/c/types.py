@@ -48,7 +48,7 @@ def c_type(kind: Attribute, value: SSAValue) -> str:
             raise SourceError.at(
                 value,
                 f"a vector ('{kind}') cannot be printed as C",
-                "leave 'vectorize' out of the schedule: the C compiler vectorises by itself",
+                "write a loop: 'vectorize' in a schedule marks it for the C compiler",
             )
         case _:
             width = bits(kind)

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import islpy as isl
 
-from ..legality import Outer
 from ..schedule import Schedule
 from ..schedule_tree import Loop, Tree, rebuild, replace_node
 from ..tiling import check_names, check_sizes, tile_names
@@ -89,10 +88,7 @@ class _Distances:
     """How functions change along the dependences inside an iteration of the loops outside."""
 
     def __init__(self, schedule: Schedule, loop: Loop) -> None:
-        outer: Outer = frozenset()
-        for around in schedule.outer(loop):
-            outer = schedule.legality.inside(outer, around)
-        parts = schedule.legality.active(outer).get_map_list()
+        parts = schedule.legality.active(schedule.functions_around(loop)).get_map_list()
         maps = [parts.get_at(number) for number in range(parts.n_map())]
         self.names = tuple(loop.schedule)
         self.pairs = [

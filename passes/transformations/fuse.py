@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import islpy as isl
 
-from ..legality import Outer
 from ..program_edits import free_name
 from ..schedule import Schedule
 from ..schedule_tree import (
@@ -50,7 +49,9 @@ class Fuse(Transformation):
 
     def rewrite(self, schedule: Schedule) -> Tree:
         if self.shift not in _SHIFTS:
-            raise MalformedTransformation(f"{self.shift!r} is none of {', '.join(_SHIFTS)}")
+            raise MalformedTransformation(
+                f"the shift is {' or '.join(_SHIFTS)}, not {self.shift!r}"
+            )
         members = schedule.find_loops(self.loops)
         if len(members) < 2:
             raise MalformedTransformation("name at least two loops, in the order in which they run")
@@ -69,10 +70,7 @@ _SHIFTS = ("none", "auto")
 
 def _shifted(schedule: Schedule, members: tuple[Loop, ...], parent: Sequence) -> tuple[Loop, ...]:
     """The loops, shifted so far that their dependences stay forward when they are fused."""
-    outer: Outer = frozenset()
-    for loop in schedule.outer(parent):
-        outer = schedule.legality.inside(outer, loop)
-    active = schedule.legality.active(outer)
+    active = schedule.legality.active(schedule.functions_around(parent))
     shifts: list[int] = []
     for number, loop in enumerate(members):
         needed = 0

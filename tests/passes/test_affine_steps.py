@@ -157,6 +157,7 @@ MALFORMED = [
         "parallel{loops=S0.j},fuse{loops=S0.j,k}",
         "fuse of S0.j, k: some of the loops are marked and others are not",
     ),
+    ("fuse{loops=i,k shift=full}", "fuse of i, k: the shift is none or auto, not 'full'"),
     ("skew{loops=i factors=1}", "skew of i: name a loop, and at least one loop inside it"),
     ("skew{loops=k,i factors=1}", "skew of k, i: loop i is not inside k"),
     ("skew{loops=i,k factors=0}", "skew of i, k: a factor must not be 0"),

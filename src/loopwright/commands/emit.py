@@ -72,11 +72,14 @@ def run(arguments: argparse.Namespace) -> int:
         schedule = read_schedule(
             arguments, each, sizes, threads=arguments.threads, fast_math=arguments.fast_math
         )
-        print(_emit(arguments, _loops(each, sizes, schedule)).rstrip())
+        loops = _loops(each, sizes, schedule, vectors=arguments.format != "c")
+        print(_emit(arguments, loops).rstrip())
     return 0
 
 
-def _loops(function: Function, given: dict[str, int], schedule: Schedule | None) -> func.FuncOp:
+def _loops(
+    function: Function, given: dict[str, int], schedule: Schedule | None, *, vectors: bool
+) -> func.FuncOp:
     """The loop IR of a function for the given sizes, symbolic in those that are not known."""
     scop = function.scop
     if schedule is None and not given:
@@ -90,7 +93,7 @@ def _loops(function: Function, given: dict[str, int], schedule: Schedule | None)
         raise UsageError(f"the schedule of {function.name} needs all sizes; add {options}")
     if not missing:
         check_bounds(scop, known)
-    return loops_of(function.source(schedule), schedule, known)
+    return loops_of(function.source(schedule), schedule, known, vectors=vectors)
 
 
 def _emit(arguments: argparse.Namespace, loops: func.FuncOp) -> str:
