@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.c_libraries import SharedLibrary
-from support.reference_runs import function_of
+from support.reference_runs import agreements, function_of
 from support.runtime_programs import ADD_BYTES, DOT, FIXED, GEMM, SAXPY, SCALARS
 from support.standard_schedules import standard_schedule
 
@@ -52,13 +52,8 @@ def check_kernel(name: str, schedule: str, fixed: bool, folder: Path) -> None:
     values, expected = entry.arguments("MINI"), entry.arguments("MINI")
     assert library(built.functions[0], *flattened(function, values, fixed=fixed)) == Status.OK
     reference(entry)(*expected)
-    actual, wanted = entry.output_arrays(values), entry.output_arrays(expected)
-    for array in entry.arrays:
-        if array.output:
-            mask = array.determined_mask(wanted[array.name].shape, entry.parameter_values("MINI"))
-            scale = float(np.abs(wanted[array.name][mask]).max(initial=0))
-            error = np.abs(actual[array.name][mask].astype(float) - wanted[array.name][mask])
-            assert float(error.max(initial=0)) <= entry.tolerance * scale, array.name
+    for agreement in agreements(entry, "MINI", values, entry.output_arrays(expected)):
+        assert agreement.agrees, agreement
 
 
 def test_default_schedule(tmp_path: Path) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
-
-import numpy as np
+from typing import Any
 
 from loopwright.kernels.catalogue import Array, KernelEntry, catalogue
 from loopwright.kernels.references import reference
 from loopwright.passes.schedule import Schedule
+from loopwright.runtime.compare import Agreement, compare
 from loopwright.runtime.program import Function, load
 
 Size = str | tuple[int, ...]
@@ -35,16 +37,28 @@ def check_run(
     arguments = entry.arguments(_parameters(entry, size))
     kernel = function_of(name).compile(schedule, threads=threads, fast_math=fast_math)
     kernel(*arguments)
-    actual, expected = entry.output_arrays(arguments), _expected(name, size)
+    expected = _expected(name, size)
+    for agreement in agreements(entry, _parameters(entry, size), arguments, expected):
+        assert agreement.agrees, (str(agreement), size, threads)
+
+
+def agreements(
+    entry: KernelEntry,
+    size: str | Mapping[str, int],
+    arguments: list[Any],
+    expected: Mapping[str, Array],
+) -> Iterator[Agreement]:
+    """How the outputs among the arguments compare with those expected, where they are determined.
+
+    The tolerance is that of the kernel.
+    """
+    actual, parameters = entry.output_arrays(arguments), entry.parameter_values(size)
     for array in entry.arrays:
         if array.output:
             values, wanted = actual[array.name], expected[array.name]
-            mask = array.determined_mask(
-                wanted.shape, entry.parameter_values(_parameters(entry, size))
-            )
-            scale = float(np.abs(wanted[mask]).max(initial=0))
-            error = float(np.abs(values[mask].astype(np.float64) - wanted[mask]).max(initial=0))
-            assert error <= entry.tolerance * scale, (array.name, size, threads)
+            mask = array.determined_mask(wanted.shape, parameters)
+            agreement = compare(array.name, values[mask], wanted[mask], 0)
+            yield replace(agreement, tolerance=entry.tolerance)
 
 
 def _parameters(entry: KernelEntry, size: Size) -> str | dict[str, int]:
