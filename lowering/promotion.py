@@ -50,12 +50,13 @@ def _promote(loop: affine.ForOp, entry: Block, numbering: Numbering) -> None:
     groups = _promotable(block, numbering)
     if not groups:
         return
+    # Numbers values that nothing else has named so far.
+    lowers = numbering.results(loop.lowerBoundMap, loop.lowerBoundOperands)
+    uppers = numbering.results(loop.upperBoundMap, loop.upperBoundOperands)
     builder = IRBuilder(entry)
     builder.values = dict(enumerate(numbering.values))
     builder.count = len(numbering.values)
     builder.block = Block()
-    lowers = numbering.results(loop.lowerBoundMap, loop.lowerBoundOperands)
-    uppers = numbering.results(loop.upperBoundMap, loop.upperBoundOperands)
     runs = Connective("all", tuple(Comparison(">=", u - low - 1) for u in uppers for low in lowers))
     place = partial(_carry, builder, loop, groups)
     parent = loop.parent
