@@ -72,23 +72,3 @@ def test_results_do_not_change(text: str, schedule: str, m: int, n: int) -> None
     function.compile(None, threads=1)(m, n, factors, expected)
     function.compile(schedule, threads=1)(m, n, factors, result)
     np.testing.assert_allclose(result, expected, rtol=1e-12)
-
-
-def test_bounds_of_loops_may_be_values_of_their_own() -> None:
-    text = """
-func.func @f(%n: index, %x: memref<?x?xf64>, %y: memref<?xf64>) {
-  affine.for %i = 0 to %n {
-    affine.for %j = 0 to %n {
-      %0 = affine.load %y[%i] : memref<?xf64>
-      %1 = affine.load %x[%i, %j] : memref<?x?xf64>
-      %2 = arith.addf %0, %1 : f64
-      affine.store %2, %y[%i] : memref<?xf64>
-    }
-  }
-  return
-}
-"""
-    function = loopwright.load(text)["f"]
-    matrix, result = np.random.default_rng(1).random((70, 70)), np.zeros(70)
-    function.compile("tile{loops=j sizes=32}", threads=1)(70, matrix, result)
-    np.testing.assert_allclose(result, matrix.sum(axis=1))
