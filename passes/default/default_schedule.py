@@ -13,6 +13,7 @@ from ..transformation import Transformation, TransformationError
 from ..transformations.affine_schedule import AffineSchedule
 from .estimate import estimate
 from .request import Request
+from .shared_streams import share_streams
 from .strategies import STRATEGIES
 
 WORTHWHILE = 20_000
@@ -60,15 +61,21 @@ def default_schedule(
 def candidates(original: Schedule, request: Request) -> Iterator[Schedule]:
     """The seeds that can be applied, with every nest scheduled; each schedule once."""
     seen = {original}
-    for seed in SEEDS:
-        try:
-            schedule = original.apply_all(seed)
-        except TransformationError:
-            continue
-        schedule = schedule_nests(schedule, request)
+    for order in orders(original, request):
+        schedule = schedule_nests(order, request)
         if schedule not in seen:
             seen.add(schedule)
             yield schedule
+
+
+def orders(original: Schedule, request: Request) -> Iterator[Schedule]:
+    """Orders of the whole program, without marks."""
+    for seed in SEEDS:
+        try:
+            yield original.apply_all(seed)
+        except TransformationError:
+            continue
+    yield share_streams(original, request)
 
 
 def schedule_nests(schedule: Schedule, request: Request) -> Schedule:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from math import inf, prod
+from functools import reduce
+from itertools import takewhile
+from math import inf, log, prod
 
 import islpy as isl
 from xdsl.dialects import arith, math
@@ -19,14 +21,16 @@ from ..legality import Outer
 from ..polyhedral.scop import Access, AccessKind
 from ..schedule import Schedule
 from ..schedule_tree import Leaf, Loop, Tree, statements
-from ..schedule_tree import loops as loops_of
 from .facts import Facts, StatementFacts, footprint
 from .request import Request
 
 HERTZ = 4e9
 
-BANDWIDTH = {1: 200e9, 2: 80e9, 3: 28e9}
-"""Bytes per second that one core gets from the level below a cache."""
+BANDWIDTH = {1: 200e9, 2: 80e9, 3: 20e9}
+"""Bytes per second that one core gets from the level below a cache; from memory, of one stream."""
+
+STREAMS = 4
+"""So many streams at once are read twice as fast from memory as one: more lines are under way."""
 
 MEMORY = 42e9
 """Bytes per second that all cores together get from memory."""
@@ -65,7 +69,11 @@ class _Estimator:
         self.facts = request.facts(schedule.scop)
         self.accumulating = schedule.dependences.accumulations
         self.in_step: dict[int, bool] = {}
-        self.explicit = any(loop.vector is not None for loop in loops_of(schedule.tree))
+        self.explicit = all(
+            any(loop.vector is not None for loop in loops)
+            for _, loops in leaves(schedule.tree, ())
+            if loops
+        )
 
     def seconds(self, tree: Tree) -> float:
         """Of a whole tree: its top-level nests one after the other."""
@@ -94,7 +102,7 @@ class _Estimator:
         facts = self.facts.statements[leaf.statement]
         if not facts.instances:
             return 0.0
-        vector = self._vector_loop(facts, loops)
+        vector = self._vector_loop(loops)
         guarded = vector is not None and not self._in_step(vector, loops)
         if guarded:
             vector = None
@@ -113,20 +121,36 @@ class _Estimator:
         )
         return facts.instances / lanes * cycles / HERTZ / self._threads(facts, loops)
 
-    def _vector_loop(self, statement: StatementFacts, loops: tuple[Loop, ...]) -> Loop | None:
+    def _vector_loop(self, loops: tuple[Loop, ...]) -> Loop | None:
         """The loop that runs in lanes: as marked, or the innermost one where LLVM may do it."""
         marked = next((loop for loop in loops if loop.vector is not None), None)
-        if marked is not None or not loops or self.explicit:
+        innermost = _innermost(loops)
+        if marked is not None or innermost is None or self.explicit:
             return marked
         legality = self.schedule.legality
         outer: Outer = frozenset()
-        for loop in loops[:-1]:
+        for loop in takewhile(lambda other: other is not innermost, loops):
             outer = legality.inside(outer, loop)
-        innermost = loops[-1]
         if legality.is_coincident(outer, innermost):
             return innermost
-        sums = self.schedule.reassociate and statement.statement.name in self.accumulating
-        return innermost if sums and self._is_sum(statement, loops) else None
+        return (
+            innermost if self.schedule.reassociate and self._only_sums(outer, innermost) else None
+        )
+
+    def _only_sums(self, outer: Outer, loop: Loop) -> bool:
+        """Whether all that iterations of a loop hand on is what statements accumulate."""
+        legality = self.schedule.legality
+        inside = self._domain(loop)
+        active = legality.active(outer).intersect_domain(inside).intersect_range(inside)
+        crossing = active.subtract(active.eq_at_multi_union_pw_aff(legality.function(loop).multi))
+        for name in loop.schedule:
+            if name in self.accumulating:
+                crossing = crossing.subtract(isl.UnionMap.from_map(self.accumulating[name].pairs))
+        return crossing.is_empty()
+
+    def _domain(self, loop: Loop) -> isl.UnionSet:
+        parts = [self.facts.statements[name].statement.domain for name in loop.schedule]
+        return reduce(isl.UnionSet.union, map(isl.UnionSet.from_set, parts))
 
     def _in_step(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
         """Whether all statements of a vector loop run in the same iterations, without guards."""
@@ -141,7 +165,8 @@ class _Estimator:
 
     def _is_sum(self, statement: StatementFacts, loops: tuple[Loop, ...]) -> bool:
         """Whether the innermost loop adds up into one element."""
-        direction = statement.direction(loops, loops[-1])
+        innermost = _innermost(loops)
+        direction = None if innermost is None else statement.direction(loops, innermost)
         return direction is not None and all(
             self._stride(access, statement, direction) == 0 for access in statement.statement.writes
         )
@@ -184,13 +209,14 @@ class _Estimator:
         self, statement: StatementFacts, loops: tuple[Loop, ...], vector: Loop | None
     ) -> float:
         """Cycles per vector of instances that a chain of dependent operations takes at least."""
-        if not loops or loops[-1] is vector or not self._is_sum(statement, loops):
+        innermost = _innermost(loops)
+        if innermost is vector or not self._is_sum(statement, loops):
             return 0.0
         trips = statement.trips(loops)
         chains = prod(
             min(loop.unroll or count, count)
-            for loop, count in zip(loops[:-1], trips, strict=False)
-            if loop.unroll is not None and loop is not vector
+            for loop, count in zip(loops, trips, strict=True)
+            if loop.unroll is not None and loop is not vector and loop is not innermost
         )
         return LATENCY / max(1.0, chains)
 
@@ -202,10 +228,32 @@ class _Estimator:
             for leaf, outer in leaves(nest, ())
         )
         for level, bandwidth in BANDWIDTH.items():
-            limit = MEMORY if level == max(BANDWIDTH) else inf
-            yield self._traffic(nest, (), caches.get(level, 0) * FILL) / min(
-                limit, bandwidth * threads
-            )
+            limit, speed = inf, bandwidth * threads
+            if level == max(BANDWIDTH):
+                limit, speed = MEMORY, speed * (1 + min(1, log(self._streams(nest), STREAMS)))
+            yield self._traffic(nest, (), caches.get(level, 0) * FILL) / min(limit, speed)
+
+    def _streams(self, nest: Loop) -> float:
+        """How many places of large arrays the innermost code walks through at the same time."""
+        large = self.schedule.target.caches.get(2, 0)
+        found: dict[str, float] = {}
+        for leaf, loops in leaves(nest, ()):
+            facts = self.facts.statements[leaf.statement]
+            jammed = [
+                (direction, count)
+                for loop, count in zip(loops, facts.trips(loops), strict=True)
+                if loop.unroll == 0 and (direction := facts.direction(loops, loop)) is not None
+            ]
+            for access in facts.statement.accesses:
+                if self.facts.bytes(access.array) < large:
+                    continue
+                rows = prod(
+                    count
+                    for direction, count in jammed
+                    if abs(self._stride(access, facts, direction)) > 1
+                )
+                found[access.array.name] = max(found.get(access.array.name, 1.0), rows)
+        return max(1.0, sum(found.values()))
 
     def _traffic(self, tree: Tree, outer: tuple[Loop, ...], capacity: float) -> float:
         """Bytes that a tree moves into a cache of that capacity, when the cache is cold."""
@@ -229,6 +277,11 @@ class _Estimator:
             for access in self.facts.statements[name].statement.accesses
         ]
         return sum(footprint(self.facts, accesses).values())
+
+
+def _innermost(loops: Sequence[Loop]) -> Loop | None:
+    """The innermost loop that is left when short loops are written out."""
+    return next((loop for loop in reversed(loops) if loop.unroll != 0), None)
 
 
 def _iterations(facts: Facts, name: str, loops: Sequence[Loop]) -> isl.Set:

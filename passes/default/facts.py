@@ -54,6 +54,10 @@ class Facts:
         """The shape of an array in elements; 1 for a dimension that storage contracts."""
         return tuple(self._extent(extent) for extent in array.shape)
 
+    def bytes(self, array: Array) -> int:
+        """The size of an array."""
+        return prod(self.extents(array)) * bytes_of(array.element_type)
+
     def _extent(self, extent: int | str | AffineExpr | None) -> int:
         match extent:
             case None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ..schedule import Schedule
 from ..schedule_tree import Tree
+from .matrix_vector import matrix_vector
 from .request import Request
 from .vector_parallel import vector_parallel
 
@@ -15,4 +16,4 @@ not of its kind, or is better left alone. The rest of the tree stays as it is, a
 loops there as well.
 """
 
-STRATEGIES: tuple[Strategy, ...] = (vector_parallel,)
+STRATEGIES: tuple[Strategy, ...] = (matrix_vector, vector_parallel)

@@ -1,0 +1,97 @@
+"""The order of a program in which matrices that several nests read are streamed once."""
+
+from __future__ import annotations
+
+from ..schedule import Schedule
+from ..schedule_tree import Loop, Sequence, Tree, chain
+from ..transformation import Transformation, TransformationError
+from ..transformations.fuse import Fuse
+from ..transformations.interchange import Interchange
+from .estimate import leaves
+from .request import Request
+
+
+def share_streams(schedule: Schedule, request: Request) -> Schedule:
+    """Turns each nest along the rows of its matrix, and joins neighbours that read the same one.
+
+    for i: for j: x[i] += A[i, j] * y[j]          for i: for j: x[i] += A[i, j] * y[j]
+    for i: for j: z[i] += A[j, i] * w[j]    ->                  z[j] += A[i, j] * w[i]
+    """
+    for position in range(len(_nests(schedule))):
+        schedule = _along_rows(schedule, _nests(schedule)[position], request)
+    position = 0
+    while position + 1 < len(_nests(schedule)):
+        first, second = _nests(schedule)[position : position + 2]
+        joined = _join(schedule, first, second, request)
+        if joined is None:
+            position += 1
+        else:
+            schedule = joined
+    return schedule
+
+
+def _nests(schedule: Schedule) -> tuple[Tree, ...]:
+    tree = schedule.tree
+    return tree.children if isinstance(tree, Sequence) else (tree,)
+
+
+def _along_rows(schedule: Schedule, nest: Tree, request: Request) -> Schedule:
+    """Two loops around one statement, the one that walks along rows inside."""
+    facts = request.facts(schedule.scop)
+    if not isinstance(nest, Loop) or len(nest.schedule) != 1 or len(chain(nest)) != 2:
+        return schedule
+    ((leaf, loops),) = leaves(nest, ())
+    statement = facts.statements[leaf.statement]
+    strides: list[list[int]] = []
+    for loop in loops:
+        direction = statement.direction(loops, loop)
+        if direction is None:
+            return schedule
+        strides.append(
+            [abs(statement.stride(a, direction, facts)) for a in statement.statement.accesses]
+        )
+    jumps = [sum(stride > 1 for stride in along) for along in strides]
+    if jumps[0] >= jumps[1]:
+        return schedule
+    return _try(schedule, Interchange(_names(loops[::-1]))) or schedule
+
+
+def _names(loops: tuple[Loop, ...]) -> tuple[str, ...]:
+    return tuple(f"{next(iter(loop.schedule))}.{loop.name}" for loop in loops)
+
+
+def _join(schedule: Schedule, first: Tree, second: Tree, request: Request) -> Schedule | None:
+    """The two nests in one, and the loops inside if these are alone; None if that is no gain."""
+    if not isinstance(first, Loop) or not isinstance(second, Loop):
+        return None
+    rows = _rows(schedule, first, request)
+    if not rows & _rows(schedule, second, request):
+        return None
+    fused = _try(schedule, Fuse(_names((first, second))))
+    if fused is None:
+        return None
+    if isinstance(first.body, Loop) and isinstance(second.body, Loop):
+        return _try(fused, Fuse(_names((first.body, second.body)))) or fused
+    return fused
+
+
+def _rows(schedule: Schedule, nest: Loop, request: Request) -> set[tuple[str, int]]:
+    """Matrices that do not fit in a core's caches, with the step that the outer loop makes."""
+    facts = request.facts(schedule.scop)
+    near = schedule.target.caches.get(2, 0)
+    return {
+        (access.array.name, statement.stride(access, direction, facts))
+        for leaf, loops in leaves(nest, ())
+        for statement in [facts.statements[leaf.statement]]
+        for direction in [statement.direction(loops, loops[0])]
+        if len(loops) == 2 and direction is not None
+        for access in statement.statement.accesses
+        if facts.bytes(access.array) > near and statement.stride(access, direction, facts) > 1
+    }
+
+
+def _try(schedule: Schedule, step: Transformation) -> Schedule | None:
+    try:
+        return schedule.apply(step)
+    except TransformationError:
+        return None
