@@ -104,8 +104,10 @@ class LoopEmitter:
                     partial(self._partial_tile, rest, environment, lanes),
                 )
             case Once(loop, value, body):
-                self.storage.enter(loop, value.substitute(environment))
-                with self.storage.allocated(self.builder, loop):
+                with (
+                    self.storage.inside([(loop, value.substitute(environment))]),
+                    self.storage.allocated(self.builder, loop),
+                ):
                     self.emit(body, environment, lanes)
             case For():
                 self._for(nest, environment, lanes)
@@ -143,8 +145,10 @@ class LoopEmitter:
             operation.attributes["omp.simd"] = IntegerAttr(loop.vector or 1, i64)
 
     def _body(self, nest: For, environment: Environment, lanes: Lanes | None, value: Index) -> None:
-        self.storage.enter(nest.loop, value)
-        with self.storage.allocated(self.builder, nest.loop):
+        with (
+            self.storage.inside([(nest.loop, value)]),
+            self.storage.allocated(self.builder, nest.loop),
+        ):
             self.emit(nest.body, {**environment, nest.variable: value}, lanes)
 
     def _plain(
@@ -246,9 +250,11 @@ class LoopEmitter:
         stride = nest.loop.vector * nest.step
         if len(lower) == len(upper) == 1 and (upper[0] - lower[0]).is_constant:
             first, extent = lower[0], (upper[0] - lower[0]).constant
-        elif nest.loop.within is not None and nest.step == 1:
-            extent = nest.loop.within.size
-            first = self.storage.loop_values[nest.loop.within.tile] * extent
+        elif (
+            nest.step == 1 and (tile := nest.loop.within) and tile.tile in self.storage.loop_values
+        ):
+            extent = tile.size
+            first = self.storage.loop_values[tile.tile] * extent
         else:
             return []
         count = max(0, -(-extent // stride))
@@ -412,14 +418,14 @@ class LoopEmitter:
         for argument, n in zip(block.args, nests, strict=True):
             argument.name_hint = n.loop.name
             values[n.variable] = self.builder.named(argument)
-            self.storage.enter(n.loop, values[n.variable])
         first = values[innermost.variable]
         if width is None:
             body = partial(self._body, innermost, values, None, first)
         else:
             body = partial(self._one_vector, innermost, first, upper[-1], values)
         self.is_parallel = True
-        self.builder.filled(block, body, affine.YieldOp.get)
+        with self.storage.inside((n.loop, values[n.variable]) for n in nests):
+            self.builder.filled(block, body, affine.YieldOp.get)
         self.is_parallel = False
         dynamic = StringAttr("dynamic" if _is_uneven(nests) else "static")
         lower_map, lower_operands = self.builder.map([i for group in lower for i in group])

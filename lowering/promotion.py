@@ -103,6 +103,7 @@ def _promotable(block: Block, numbering: Numbering) -> dict[Place, list[_Access]
 
 def _is_invariant(place: Place, block: Block, numbering: Numbering) -> bool:
     used = [numbering.values[n] for subscript in place.subscripts for n in subscript.variables()]
+    used.append(place.memref)
     if place.mask is not None:
         used.append(place.mask)
     return not any(_is_inside(value, block) for value in used)

@@ -9,7 +9,7 @@ allows it, and stay where it does not.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -83,9 +83,13 @@ class Storage:
         """Whether an array is allocated in the body of this loop."""
         return any(p.home is loop for p in self.placements.values())
 
-    def enter(self, loop: Loop, value: Index) -> None:
-        """Says what the value of a loop is in the code that follows."""
-        self.loop_values[loop.name] = value
+    @contextmanager
+    def inside(self, values: Iterable[tuple[Loop, Index]]) -> Generator[None]:
+        """Says what the values of loops are in the code that is made inside."""
+        outer = self.loop_values
+        self.loop_values = {**outer, **{loop.name: value for loop, value in values}}
+        yield
+        self.loop_values = outer
 
     @contextmanager
     def allocated(self, builder: IRBuilder, loop: Loop | None) -> Generator[None]:

@@ -52,6 +52,24 @@ def test_an_element_that_may_be_read_elsewhere_stays_in_memory() -> None:
     assert "iter_args" not in loop_ir(RUNNING_SUM, "reverse{loops=j}")
 
 
+def test_an_array_that_lives_inside_of_the_loop_stays_there() -> None:
+    text = """
+func.func @f(%m: index, %n: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
+  affine.for %i = 0 to %n {
+    %t = memref.alloca() : memref<f64>
+    %0 = affine.load %B[0, %i] : memref<?x?xf64>
+    affine.store %0, %t[] : memref<f64>
+    %1 = affine.load %t[] : memref<f64>
+    affine.store %1, %B[1, %i] : memref<?x?xf64>
+  }
+  return
+}
+"""
+    code = loop_ir(text, "reverse{loops=i}")
+    assert code.index("affine.for") < code.index("memref.alloca")
+    assert "iter_args" not in code
+
+
 def test_nothing_is_touched_around_a_loop_that_may_not_run() -> None:
     text = loop_ir(TRIANGULAR_PRODUCT, "reverse{loops=j}")
     condition = text.index("affine.if")

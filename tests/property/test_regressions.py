@@ -193,6 +193,26 @@ CASES = (
         lambda: [12, np.ones(13, np.int32), np.zeros(13, np.int32)],
         "vectorize{loops=i width=4}",
     ),
+    Case(
+        "vectors in a tile whose loop is left out, after a loop of the same name",
+        """
+        func.func @f(%n: index, %A: memref<?xi64>, %B: memref<?xi64>, %C: memref<?x?xi64>) {
+          affine.for %i = 0 to %n {
+            %x = affine.load %A[%i] : memref<?xi64>
+            affine.store %x, %B[%i] : memref<?xi64>
+          }
+          affine.for %i = 0 to %n {
+            %x = affine.load %A[%i] : memref<?xi64>
+            affine.store %x, %C[%i floordiv 2, %i mod 2] : memref<?x?xi64>
+          }
+          return
+        }
+        """,
+        lambda: [19, np.arange(19), np.zeros(19, np.int64), np.zeros((10, 2), np.int64)],
+        "strip-mine{loops=S0.i size=8},strip-mine{loops=S0.i size=2},"
+        "strip-mine{loops=S1.i size=2},strip-mine{loops=S1.i size=8},"
+        "vectorize{loops=S1.i width=2},split{loops=S1.it2 at=3}",
+    ),
 )
 
 
