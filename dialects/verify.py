@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
+
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolTable
 from xdsl.utils.exceptions import VerifyException
@@ -36,6 +38,8 @@ def _verify(operation: Operation, visible: set[SSAValue]) -> None:
     try:
         if operation.has_trait(SymbolTable):
             _verify_symbols(operation)
+        if isinstance(operation, CallOp):
+            _verify_callee(operation)
         operation.verify(verify_nested_ops=False)
         _verify_more(operation)
         for region in operation.regions:
@@ -80,6 +84,18 @@ def _verify_symbols(operation: Operation) -> None:
             if name.data in names:
                 raise SourceError.at(symbol, f"'@{name.data}' is defined twice")
             names.add(name.data)
+
+
+def _verify_callee(call: CallOp) -> None:
+    around = call.get_toplevel_object()
+    if not isinstance(around, Operation) or not around.has_trait(SymbolTable):
+        return
+    name = call.callee.root_reference.data
+    functions = [op.sym_name.data for op in around.walk() if isinstance(op, FuncOp)]
+    if name not in functions:
+        close = difflib.get_close_matches(name, functions, 1)
+        hint = f"did you mean '@{close[0]}'?" if close else "define it, with a body"
+        raise SourceError.at(call, f"there is no function '@{name}' in this module", hint)
 
 
 def _verify_blocks(operation: Operation, region: Region) -> None:

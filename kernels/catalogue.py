@@ -4,7 +4,20 @@
     arguments = entry.arguments("LARGE")        # [1000, 1100, 1200, 1.5, 1.2, C, A, B]
     entry.flops("LARGE"), entry.traffic("LARGE")
 
-The fields of the tables are explained at the top of `polybench.toml`.
+A suite is a table, `gemm.toml`, or a folder of tables. Arguments come in the order parameters,
+scalars, arrays. The fields of a kernel:
+
+- `arrays`: `initial` is the value of an element as a function of its subscripts i, j, k, l (first
+  to fourth) and the parameters; without it the array starts as zeros. `gram` replaces the array X
+  by X * X^T, which makes it positive definite. `determined` says which elements of an output are
+  more than rounding errors (default: all): the standard values give gramschmidt a matrix of little
+  more than half the rank.
+- `tolerance` is there where a recurrence amplifies rounding errors.
+- `flops` counts additions, subtractions, multiplications, divisions, roots, minima and maxima of
+  the text, with loop-invariant products and repeated subexpressions counted once.
+- `traffic` counts array elements: those read before they are written, plus those written.
+- `sizes`: the parameters of each size class, in order.
+- `source` names an entry of another suite whose loops and other fields are taken over.
 """
 
 from __future__ import annotations
@@ -170,9 +183,15 @@ def catalogue() -> Mapping[str, KernelEntry]:
 
 
 def read_table(suite: str) -> dict[str, dict[str, Any]]:
-    """The table of one suite: fields by kernel."""
-    file = resources.files(PACKAGE) / f"{suite}.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+    """The table of one suite, or all tables in its folder: fields by kernel."""
+    root = resources.files(PACKAGE)
+    files = [root / f"{suite}.toml"]
+    if not files[0].is_file():
+        files = [each for each in (root / suite).iterdir() if each.name.endswith(".toml")]
+    table: dict[str, dict[str, Any]] = {}
+    for file in sorted(files, key=lambda each: each.name):
+        table |= tomllib.loads(file.read_text(encoding="utf-8"))
+    return table
 
 
 def make_entry(name: str, source: str, fields: Mapping[str, Any]) -> KernelEntry:

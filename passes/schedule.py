@@ -24,10 +24,11 @@ from .transformation import (
     Transformation,
     TransformationError,
 )
+from .unchanging import Unchanging
 
 
 @dataclass(frozen=True)
-class Schedule:
+class Schedule(Unchanging):
     """A program, the transformations so far, and the tree that they lead to; immutable.
 
     Schedules of one program are equal when they have the same transformations. `scop` is the

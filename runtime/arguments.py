@@ -14,7 +14,7 @@ from ctypes import addressof, c_char
 from dataclasses import dataclass
 from numbers import Real
 from operator import index
-from typing import NoReturn, cast
+from typing import NoReturn, SupportsFloat, TypeGuard, cast
 
 import numpy as np
 
@@ -197,7 +197,7 @@ class IntegerArgument:
 
 @dataclass(frozen=True)
 class FloatArgument:
-    """An `f32` or `f64` scalar: a float, an int or a NumPy scalar."""
+    """An `f32` or `f64` scalar: a float, an int, or an array or tensor without dimensions."""
 
     place: Place
     element: Element
@@ -213,7 +213,7 @@ class FloatArgument:
         return number
 
     def _to_float(self, value: object) -> float:
-        if not isinstance(value, Real):
+        if not isinstance(value, Real) and not _is_number_in_memory(value):
             raise ArgumentTypeError(
                 f"{self.place}: expected a number, got {_type_name(value)}"
                 f"{_scalar_hint(value, 'float')}"
@@ -224,6 +224,19 @@ class FloatArgument:
             raise ArgumentValueError(
                 f"{self.place}: the integer does not fit into {self.element.name}"
             ) from None
+
+
+def _is_number_in_memory(value: object) -> TypeGuard[SupportsFloat]:
+    """Whether the value is an array or tensor with one real number and no dimensions."""
+    memory = memory_of(value)
+    return (
+        memory is not None
+        and memory.shape == ()
+        and memory.obstacle is None
+        and memory.locked in (None, READ_ONLY)
+        and isinstance(memory.dtype, np.dtype)
+        and memory.dtype.kind in "biuf"
+    )
 
 
 Argument = ArrayArgument | IntegerArgument | FloatArgument

@@ -32,7 +32,7 @@ from . import jit
 from .cache import cache_key, default_cache
 from .openmp import imports
 from .signature import Sizes
-from .threads import default_threads
+from .threads import check_threads, default_threads
 from .version import __version__
 
 
@@ -113,7 +113,7 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
     """Machine code for one value of every size.
 
     Raises BoundsError where the program would leave an array, SourceError for what cannot be
-    compiled.
+    compiled, TooManyThreads where the system does not give as many.
     """
     with ISL_LOCK:
         names = sizes.of(source.scop)
@@ -127,6 +127,8 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
             llvm_ir = str(translate(loops, target=target, options=options))
     code = object_code(llvm_ir, target)
     parallel = "GOMP_parallel" in llvm_ir
+    threads = (options.num_threads or default_threads()) if parallel else 1
+    check_threads(threads)
     name = symbol(source.scop.name)
     exports = [name, FAILED_ALLOCATIONS] if FAILED_ALLOCATIONS in llvm_ir else [name]
     with stage("load"):
@@ -137,7 +139,7 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
         llvm_ir,
         loaded[name],
         loaded.addresses.get(FAILED_ALLOCATIONS),
-        (options.num_threads or default_threads()) if parallel else 1,
+        threads,
         loaded,
         target,
     )

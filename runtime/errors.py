@@ -46,5 +46,9 @@ class OutOfMemory(KernelError, MemoryError):
     """Memory for a kernel's own arrays could not be allocated; its results are worthless."""
 
 
+class TooManyThreads(KernelError, ValueError):
+    """A number of threads that a kernel cannot run with."""
+
+
 class NotSpecialised(KernelError, RuntimeError):
     """The code of a kernel was asked for before the sizes are known."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ..lowering.llvm import Options
 from ..passes.schedule import Schedule
 from ..passes.target import Target
+from ..passes.unchanging import Unchanging
 from .arguments import ArrayArgument, Key
 from .compile import Code, Source, compile_source
 from .errors import ArgumentCountError, NotSpecialised, OutOfMemory, OverlappingArguments
@@ -50,7 +51,7 @@ class Specialisation:
         return self.code.assembly
 
 
-class Kernel:
+class Kernel(Unchanging):
     """A compiled function; called with one Python value for each argument of the function.
 
     Memrefs take NumPy arrays, CPU tensors of torch, or anything with `__array_interface__`: of the
@@ -64,7 +65,8 @@ class Kernel:
 
     A call raises ArgumentCountError, ArgumentTypeError, ArgumentValueError; OverlappingArguments
     when two arrays share memory and one of them is written; BoundsError when the program would
-    leave an array; OutOfMemory when the kernel's own arrays do not fit.
+    leave an array; OutOfMemory when the kernel's own arrays do not fit; TooManyThreads when the
+    system does not give as many as asked for.
     """
 
     def __init__(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from operator import getitem
 from pathlib import Path
 from typing import cast
 
@@ -164,6 +165,10 @@ class Function:
             )
         return Source(self.module, self.function, self.scop, schedule)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """A function is pickled with its program."""
+        return getitem, (Program(self.module), self.name)
+
     def __repr__(self) -> str:
         return f"<Function {self.name}>"
 
@@ -238,6 +243,10 @@ class Program(Mapping[str, Function]):
 
     def __len__(self) -> int:
         return len(self._functions)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """A program is pickled as text."""
+        return load, (str(self.module) + "\n",)
 
     def __repr__(self) -> str:
         return f"<Program: {', '.join(self) or 'no functions'}>"

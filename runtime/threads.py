@@ -7,11 +7,13 @@ import os
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from functools import cache
 
+from .errors import TooManyThreads
 from .openmp import imports, library
 
-# The OpenMP runtime ends the process where the system does not give it the threads it asks for.
 MOST_THREADS = 1024
+"""More than any machine has cores for."""
 
 _Task = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -20,6 +22,31 @@ def default_threads() -> int:
     """How many threads run a parallel loop when nobody asks for a number."""
     runtime = library()
     return 1 if runtime is None else runtime.omp_get_max_threads()
+
+
+@cache
+def check_threads(threads: int) -> None:
+    """Tries out whether the system gives this process so many threads; raises TooManyThreads.
+
+    The OpenMP runtime would end the process. What it needs besides is left to it.
+    """
+    gate = threading.Event()
+    started: list[threading.Thread] = []
+    spare = threads // 8
+    try:
+        for _ in range(threads + spare - 1):
+            thread = threading.Thread(target=gate.wait, daemon=True)
+            thread.start()
+            started.append(thread)
+    except (RuntimeError, MemoryError) as error:
+        raise TooManyThreads(
+            f"the system does not give this process {threads} threads; "
+            f"ask for at most {max(1, len(started) + 1 - spare)}"
+        ) from error
+    finally:
+        gate.set()
+        for thread in started:
+            thread.join()
 
 
 def run_in_team(threads: int, task: Callable[[], object]) -> None:

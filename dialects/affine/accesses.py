@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias, TypeVar
 
 from xdsl.dialects import affine
 from xdsl.dialects.builtin import (
@@ -14,7 +15,7 @@ from xdsl.dialects.builtin import (
     VectorType,
     i32,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, var_operand_def
 from xdsl.parser import Parser, UnresolvedOperand
@@ -24,6 +25,8 @@ from xdsl.utils.hints import isa
 
 from .expressions import ExpressionParser, OperandScope, print_operand_expressions
 from .validity import verify_operands
+
+_OperationT = TypeVar("_OperationT", bound=Operation)
 
 
 class LoadOp(affine.LoadOp):
@@ -38,15 +41,12 @@ class LoadOp(affine.LoadOp):
         attributes = parser.parse_optional_attr_dict()
         memref, type = access.parse_type()
         load = LoadOp(memref, access.operands, access.map, type.get_element_type())
-        load.attributes |= attributes
-        return load
+        return _with_attributes(load, attributes)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
-        _print_access(printer, self.memref, self.map.data, self.indices)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.memref.type)
+        _print_access(printer, self)
+        _print_end(printer, self, self.memref.type)
 
     def verify_(self) -> None:
         _verify_access(self.memref.type, self.map.data, self.indices)
@@ -60,24 +60,20 @@ class StoreOp(affine.StoreOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> StoreOp:
-        value = parser.parse_unresolved_operand()
-        parser.parse_punctuation(",")
+        value = _parse_stored(parser)
         access = _Access(parser)
         attributes = parser.parse_optional_attr_dict()
         memref, type = access.parse_type()
-        resolved = parser.resolve_operand(value, type.get_element_type())
-        store = StoreOp(resolved, memref, access.operands, access.map)
-        store.attributes |= attributes
-        return store
+        stored = parser.resolve_operand(value, type.get_element_type())
+        store = StoreOp(stored, memref, access.operands, access.map)
+        return _with_attributes(store, attributes)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_ssa_value(self.value)
         printer.print_string(", ")
-        _print_access(printer, self.memref, self.map.data, self.indices)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.memref.type)
+        _print_access(printer, self)
+        _print_end(printer, self, self.memref.type)
 
     def verify_(self) -> None:
         _verify_access(self.memref.type, self.map.data, self.indices)
@@ -95,17 +91,12 @@ class VectorLoadOp(affine.VectorLoadOp):
         attributes = parser.parse_optional_attr_dict()
         memref, _ = access.parse_type()
         load = VectorLoadOp(memref, access.operands, access.map, _parse_vector_type(parser))
-        load.attributes |= attributes
-        return load
+        return _with_attributes(load, attributes)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
-        _print_access(printer, self.memref, self.map.data, self.indices)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.memref.type)
-        printer.print_string(", ")
-        printer.print_attribute(self.result.type)
+        _print_access(printer, self)
+        _print_end(printer, self, self.memref.type, self.result.type)
 
     def verify_(self) -> None:
         _verify_access(self.memref.type, self.map.data, self.indices)
@@ -119,26 +110,21 @@ class VectorStoreOp(affine.VectorStoreOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> VectorStoreOp:
-        value = parser.parse_unresolved_operand()
-        parser.parse_punctuation(",")
+        value = _parse_stored(parser)
         access = _Access(parser)
         attributes = parser.parse_optional_attr_dict()
         memref, _ = access.parse_type()
-        resolved = parser.resolve_operand(value, _parse_vector_type(parser))
-        store = VectorStoreOp(resolved, memref, access.operands, access.map)
-        store.attributes |= attributes
-        return store
+        stored = parser.resolve_operand(value, _parse_vector_type(parser))
+        return _with_attributes(
+            VectorStoreOp(stored, memref, access.operands, access.map), attributes
+        )
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_ssa_value(self.value)
         printer.print_string(", ")
-        _print_access(printer, self.memref, self.map.data, self.indices)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.memref.type)
-        printer.print_string(", ")
-        printer.print_attribute(self.value.type)
+        _print_access(printer, self)
+        _print_end(printer, self, self.memref.type, self.value.type)
 
     def verify_(self) -> None:
         _verify_access(self.memref.type, self.map.data, self.indices)
@@ -202,18 +188,15 @@ class PrefetchOp(IRDLOperation):
             locality=locality,
             is_data_cache=is_data_cache,
         )
-        prefetch.attributes |= attributes
-        return prefetch
+        return _with_attributes(prefetch, attributes)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
-        _print_access(printer, self.memref, self.map.data, self.indices)
+        _print_access(printer, self)
         printer.print_string(", write" if self.is_write.value.data else ", read")
         printer.print_string(f", locality<{self.locality_hint.value.data}>, ")
         printer.print_string("data" if self.is_data_cache.value.data else "instr")
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.memref.type)
+        _print_end(printer, self, self.memref.type)
 
     def verify_(self) -> None:
         if not 0 <= self.locality_hint.value.data <= 3:
@@ -244,6 +227,17 @@ class _Access:
         return self._parser.resolve_operand(self._memref, type), type
 
 
+def _parse_stored(parser: Parser) -> UnresolvedOperand:
+    value = parser.parse_unresolved_operand()
+    parser.parse_punctuation(",")
+    return value
+
+
+def _with_attributes(operation: _OperationT, attributes: Mapping[str, Attribute]) -> _OperationT:
+    operation.attributes |= attributes
+    return operation
+
+
 def _parse_vector_type(parser: Parser) -> VectorType:
     parser.parse_punctuation(",")
     position = parser.pos
@@ -261,12 +255,19 @@ def _parse_choice(parser: Parser, no: str, yes: str) -> bool:
     return False
 
 
-def _print_access(
-    printer: Printer, memref: SSAValue, map: AffineMap, operands: Sequence[SSAValue]
-) -> None:
-    printer.print_ssa_value(memref)
+_AccessOp: TypeAlias = "LoadOp | StoreOp | VectorLoadOp | VectorStoreOp | PrefetchOp"
+
+
+def _print_access(printer: Printer, access: _AccessOp) -> None:
+    printer.print_ssa_value(access.memref)
     with printer.in_square_brackets():
-        print_operand_expressions(printer, map, operands)
+        print_operand_expressions(printer, access.map.data, access.indices)
+
+
+def _print_end(printer: Printer, access: _AccessOp, *types: Attribute) -> None:
+    printer.print_op_attributes(access.attributes)
+    printer.print_string(" : ")
+    printer.print_list(types, printer.print_attribute)
 
 
 def _verify_access(type: Attribute, map: AffineMap, operands: Sequence[SSAValue]) -> None:

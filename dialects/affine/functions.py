@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from xdsl.dialects import affine
@@ -45,6 +45,7 @@ from .expressions import print_map
 from .validity import is_valid_dim, is_valid_symbol, verify_operands
 
 _Space = TypeVar("_Space", AffineMapAttr, AffineSetAttr)
+_Function = TypeVar("_Function", bound=Operation)
 
 
 class ApplyOp(affine.ApplyOp):
@@ -55,14 +56,10 @@ class ApplyOp(affine.ApplyOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> ApplyOp:
-        map, operands = parse_applied(parser, AffineMapAttr, "an affine map")
-        apply = ApplyOp(operands, map)
-        apply.attributes |= parser.parse_optional_attr_dict()
-        return apply
+        return _parse_function(parser, ApplyOp)
 
     def print(self, printer: Printer) -> None:
-        print_applied_map(printer, self.map, self.mapOperands)
-        printer.print_op_attributes(self.attributes)
+        _print_function(printer, self, self.mapOperands)
 
     def verify_(self) -> None:
         _verify_counts(self.map, self.mapOperands)
@@ -82,14 +79,10 @@ class MinOp(affine.MinOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> MinOp:
-        map, operands = parse_applied(parser, AffineMapAttr, "an affine map")
-        minimum = MinOp(operands, map)
-        minimum.attributes |= parser.parse_optional_attr_dict()
-        return minimum
+        return _parse_function(parser, MinOp)
 
     def print(self, printer: Printer) -> None:
-        print_applied_map(printer, self.map, self.arguments)
-        printer.print_op_attributes(self.attributes)
+        _print_function(printer, self, self.arguments)
 
     def verify_(self) -> None:
         _verify_extremum(self.map, self.arguments)
@@ -120,14 +113,10 @@ class MaxOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> MaxOp:
-        map, operands = parse_applied(parser, AffineMapAttr, "an affine map")
-        maximum = MaxOp(operands, map)
-        maximum.attributes |= parser.parse_optional_attr_dict()
-        return maximum
+        return _parse_function(parser, MaxOp)
 
     def print(self, printer: Printer) -> None:
-        print_applied_map(printer, self.map, self.arguments)
-        printer.print_op_attributes(self.attributes)
+        _print_function(printer, self, self.arguments)
 
     def verify_(self) -> None:
         _verify_extremum(self.map, self.arguments)
@@ -244,6 +233,22 @@ class LinearizeIndexOp(IRDLOperation):
         for digit, size in enumerate(_constant_sizes(self, digits), 1):
             result = result * size + AffineExpr.dimension(digit)
         return AffineMap(digits, 0, (result,))
+
+
+def _parse_function(
+    parser: Parser, make: Callable[[list[SSAValue], AffineMapAttr], _Function]
+) -> _Function:
+    map, operands = parse_applied(parser, AffineMapAttr, "an affine map")
+    operation = make(operands, map)
+    operation.attributes |= parser.parse_optional_attr_dict()
+    return operation
+
+
+def _print_function(
+    printer: Printer, operation: ApplyOp | MinOp | MaxOp, operands: Sequence[SSAValue]
+) -> None:
+    print_applied_map(printer, operation.map, operands)
+    printer.print_op_attributes(operation.attributes)
 
 
 def parse_applied(

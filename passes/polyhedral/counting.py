@@ -79,6 +79,8 @@ def _weigh(points: isl.Set, weight: Polynomial) -> Fraction:
     if depth == 0:
         return weight[()]
     inner = points.reset_tuple_id()
+    for position in range(depth):  # isl cannot align parameters without names
+        inner = inner.set_dim_name(isl.dim_type.set, position, f"x{position}")
     inner = inner.move_dims(isl.dim_type.param, 0, isl.dim_type.set, 0, depth - 1)
     if not _is_bounded(inner) or not _is_interval(inner):
         raise UncountableError(f"{points} has no bounds, or has gaps")

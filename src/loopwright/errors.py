@@ -18,6 +18,7 @@ from .runtime.errors import (
     NotSpecialised,
     OutOfMemory,
     OverlappingArguments,
+    TooManyThreads,
     UnknownFunction,
     UnsupportedSignature,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "OutOfMemory",
     "OverlappingArguments",
     "SourceError",
+    "TooManyThreads",
     "TransformationError",
     "UnknownFunction",
     "UnsupportedSignature",

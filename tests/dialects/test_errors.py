@@ -233,9 +233,10 @@ MISTAKES = {
     "call of nothing": (
         "  func.call @g() : () -> ()",
         [
-            "3: error: '@g' could not be found in symbol table",
+            "3: error: there is no function '@g' in this module",
             "  func.call @g() : () -> ()",
             "  ^",
+            "hint: define it, with a body",
         ],
     ),
     "string that is not closed": (

@@ -245,9 +245,14 @@ def test_refuses_integers(
         (1j, ArgumentTypeError, "expected a number, got complex"),
         (None, ArgumentTypeError, "expected a number, got NoneType"),
         (
-            torch.ones(()),
+            torch.ones(1),
             ArgumentTypeError,
             "expected a number, got torch.Tensor; convert it with float(...)",
+        ),
+        (
+            np.array("1"),
+            ArgumentTypeError,
+            "expected a number, got numpy.ndarray; convert it with float(...)",
         ),
         (1e39, ArgumentValueError, "1e+39 does not fit into f32"),
         (10**400, ArgumentValueError, "the integer does not fit into f32"),
@@ -261,7 +266,13 @@ def test_refuses_numbers(
     assert str(caught.value) == f"saxpy: argument 2 'alpha': {message}"
 
 
-@pytest.mark.parametrize("value", [3, 3.0, True, np.float32(3), np.float64(3), np.int16(3)])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(3, 3.0, True, np.float32(3), np.float64(3), np.int16(3)),
+        *(np.array(3.0), np.array(3), torch.tensor(3.0), torch.tensor(3)),
+    ],
+)
 def test_numbers_of_every_kind(saxpy: Kernel, value: float) -> None:
     x, y = np.ones(4, "f4"), np.zeros(4, "f4")
     saxpy(4, value, x, y)

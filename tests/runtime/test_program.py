@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import os
+import pickle
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -146,3 +152,51 @@ def test_a_schedule_of_another_type() -> None:
     program = loopwright.load("func.func @f(%n: index) {\n  return\n}\n")["f"]
     with pytest.raises(TypeError, match="f: a schedule is a Schedule or a text, not 5"):
         program.compile(schedule=5)  # pyright: ignore[reportArgumentType]
+
+
+def test_copies_and_pickles() -> None:
+    program = loopwright.load(GEMM)
+    schedule = program["gemm"].schedule("parallel{loops=i}")
+    kernel = program["gemm"].compile(schedule)
+    for each in (schedule, kernel):
+        assert copy.copy(each) is each
+        assert copy.deepcopy(each) is each
+        with pytest.raises(TypeError, match="cannot be pickled; pickle the Program"):
+            pickle.dumps(each)
+    for travelled in (
+        pickle.loads(pickle.dumps(program))["gemm"],
+        pickle.loads(pickle.dumps(program["gemm"])),
+        copy.deepcopy(program["gemm"]),
+    ):
+        other = travelled.compile(str(schedule))
+        a, b, c = np.ones((2, 3)), np.ones((3, 4)), np.zeros((2, 4))
+        other(2, 4, 3, c, a, b)
+        assert (c == 3).all()
+
+
+def test_threads_that_the_system_does_not_give() -> None:
+    """The OpenMP runtime would end the process: here for want of memory for their stacks."""
+    program = """
+import resource, sys
+import numpy as np
+import loopwright
+from support.runtime_programs import GEMM
+kernel = loopwright.load(GEMM)["gemm"].compile("parallel{loops=i}", threads=1000)
+resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+arrays = [np.ones((4, 4)) for _ in range(3)]
+try:
+    kernel(4, 4, 4, *arrays)
+except loopwright.errors.TooManyThreads as error:
+    print(error)
+loopwright.load(GEMM)["gemm"].compile("parallel{loops=i}", threads=2)(4, 4, 4, *arrays)
+print(arrays[0].sum())
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    message, total = done.stdout.splitlines()
+    assert re.fullmatch(
+        r"the system does not give this process 1000 threads; ask for at most \d+", message
+    )
+    assert total == "80.0"

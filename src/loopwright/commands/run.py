@@ -27,6 +27,7 @@ from typing import cast
 import numpy as np
 
 from ..passes.polyhedral.counting import UncountableError, floating_point_operations
+from ..passes.polyhedral.traffic import touched_elements
 from ..passes.schedule import Schedule
 from ..passes.stages import StageTimes, record_stages
 from ..runtime.arguments import ArrayArgument
@@ -143,7 +144,8 @@ def run(arguments: argparse.Namespace) -> int:
         }
         sizes = sizes_of(entry, values) if entry else {}
         work = entry.flops(sizes) if entry else _operations(function, values)
-        _report(function, values, timings, work)
+        traffic = entry.traffic(sizes) if entry else _traffic(function, values)
+        _report(function, values, timings, work, traffic)
     if schedule == DEFAULT:
         print(f"default schedule: {kernel.schedule or 'as written'}")
     for agreement in agreements:
@@ -243,12 +245,20 @@ def _operations(function: Function, values: Sequence[object]) -> int | None:
         return None
 
 
-def _traffic(function: Function, values: Sequence[object]) -> int:
-    """Bytes of all arrays, counted once for reading and once for writing."""
+def _traffic(function: Function, values: Sequence[object]) -> int | None:
+    """Bytes of the elements that are read and of those that are written, each counted once.
+
+    None when they cannot be counted.
+    """
+    sizes = function.signature.sizes_of(values).of(function.scop)
+    try:
+        touched = touched_elements(function.scop, sizes)
+    except UncountableError:
+        return None
     return sum(
-        value.nbytes * (argument.reads + argument.writes)
-        for argument, value in zip(function.signature.arguments, values, strict=True)
-        if isinstance(argument, ArrayArgument) and isinstance(value, np.ndarray)
+        argument.element.dtype.itemsize * sum(touched[position])
+        for position, argument in enumerate(function.signature.arguments)
+        if isinstance(argument, ArrayArgument)
     )
 
 
@@ -260,9 +270,12 @@ def _save(results: Mapping[str, Array], destinations: Mapping[str, Path]) -> Non
 
 
 def _report(
-    function: Function, values: Sequence[object], timings: Mapping[str, Timing], work: int | None
+    function: Function,
+    values: Sequence[object],
+    timings: Mapping[str, Timing],
+    work: int | None,
+    traffic: int | None,
 ) -> None:
-    traffic = _traffic(function, values)
     rows = [["", "median", "min", "spread", "runs", "threads", "GFLOP/s", "GB/s", "speed-up"]]
     base = timings["unscheduled"].median
     for name, timing in timings.items():
@@ -275,7 +288,7 @@ def _report(
                 str(timing.repetitions),
                 f"{timing.threads} {'pinned' if timing.pinned else 'not pinned'}",
                 f"{work / timing.median * 1e-9:.3g}" if work else "-",
-                f"{traffic / timing.median * 1e-9:.3g}",
+                f"{traffic / timing.median * 1e-9:.3g}" if traffic else "-",
                 f"{base / timing.median:.2f}x",
             ]
         )
