@@ -57,6 +57,16 @@ def _make(name: str, names: tuple[str, ...], **options: Any) -> Transformation:
     return all_transformations()[name](names, **options)
 
 
+def _expanded(schedule: Schedule, illegal: Transformation) -> Iterator[Advice]:
+    """The step after each iteration of its loops has been given local arrays of its own."""
+    arrays = (array.name for array in schedule.scop.arrays if array.is_local)
+    steps = [_make("expand", illegal.loops, array=name) for name in arrays]
+    legal = tuple(step for step in steps if schedule.legal(step))
+    for step in legal:
+        yield Advice((step,), illegal)
+    yield Advice(legal, illegal)
+
+
 def _skewed(schedule: Schedule, illegal: Transformation) -> Iterator[Advice]:
     """The step after inner loops have been skewed with respect to outer ones.
 
@@ -165,12 +175,13 @@ def _wavefronts(schedule: Schedule, illegal: Transformation) -> Iterator[Advice]
 _Candidates = Callable[["Schedule", Transformation], Iterator[Advice]]
 
 _CANDIDATES: Mapping[str, tuple[_Candidates, ...]] = {
-    "tile": (_skewed,),
-    "interchange": (_skewed,),
-    "unroll-and-jam": (_skewed,),
-    "wavefront": (_skewed,),
-    "parallel": (_other_loop, _shifted_statements, _distributed, _wavefronts),
-    "vectorize": (_other_loop, _shifted_statements, _distributed),
+    "tile": (_expanded, _skewed),
+    "interchange": (_expanded, _skewed),
+    "unroll-and-jam": (_expanded, _skewed),
+    "wavefront": (_expanded, _skewed),
+    "reverse": (_expanded,),
+    "parallel": (_expanded, _other_loop, _shifted_statements, _distributed, _wavefronts),
+    "vectorize": (_expanded, _other_loop, _shifted_statements, _distributed),
     "fuse": (_shifted_loops, _as_shifted_as_needed),
-    "distribute": (_legal_cuts,),
+    "distribute": (_expanded, _legal_cuts),
 }

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from . import schedule_tree
 from .descriptions import describe_statement, node_label
 from .polyhedral.dependences import Dependence, DependenceKind
 from .polyhedral.distance import distances
 from .polyhedral.scop import Scop
 from .schedule import Schedule
-from .schedule_tree import Leaf, Loop, Sequence, Tree
+from .schedule_tree import Leaf, Loop, Tree
 
 _COLOURS = {
     DependenceKind.FLOW: "#1b6ca8",
@@ -39,7 +40,7 @@ def _nodes(scop: Scop, tree: Tree, name: str) -> Iterator[str]:
     colour = _fill(tree)
     fill = f", fillcolor={_quote(colour)}" if colour else ""
     yield f"    {name} [label={_quote(node_label(scop, tree))}{fill}];"
-    children = tree.children if isinstance(tree, Sequence) else ()
+    children = tree.children if isinstance(tree, schedule_tree.Sequence) else ()
     for number, child in enumerate((tree.body,) if isinstance(tree, Loop) else children):
         yield from _nodes(scop, child, f"{name}_{number}")
         yield f"    {name} -> {name}_{number};"
@@ -60,26 +61,42 @@ def _fill(tree: Tree) -> str | None:
 def dependence_graph(scop: Scop, dependences: Iterable[Dependence]) -> str:
     """Statements and the dependences between them, as DOT.
 
-    An edge has the kind, the array and the distances along the loops that both share.
+    An edge has the kind, the array and the distances along the loops that both share. Edges from a
+    statement to itself are one, as their labels would lie on top of each other.
     """
     lines = [f"digraph {_quote(scop.name)} {{", *_HEAD]
     lines += [
         f"  {_quote(s.name)} [label={_quote(describe_statement(scop, s.name))}];"
         for s in scop.statements
     ]
+    own: dict[str, list[Dependence]] = {}
     for dependence in dependences:
-        steps = distances(scop, dependence.source, dependence.target, dependence.relation)
-        loops = scop.statement(dependence.source).loops
-        distance = ", ".join(f"{name}: {step}" for name, step in zip(loops, steps, strict=False))
-        label = f"{dependence.kind.value} on {dependence.array} ({distance})"
-        style = ", style=dashed" if dependence.reduction else ""
-        lines.append(
-            f"  {_quote(dependence.source)} -> {_quote(dependence.target)} "
-            f"[label={_quote(label)}, color={_quote(_COLOURS[dependence.kind])}{style}];"
-        )
+        if dependence.source == dependence.target:
+            own.setdefault(dependence.source, []).append(dependence)
+        else:
+            lines.append(_edge(scop, [dependence]))
+    lines += [_edge(scop, group) for group in own.values()]
     return "\n".join((*lines, "}"))
 
 
+def _edge(scop: Scop, group: Sequence[Dependence]) -> str:
+    """One edge for dependences between the same statements."""
+    label = "\n".join(_label(scop, dependence) for dependence in group)
+    colours = ":".join(dict.fromkeys(_COLOURS[dependence.kind] for dependence in group))
+    style = ", style=dashed" if all(dependence.reduction for dependence in group) else ""
+    return (
+        f"  {_quote(group[0].source)} -> {_quote(group[0].target)} "
+        f"[label={_quote(label)}, color={_quote(colours)}{style}];"
+    )
+
+
+def _label(scop: Scop, dependence: Dependence) -> str:
+    steps = distances(scop, dependence.source, dependence.target, dependence.relation)
+    loops = scop.statement(dependence.source).loops
+    distance = ", ".join(f"{name}: {step}" for name, step in zip(loops, steps, strict=False))
+    return f"{dependence.kind.value} on {dependence.array} ({distance})"
+
+
 def _quote(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

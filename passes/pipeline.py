@@ -21,6 +21,9 @@ _TOKEN = re.compile(
     re.ASCII,
 )
 
+# Nobody reads a longer list of names in a message: xDSL alone has some 200 passes.
+_MOST_LISTED = 40
+
 
 @dataclass(frozen=True)
 class Word:
@@ -112,7 +115,11 @@ def unknown(word: Word, text: str, what: str, known: Iterable[str]) -> SourceErr
     """The error for a name that is not among the known ones."""
     names = sorted(known)
     close = difflib.get_close_matches(word.text, names, 1)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
+    if close:
+        hint = f"did you mean {close[0]}?"
+    else:
+        few = len(names) <= _MOST_LISTED
+        hint = f"there are {', '.join(names)}" if few else "--help lists what there is"
     return error_at(text, word.position, f"unknown {what}: {word.text!r}", hint)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from xdsl.ir.affine import (
@@ -40,9 +39,50 @@ def to_text(expression: AffineExpr, dims: Sequence[str], symbols: Sequence[str])
 
 
 def to_readable_text(expression: AffineExpr, dims: Sequence[str], symbols: Sequence[str]) -> str:
-    """`d0 + s0 * 2` -> `i + (N * 2)`, in MLIR's syntax."""
-    names = {"d": dims, "s": symbols}
-    text = re.sub(r"\b([ds])(\d+)\b", lambda found: names[found[1]][int(found[2])], str(expression))
-    if isinstance(expression, AffineBinaryOpExpr):
-        text = text[1:-1]
-    return text.replace("+ -", "- ")
+    """`(s0 + d0 * -1) - 1` -> `N - i - 1`, in MLIR's syntax."""
+    terms: dict[AffineExpr, int] = {}
+    constant = _collect(expression, 1, terms)
+    texts = [
+        (factor, _term(atom, abs(factor), dims, symbols, alone=len(terms) == 1 and not constant))
+        for atom, factor in terms.items()
+        if factor
+    ]
+    if constant or not texts:
+        texts.append((constant, str(abs(constant))))
+    # What is subtracted comes after something that is not.
+    first = next((n for n, (factor, _) in enumerate(texts) if factor > 0), 0)
+    texts.insert(0, texts.pop(first))
+    (factor, head), *rest = texts
+    signed = "".join(f" {'-' if factor < 0 else '+'} {text}" for factor, text in rest)
+    return f"{'-' if factor < 0 else ''}{head}{signed}"
+
+
+def _collect(expression: AffineExpr, factor: int, terms: dict[AffineExpr, int]) -> int:
+    """Adds `factor` times a sum to its terms, and returns its constant part."""
+    match expression:
+        case AffineConstantExpr(value):
+            return factor * value
+        case AffineBinaryOpExpr(AffineBinaryOpKind.Add, lhs, rhs):
+            return _collect(lhs, factor, terms) + _collect(rhs, factor, terms)
+        case AffineBinaryOpExpr(AffineBinaryOpKind.Mul, lhs, AffineConstantExpr(value)):
+            return _collect(lhs, factor * value, terms)
+        case AffineBinaryOpExpr(AffineBinaryOpKind.Mul, AffineConstantExpr(value), rhs):
+            return _collect(rhs, factor * value, terms)
+        case _:
+            terms[expression] = terms.get(expression, 0) + factor
+            return 0
+
+
+def _term(
+    atom: AffineExpr, factor: int, dims: Sequence[str], symbols: Sequence[str], *, alone: bool
+) -> str:
+    match atom:
+        case AffineBinaryOpExpr(kind, lhs, rhs):
+            sides = (to_readable_text(side, dims, symbols) for side in (lhs, rhs))
+            text = f" {kind.get_token()} ".join(
+                side if side.isidentifier() or side.isdigit() else f"({side})" for side in sides
+            )
+            text = text if alone and factor == 1 else f"({text})"
+        case _:
+            text = to_text(atom, dims, symbols)
+    return text if factor == 1 else f"{text} * {factor}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from support.runtime_programs import DOT, GEMM
@@ -141,6 +143,38 @@ def test_drawing(
     dot.write_text("#!/bin/sh\necho 'syntax error in line 1' >&2; exit 1\n")
     message = error(capsys, "deps", gemm, "--svg", str(tmp_path / "d.svg"))
     assert message == "loopwright: error: dot failed: syntax error in line 1"
+
+
+def test_edges_from_a_statement_to_itself_are_one(gemm: str, tmp_path: Path) -> None:
+    path = tmp_path / "d.dot"
+    assert main(["deps", gemm, "--dot", str(path)]) == 0
+    (edge,) = (line for line in path.read_text().splitlines() if " -> " in line)
+    assert edge == (
+        '  "S0" -> "S0" [label="flow on C (i: 0, j: 0, k: 1)\\nanti on C (i: 0, j: 0, k: 1)\\n'
+        'output on C (i: 0, j: 0, k: 1)", color="#1b6ca8:#c05621:#6b46c1", style=dashed];'
+    )
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+NODE = re.compile(r' +"?\w+"? \[label=')
+LABEL = re.compile(r'label="([^"]*)"')
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="needs Graphviz")
+@pytest.mark.parametrize("command", ["deps", "schedule"])
+@pytest.mark.parametrize("kernel", ["2mm", "nussinov", "jacobi-1d"])
+def test_drawing_with_graphviz(command: str, kernel: str, tmp_path: Path) -> None:
+    dot, svg = tmp_path / "g.dot", tmp_path / "g.svg"
+    program = f"polybench/{kernel}"
+    assert main([command, program, "--dot", str(dot), "--svg", str(svg)]) == 0
+    lines = dot.read_text().splitlines()
+    drawn = ElementTree.parse(svg).getroot()
+    groups = [group.get("class") for group in drawn.iter(f"{SVG}g")]
+    assert groups.count("edge") == sum(" -> " in line for line in lines) > 0
+    assert groups.count("node") == len([line for line in lines if NODE.match(line)]) > 0
+    texts = {text.text for text in drawn.iter(f"{SVG}text")}
+    labels = [label for line in lines for label in LABEL.findall(line)]
+    assert {line for label in labels for line in label.split("\\n")} == texts
 
 
 @pytest.mark.parametrize("program", ["", GEMM])

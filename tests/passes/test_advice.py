@@ -63,6 +63,25 @@ func.func @far(%n: index, %A: memref<?xf64>, %B: memref<?xf64>, %C: memref<?xf64
 }
 """
 
+# t = A[i]; s = t; B[i] = s * t.
+SCALARS = """
+func.func @scalars(%n: index, %A: memref<?xf64>, %B: memref<?xf64>) {
+  %t = memref.alloca() : memref<f64>
+  %s = memref.alloca() : memref<f64>
+  affine.for %i = 0 to %n {
+    %0 = affine.load %A[%i] : memref<?xf64>
+    affine.store %0, %t[] : memref<f64>
+    %1 = affine.load %t[] : memref<f64>
+    affine.store %1, %s[] : memref<f64>
+    %2 = affine.load %s[] : memref<f64>
+    %3 = affine.load %t[] : memref<f64>
+    %4 = arith.mulf %2, %3 : f64
+    affine.store %4, %B[%i] : memref<?xf64>
+  }
+  return
+}
+"""
+
 KNOWN = [
     ("seidel-2d", "tile{loops=t,i sizes=4,4}", "skew{loops=t,i factors=1} makes it legal"),
     ("seidel-2d", "tile{loops=i,j sizes=4,4}", "skew{loops=i,j factors=1} makes it legal"),
@@ -129,6 +148,18 @@ def test_shift_of_statements() -> None:
     hint = error(original, "parallel{loops=i}").hint
     assert hint == "shift{loops=i offset=-1 statements=S1} makes it legal"
     assert follow(original, "parallel{loops=i}", hint).tree
+
+
+@pytest.mark.parametrize(
+    "step", ["parallel{loops=i}", "vectorize{loops=i width=4}", "distribute{loops=i}"]
+)
+def test_expansion(step: str) -> None:
+    original = schedule_of(SCALARS)
+    hint = error(original, step).hint
+    assert hint == "expand{loops=i array=t},expand{loops=i array=s} makes it legal"
+    assert follow(original, step, hint).tree
+    one = original.apply_all(parse_pipeline("expand{loops=i array=s}"))
+    assert error(one, step).hint == "expand{loops=i array=t} makes it legal"
 
 
 def test_distribution() -> None:

@@ -82,6 +82,17 @@ def test_mistakes(
     assert capsys.readouterr().err.startswith(message.format(two=two))
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("tiel", "did you mean tile?"), ("qqqqqq", "--help lists what there is")],
+)
+def test_unknown_passes(name: str, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert opt.run([GEMM, "-p", name]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == f"<pipeline>:1:1: error: unknown pass: '{name}'"
+    assert lines[3] == f"hint: {hint}"
+
+
 BROKEN = [
     b"",
     b"\xff\xfe",
