@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .costmodel.dataset.errors import DatasetError
 from .dialects.errors import SourceError
 from .passes.polyhedral.bounds import BoundsError
 from .passes.transformation import (
@@ -30,6 +31,7 @@ __all__ = [
     "ArgumentValueError",
     "BoundsError",
     "BuildError",
+    "DatasetError",
     "IllegalTransformation",
     "InputError",
     "KernelError",
@@ -52,5 +54,6 @@ USER_ERRORS = (
     UnknownFunction,
     InputError,
     BuildError,
+    DatasetError,
 )
 """The base classes of all of these."""

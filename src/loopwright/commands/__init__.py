@@ -15,6 +15,7 @@ COMMANDS = {
     "schedule": "print the loops of a program, before and after a schedule",
     "deps": "print the dependences of a program",
     "bench": "measure kernels side by side with what else is installed",
+    "data": "make and keep data to learn from: programs, schedules, times",
     "machine": "measure the limits of this machine and print its roofline",
     "emit": "print a program as loops, C, LLVM IR or assembly",
 }

@@ -1,0 +1,1 @@
+"""Labelled (program, schedule) pairs on disk: Parquet shards in a directory."""

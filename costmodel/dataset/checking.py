@@ -1,0 +1,65 @@
+"""Whether everything in a directory of labels is as it should be."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from .schema import FAILED, Row, digest, pair_key
+from .shards import DAMAGED, list_shards, read_rows
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was read, and one line per problem. `pairs` are labels of different schedules."""
+
+    shards: int
+    rows: int
+    pairs: int
+    problems: tuple[str, ...]
+
+
+def check(directory: Path) -> Report:
+    """Reads all shards, verifies keys and numbers; raises DatasetError, OSError."""
+    listing = list_shards(directory)
+    problems = [damage.reason for damage in listing.damaged]
+    problems += [f"{path}: left by an interrupted process" for path in listing.temporary]
+    problems += [f"{shard.path}: replaced by another shard" for shard in listing.replaced]
+    problems += [f"{path}: put aside" for path in sorted(directory.glob(f"*{DAMAGED}"))]
+    seen: Counter[bytes] = Counter()
+    programs: dict[bytes, bool] = {}
+    rows = pairs = 0
+    for shard in listing.shards:
+        for row in read_rows(shard):
+            rows += 1
+            seen[row["key"]] += 1
+            pairs += row["schedule"] != "" and seen[row["key"]] == 1
+            identity = row["program_key"]
+            programs[identity] = programs.get(identity, False) or row["schedule"] == ""
+            wrong = _wrong(row)
+            if wrong:
+                problems.append(f"{shard.path}: row {row['key'].hex()}: {wrong}")
+    doubles = sum(count - 1 for count in seen.values())
+    if doubles:
+        problems.append(f"{doubles} rows are there twice; readers take one of them")
+    orphans = sum(not has_own for has_own in programs.values())
+    if orphans:
+        problems.append(f"{orphans} programs have no row of their own")
+    return Report(len(listing.shards), rows, pairs, tuple(problems))
+
+
+def _wrong(row: Row) -> str | None:
+    """What is wrong with a row, if anything."""
+    if row["program_key"] != digest(row["program"], row["sizes"]):
+        return "the key of the program is not that of its text and sizes"
+    threads, schedule = row["threads"], row["schedule"]
+    if row["key"] != pair_key(row["program_key"], schedule, threads, row["machine"]):
+        return "the key is not that of its program, schedule and machine"
+    if row["status"] == FAILED:
+        return None
+    for name in ("seconds", "fastest", "baseline_seconds"):
+        if not math.isfinite(row[name]) or row[name] <= 0:
+            return f"{name} is {row[name]}"
+    return None

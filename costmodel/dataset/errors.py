@@ -1,0 +1,7 @@
+"""What can be wrong with a dataset."""
+
+from __future__ import annotations
+
+
+class DatasetError(Exception):
+    """A directory or a shard that cannot be used; `str()` is one line."""

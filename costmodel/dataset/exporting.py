@@ -1,0 +1,61 @@
+"""All labels of a directory as one file, for other tools."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from .shards import list_shards, read_table
+
+
+def export(directory: Path, output: Path) -> int:
+    """Writes Parquet, CSV or JSON lines, as the suffix says; returns the number of rows.
+
+    Keys are written in hexadecimal digits. Raises DatasetError, OSError, and KeyError for another
+    suffix.
+    """
+    write = FORMATS[output.suffix]
+    table = _readable(read_table(list_shards(directory).shards))
+    temporary = output.with_name(f"{output.name}.writing")
+    write(table, temporary)
+    temporary.replace(output)
+    return table.num_rows
+
+
+def _readable(table: pa.Table) -> pa.Table:
+    """Keys as text, and dictionaries as plain columns."""
+    columns: list[pa.ChunkedArray] = []
+    for field in table.schema:
+        column = table[field.name]
+        if pa.types.is_fixed_size_binary(field.type):
+            column = pa.chunked_array([[key.hex() for key in column.to_pylist()]], pa.string())
+        elif pa.types.is_dictionary(field.type):
+            column = column.cast(field.type.value_type)
+        columns.append(column)
+    return pa.table(columns, names=table.schema.names)
+
+
+def _write_parquet(table: pa.Table, path: Path) -> None:
+    pq.write_table(table, path, compression="zstd")
+
+
+def _write_csv(table: pa.Table, path: Path) -> None:
+    pyarrow.csv.write_csv(table, path)
+
+
+def _write_lines(table: pa.Table, path: Path) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        for batch in table.to_batches(max_chunksize=4096):
+            file.writelines(f"{json.dumps(row)}\n" for row in batch.to_pylist())
+
+
+FORMATS: Mapping[str, Callable[[pa.Table, Path], None]] = {
+    ".parquet": _write_parquet,
+    ".csv": _write_csv,
+    ".jsonl": _write_lines,
+}

@@ -1,0 +1,27 @@
+"""Schedules that gave no label, kept as programs with the command that shows what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..labels import Incident
+from .schema import digest, sizes_text
+
+FOLDER = "incidents"
+
+
+def store_incident(directory: Path, incident: Incident) -> Path:
+    """Writes `incidents/KIND-NUMBER.mlir`; the same incident has the same name."""
+    folder = directory / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    number = digest(incident.text, sizes_text(incident.sizes), incident.schedule).hex()[:12]
+    path = folder / f"{incident.kind}-{number}.mlir"
+    sizes = " ".join(f"--set {name}={value}" for name, value in incident.sizes.items())
+    schedule = f" -p '{incident.schedule}'" if incident.schedule else ""
+    message = incident.message.replace("\n", "\n// ")
+    path.write_text(
+        f"// {message}\n// seed {incident.seed}\n"
+        f"// loopwright run {path.name} {sizes}{schedule}\n{incident.text}",
+        encoding="utf-8",
+    )
+    return path

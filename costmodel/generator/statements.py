@@ -1,0 +1,203 @@
+"""The statements of random programs: assignments, stencils, reductions."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from . import distribution
+from .accesses import Accesses, Nest, shifted
+from .distribution import draw
+from .expressions import Code, Value
+from .memory import UNIT, ArraySpec, Facts, Loop, Work
+
+ACCUMULATED = 1e6
+"""No accumulation has more steps than this, as far as the bounds of values are concerned."""
+
+
+@dataclass
+class Statements:
+    """Writes statements into the code, and notes what they cost."""
+
+    random: Random
+    code: Code
+    accesses: Accesses
+    facts: Facts
+
+    def write(self, pattern: str, loops: Sequence[Loop], nest: Nest) -> None:
+        """One statement of the given pattern inside the loops, outermost first."""
+        self.code.nanoseconds = 0.0
+        _WRITERS[pattern](self, loops, nest)
+        self.facts.work.append(Work(tuple(loops), self.code.nanoseconds))
+
+    def assignment(self, loops: Sequence[Loop], nest: Nest) -> None:
+        """`X[i, j] = f(A[i, j], B[j], ...)`."""
+        target = self.accesses.target(loops, nest)
+        operands = self._operands(draw(self.random, distribution.READS), loops, nest, target)
+        if self.accesses.is_repeated:
+            value = self.code.average(operands)
+        else:
+            value = self.code.combine(operands)
+        subscripts = self.accesses.subscripts(target, loops, is_plain=True)
+        self.accesses.store(self.accesses.bounded(value), target, subscripts, nest)
+
+    def _operands(
+        self, reads: int, loops: Sequence[Loop], nest: Nest, target: ArraySpec | None = None
+    ) -> list[Value]:
+        """Array elements, some with functions applied, and a constant or an argument now and then.
+
+        The target of the statement is not among them.
+        """
+        operands: list[Value] = []
+        unused = list(loops)
+        for _ in range(reads):
+            array = self.accesses.source(loops, nest, unused)
+            if array is target:
+                array = self.accesses.new_array(target.dimensions)
+            subscripts = self.accesses.subscripts(array, loops, unused=unused)
+            value = self.accesses.load(array, subscripts, nest)
+            if self.code.is_float and self.random.random() < distribution.CALL:
+                value = self.code.call(draw(self.random, distribution.CALLS), value)
+            operands.append(value)
+        if self.random.random() < 0.3:
+            operands.append(self._scalar())
+        return operands
+
+    def _scalar(self) -> Value:
+        if self.random.random() < 0.4:
+            return Value("%alpha", UNIT)
+        if self.code.is_float:
+            return self.code.constant(self.random.choice((0.2, 0.25, 0.5, 1.5, 2.0, 3.0)))
+        return self.code.constant(self.random.choice((2, 3, 5, 7)))
+
+    def stencil(self, loops: Sequence[Loop], nest: Nest) -> None:
+        """`X[i, j] = mean of A[i + a, j + b]`; in place, X is A."""
+        spatial = [loop for loop in loops if loop.halo] or list(loops)
+        spatial = spatial[-3:]
+        others = [loop for loop in loops if loop not in spatial]
+        kept = others[-1:] if self.random.random() < 0.5 else []
+        around = [*kept, *spatial]
+        source = self._stencil_source(around, nest)
+        in_place = self.random.random() < distribution.IN_PLACE
+        if in_place and (self.accesses.is_repeated or source not in nest.written):
+            target = source
+        else:
+            target = self.accesses.target(loops, nest)
+            if target is source:
+                target = self.accesses.new_array(source.dimensions)
+        radius = max((loop.halo for loop in spatial), default=0)
+        neighbours = self._neighbours(len(spatial), radius)
+        operands = [
+            self.accesses.load(source, self._neighbour(around, (0,) * len(kept) + offsets), nest)
+            for offsets in neighbours
+        ]
+        if target is not source and self.random.random() < 0.25:
+            operands += self._operands(1, loops, nest, target)
+        value = self.accesses.bounded(self.code.average(operands))
+        here = around if target is source else loops
+        subscripts = (
+            self._neighbour(here, (0,) * len(here))
+            if target is source
+            else self.accesses.subscripts(target, loops, is_plain=True)
+        )
+        self.accesses.store(value, target, subscripts, nest)
+
+    def _stencil_source(self, around: Sequence[Loop], nest: Nest) -> ArraySpec:
+        dimensions = tuple(loop.dimension for loop in around)
+        fitting = [
+            array
+            for array in self.accesses.arrays
+            if array.dimensions == dimensions
+            and (self.accesses.is_repeated or array not in nest.written)
+        ]
+        if fitting and self.random.random() < 0.7:
+            return self.random.choice(fitting)
+        return self.accesses.new_array(dimensions)
+
+    def _neighbour(self, around: Sequence[Loop], offsets: Sequence[int]) -> str:
+        return ", ".join(
+            shifted(loop.name, offset) for loop, offset in zip(around, offsets, strict=True)
+        )
+
+    def _neighbours(self, rank: int, radius: int) -> list[tuple[int, ...]]:
+        """Offsets of a star, a box, or some elements of a box."""
+        box = list(itertools.product(range(-radius, radius + 1), repeat=rank))
+        star = [offsets for offsets in box if sum(map(bool, offsets)) <= 1]
+        shape = draw(self.random, distribution.STENCIL_SHAPES)
+        if shape == "star":
+            return star[: distribution.MOST_READS]
+        if shape == "random" or len(box) > distribution.MOST_READS:
+            count = self.random.randint(2, min(len(box), 9)) if len(box) > 1 else 1
+            return sorted(self.random.sample(box, count))
+        return box
+
+    def reduction(self, loops: Sequence[Loop], nest: Nest) -> None:
+        """`X[i] += A[i, k] * B[k]`: the target has no subscript for some of the loops."""
+        self.reduce(loops, self.kept_loops(loops), nest, None)
+
+    def kept_loops(self, loops: Sequence[Loop]) -> list[Loop]:
+        """The loops that are not reduced over."""
+        count = min(draw(self.random, distribution.REDUCTION_LOOPS), max(1, len(loops) - 1))
+        if self.random.random() < distribution.REDUCTION_INNERMOST:
+            return list(loops[:-count])
+        reduced = self.random.sample(range(len(loops)), count)
+        return [loop for position, loop in enumerate(loops) if position not in reduced]
+
+    def reduce(
+        self, loops: Sequence[Loop], kept: Sequence[Loop], nest: Nest, target: ArraySpec | None
+    ) -> None:
+        """Accumulates into one element per iteration of the `kept` loops."""
+        table = (
+            distribution.FLOAT_REDUCTIONS if self.code.is_float else distribution.INTEGER_REDUCTIONS
+        )
+        kind = draw(self.random, table)
+        if self.accesses.is_repeated and kind in ("addf", "subf"):
+            kind = self.random.choice(("maximumf", "minimumf"))
+        if target is None:
+            # A full reduction keeps an element per iteration of the outermost loop.
+            target = self.accesses.target(kept or loops[:1], nest)
+        subscripts = self.accesses.subscripts(target, kept or loops[:1], is_plain=True)
+        old = self.accesses.load(target, subscripts, nest)
+        reads = draw(self.random, {1: 0.25, 2: 0.5, 3: 0.15, 4: 0.07, 6: 0.03})
+        operands = self._operands(reads, loops, nest, target)
+        term = self._product_of(operands) if self.random.random() < 0.7 else self._any_of(operands)
+        term = self.accesses.bounded(term)
+        new = self.code.binary(kind, old, term)
+        if kind in ("addf", "subf"):
+            term = Value(term.name, term.interval.scaled(ACCUMULATED))
+        self.accesses.store(
+            Value(new.name, old.interval.hull(term.interval)), target, subscripts, nest
+        )
+
+    def _product_of(self, operands: Sequence[Value]) -> Value:
+        operation = "mulf" if self.code.is_float else "muli"
+        value = operands[0]
+        for operand in operands[1:]:
+            value = self.code.binary(operation, value, operand)
+        return value
+
+    def _any_of(self, operands: Sequence[Value]) -> Value:
+        return self.code.combine(operands)
+
+    def initialise(self, kept: Sequence[Loop], nest: Nest) -> ArraySpec:
+        """`X[i] = 0` or `X[i] = b[i]`, before a reduction; returns X."""
+        self.code.nanoseconds = 0.0
+        target = self.accesses.target(kept, nest)
+        if self.random.random() < 0.6:
+            value = self.code.constant(0.0)
+        else:
+            (value, *_) = self._operands(1, kept, nest, target)
+            value = self.accesses.bounded(value)
+        subscripts = self.accesses.subscripts(target, kept, is_plain=True)
+        self.accesses.store(value, target, subscripts, nest)
+        self.facts.work.append(Work(tuple(kept), self.code.nanoseconds))
+        return target
+
+
+_WRITERS = {
+    "assignment": Statements.assignment,
+    "stencil": Statements.stencil,
+    "reduction": Statements.reduction,
+}

@@ -1,0 +1,106 @@
+"""Processes that can be stopped, continued and killed, and that end with their parent."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+import os
+import resource
+import signal
+import subprocess
+import sys
+from multiprocessing.connection import Connection, Pipe
+from typing import Any
+
+_PR_SET_PDEATHSIG = 1
+
+
+class Child:
+    """A process that runs `main(connection, *arguments)` of a module of this package.
+
+    It has a session of its own, which takes the processes that it starts with it when it is killed.
+    """
+
+    def __init__(self, module: str, *arguments: str, cpus: set[int] | None = None) -> None:
+        ours, theirs = Pipe()
+        self.connection: Connection = ours
+        self.name = module
+        command = [sys.executable, "-P", "-m", __spec__.name, module, str(theirs.fileno())]
+        environment = {**os.environ, "OMP_WAIT_POLICY": "passive", "OPENBLAS_NUM_THREADS": "1"}
+        self._process = subprocess.Popen(
+            [*command, *arguments],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            env=environment,
+        )
+        theirs.close()
+        self.is_paused = False
+        if cpus is not None:
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(self._process.pid, cpus)
+
+    def send(self, message: object) -> None:
+        """Sends a message; one that does not arrive shows in `receive`."""
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self.connection.send(message)
+
+    def receive(self) -> Any:
+        """The next message; raises EOFError when the process has ended."""
+        try:
+            return self.connection.recv()
+        except (ConnectionResetError, OSError) as error:
+            raise EOFError from error
+
+    def pause(self) -> None:
+        """Stops the process where it is."""
+        if not self.is_paused:
+            self.is_paused = True
+            self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Lets it go on."""
+        if self.is_paused:
+            self.is_paused = False
+            self._signal(signal.SIGCONT)
+
+    def kill(self) -> int:
+        """Ends it and what it has started; returns the exit code, negative after a signal."""
+        code = self._process.poll()
+        self._signal(signal.SIGKILL)
+        self.connection.close()
+        return self._process.wait() if code is None else code
+
+    def exit_code(self) -> int:
+        """The exit code of a process that has ended or is about to."""
+        try:
+            return self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            return self.kill()
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+
+def limit_memory(limit: int) -> None:
+    """Bounds the memory of this process, in bytes; what asks for more fails."""
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def die_with_parent() -> None:
+    """The system kills this process when the thread that started it ends, however that happens."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if hasattr(libc, "prctl"):
+        libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
+
+
+def _main(module: str, descriptor: str, *arguments: str) -> None:
+    connection = Connection(int(descriptor))
+    with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
+        importlib.import_module(f".{module}", __package__).main(connection, *arguments)
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

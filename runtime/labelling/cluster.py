@@ -1,0 +1,70 @@
+"""Labelling on the machines of a Dask cluster: one station per machine, batches of programs.
+
+A batch whose worker is lost is labelled by another one; what comes twice is stored once.
+"""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from distributed import Client, as_completed
+
+from ...costmodel.labels import LabelledProgram, Workload
+from .messages import Policy
+from .remote import RemoteStation
+
+BATCH = 8
+"""Programs of one task: enough that the pipeline inside it is mostly full."""
+
+AHEAD = 2
+"""Tasks per worker that are submitted at a time."""
+
+RESOURCE = "measuring"
+"""A resource that workers can offer (`--resources measuring=1`), where a machine has several."""
+
+_stations: dict[tuple[Workload, Policy], RemoteStation] = {}
+
+
+def label_batch(workload: Workload, policy: Policy, items: Sequence[int]) -> list[LabelledProgram]:
+    """Runs on a worker, one call at a time; its station stays for the next batch."""
+    key = (workload, policy)
+    station = _stations.get(key)
+    if station is None:
+        station = _stations[key] = RemoteStation(workload, policy)
+        atexit.register(station.close)
+    try:
+        return station.label(items)
+    except BaseException:
+        _stations.pop(key).close()
+        raise
+
+
+def label_on_cluster(
+    workload: Workload, policy: Policy, items: Sequence[int], scheduler: str
+) -> Iterator[LabelledProgram]:
+    """The labels of all programs, in any order; raises OSError when there is no scheduler."""
+    batches = iter([items[start : start + BATCH] for start in range(0, len(items), BATCH)])
+    with Client(scheduler, timeout="20s") as client:
+        client.wait_for_workers(1, timeout=60)
+        workers: dict[str, Any] = client.scheduler_info()["workers"]
+        offered = any(RESOURCE in worker.get("resources", {}) for worker in workers.values())
+        options: dict[str, Any] = {"resources": {RESOURCE: 1}} if offered else {}
+
+        def submit() -> Any:
+            batch = next(batches, None)
+            if batch is None:
+                return None
+            return client.submit(
+                label_batch, workload, policy, batch, pure=False, retries=3, **options
+            )
+
+        first = [submit() for _ in range(AHEAD * len(workers))]
+        running = as_completed([future for future in first if future is not None])
+        for future in running:
+            following = submit()
+            if following is not None:
+                running.add(following)
+            yield from future.result()
+            future.release()

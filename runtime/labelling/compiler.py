@@ -1,0 +1,159 @@
+"""A process that turns the schedules of a workload into object code."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from multiprocessing.connection import Connection
+
+from ...costmodel.labels import Incident, Subject, Workload
+from ...dialects.errors import SourceError
+from ...lowering.generate import generate
+from ...lowering.llvm import Options, symbol, translate
+from ...lowering.llvm.heap import FAILED_ALLOCATIONS
+from ...lowering.specialise import specialise
+from ...passes.polyhedral.bounds import check_bounds
+from ...passes.polyhedral.extents import infer_extents
+from ...passes.polyhedral.scop import Scop
+from ...passes.schedule import Schedule
+from ...passes.stages import StageTimes, record_stages, stage
+from ...passes.target import Target
+from ...passes.transformation import TransformationError
+from .. import jit
+from ..errors import KernelError
+from ..program import Function, load
+from ..signature import Sizes
+from .children import die_with_parent, limit_memory
+from .messages import Begun, Candidate, Closed, Failed, ObjectCode, Opened, Policy
+
+REFUSALS = (SourceError, TransformationError, KernelError)
+"""What the compiler says of programs and schedules that it does not take."""
+
+OBJECT_LIMIT = 4 << 20
+"""Bytes of LLVM IR of one candidate; what is larger takes seconds to compile and seldom wins."""
+
+
+class TooLarge(Exception):
+    """More code than is worth compiling."""
+
+
+def main(connection: Connection) -> None:
+    """Answers with the compiled candidates of each program asked for, until the end."""
+    workload, policy = connection.recv()
+    die_with_parent()
+    limit_memory(policy.memory)
+    compiler = Compiler(connection, workload, policy)
+    connection.send(None)
+    while True:
+        compiler.compile_program(connection.recv())
+
+
+class Compiler:
+    """Compiles the programs of a workload."""
+
+    def __init__(self, connection: Connection, workload: Workload, policy: Policy) -> None:
+        self._connection = connection
+        self._workload = workload
+        self._options = Options(num_threads=policy.threads, fast_math=policy.fast_math)
+        self._policy = policy
+        self._target = Target.host()
+
+    def compile_program(self, item: int) -> None:
+        """Sends what `messages` describes: Opened, Candidate ..., Closed, and Failed in between."""
+        times = StageTimes()
+        with record_stages(times):
+            with stage("generate"):
+                subject = self._workload.subject(item)
+            self._connection.send(Begun(item, subject, ""))
+            try:
+                self._compile(item, subject)
+            except REFUSALS as error:
+                self._report(item, subject, "refused", "", error)
+            except Exception as error:
+                self._report(item, subject, "error", "", error)
+        self._connection.send(Closed(item, subject, times.seconds))
+
+    def _compile(self, item: int, subject: Subject) -> None:
+        started = time.perf_counter()
+        with stage("parse"):
+            (function,) = load(subject.text).values()
+        with stage("raise"):
+            scop, signature = function.scop, function.signature
+        with stage("bounds"):
+            names = infer_extents(scop, subject.sizes)
+            sizes = _sizes(scop, names)
+            check_bounds(scop, names)
+        code = self._baseline(function, sizes)
+        self._connection.send(
+            Opened(item, subject, sizes, names, signature, code, time.perf_counter() - started)
+        )
+        with stage("dependences"):
+            original = Schedule.original(scop, self._target, reassociate=self._policy.fast_math)
+        schedules = self._workload.schedules(item, original)
+        while True:
+            started = time.perf_counter()
+            self._connection.send(Begun(item, subject, "?"))
+            with stage("schedule"):
+                found = next(schedules, None)
+            if found is None:
+                return
+            schedule, origin = found
+            text = str(schedule)
+            self._connection.send(Begun(item, subject, text))
+            try:
+                code = self._scheduled(schedule, names)
+            except TooLarge:
+                continue
+            except REFUSALS as error:
+                self._report(item, subject, "refused", text, error)
+                continue
+            except Exception as error:
+                self._report(item, subject, "error", text, error)
+                continue
+            seconds = time.perf_counter() - started
+            with stage("send"):
+                self._connection.send(Candidate(item, text, origin, code, seconds))
+
+    def _baseline(self, function: Function, sizes: Sizes) -> ObjectCode:
+        loops = specialise(function.function, sizes.shapes, sizes.integers)
+        module = translate(loops, target=self._target, options=self._options)
+        return self._object_code(str(module), function.name)
+
+    def _scheduled(self, schedule: Schedule, names: Mapping[str, int]) -> ObjectCode:
+        with stage("loop IR"):
+            loops = generate(schedule, names)
+        with stage("LLVM IR"):
+            text = str(translate(loops, target=self._target, options=self._options))
+        return self._object_code(text, schedule.program.name)
+
+    def _object_code(self, llvm_ir: str, function: str) -> ObjectCode:
+        if len(llvm_ir) > OBJECT_LIMIT:
+            raise TooLarge
+        code = jit.compile_module(llvm_ir, target=self._target)
+        allocates = FAILED_ALLOCATIONS in llvm_ir
+        exports = (symbol(function), *([FAILED_ALLOCATIONS] if allocates else []))
+        return ObjectCode(code, exports, "GOMP_parallel" in llvm_ir)
+
+    def _report(
+        self, item: int, subject: Subject, kind: str, schedule: str, error: Exception
+    ) -> None:
+        message = f"{type(error).__name__}: {error}"
+        incident = Incident(kind, message, subject.text, subject.sizes, schedule, subject.seed)
+        self._connection.send(Failed(item, incident))
+
+
+def _sizes(scop: Scop, names: Mapping[str, int]) -> Sizes:
+    """The shapes of all array arguments, and the values of integers that are sizes."""
+    shapes = {
+        array.argument: tuple(
+            extent if isinstance(extent, int) else names[str(extent)] for extent in array.shape
+        )
+        for array in scop.arrays
+        if array.argument is not None
+    }
+    integers = {
+        parameter.argument: names[parameter.name]
+        for parameter in scop.parameters
+        if parameter.dimension is None
+    }
+    return Sizes(shapes, integers)

@@ -1,0 +1,194 @@
+"""The process that runs compiled candidates: it may crash or hang, and is then replaced."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import time
+from collections.abc import Callable
+from ctypes import c_int64
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...lowering.llvm.heap import FAILED_ALLOCATIONS
+from .. import jit
+from ..arguments import ArrayArgument, FloatArgument, IntegerArgument
+from ..openmp import imports
+from ..threads import pinned
+from ..timing import quantile
+from .children import die_with_parent, limit_memory
+from .messages import Measurement, ObjectCode, Opened, Policy
+
+Array = NDArray[Any]
+
+CHUNK = 1 << 15
+"""Elements that are compared at a time, in the first caches."""
+
+MOST_RUNS = 400
+
+OUT_OF_MEMORY = 12
+"""The exit code of a process whose memory limit a program exceeds."""
+
+
+def main(connection: Connection, cpu: str) -> None:
+    """Answers ("open", Opened), ("run", ObjectCode, baseline seconds or None), ("close",)."""
+    policy = connection.recv()
+    die_with_parent()
+    limit_memory(policy.memory)
+    os.sched_setaffinity(0, {int(number) for number in cpu.split(",")})
+    imports()
+    measurer = Measurer(policy)
+    connection.send(None)
+    while True:
+        request, *values = connection.recv()
+        try:
+            connection.send(getattr(measurer, request)(*values))
+        except MemoryError:
+            sys.exit(OUT_OF_MEMORY)
+
+
+class Measurer:
+    """Arguments of one program, and runs of its candidates on them."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._arrays: list[Array] = []
+        self._written: list[tuple[Array, Array]] = []
+        self._expected: list[Array] | None = None
+        self._values: list[Any] = []
+        self._opened: Opened | None = None
+
+    def open(self, opened: Opened) -> bool:
+        """Makes the arguments of a program; its first run must be that of the program itself."""
+        self.close()
+        self._opened = opened
+        random = np.random.default_rng(opened.subject.seed)
+        names = opened.names
+        for position, argument in enumerate(opened.signature.arguments):
+            match argument:
+                case ArrayArgument():
+                    array = _contents(random, opened.sizes.shapes[position], argument)
+                    self._arrays.append(array)
+                    self._values.append(array.ctypes.data)
+                    if argument.writes:
+                        self._written.append((array, array.copy()))
+                case IntegerArgument(is_size=True):
+                    self._values.append(names[argument.place.name])
+                case IntegerArgument():
+                    self._values.append(3)
+                case FloatArgument():
+                    self._values.append(0.75)
+        return True
+
+    def close(self) -> bool:
+        """Gives the memory of the program back."""
+        self._arrays, self._written, self._values = [], [], []
+        self._expected = self._opened = None
+        return True
+
+    def run(self, code: ObjectCode, baseline: float | None) -> Measurement:
+        """Runs a candidate; without `baseline`, the program itself, whose results are expected."""
+        assert self._opened is not None, "a program is opened first"
+        started = time.time()
+        loaded = jit.load_object(code.code, code.exports, imports() if code.is_parallel else {})
+        function = self._opened.signature.foreign_function(loaded[code.exports[0]])
+        failures = (
+            c_int64.from_address(loaded[FAILED_ALLOCATIONS]) if len(code.exports) > 1 else None
+        )
+
+        def call() -> float:
+            for array, saved in self._written:
+                ctypes.memmove(array.ctypes.data, saved.ctypes.data, saved.nbytes)
+            start = time.perf_counter()
+            function(*self._values)
+            return time.perf_counter() - start
+
+        with pinned(self._policy.threads if code.is_parallel else 1):
+            first = call()
+            if failures is not None and failures.value:
+                raise MemoryError("the candidate could not allocate its arrays")
+            difference = self._check()
+            runs, is_censored = self._repeat(call, first, baseline)
+        return Measurement(runs, is_censored, difference, started)
+
+    def _repeat(
+        self, call: Callable[[], float], first: float, baseline: float | None
+    ) -> tuple[tuple[float, ...], bool]:
+        """All measured runs; or, where they are too slow, the fastest of two."""
+        policy = self._policy
+        if baseline is not None and first > policy.cutoff * baseline:
+            # The first run may have touched memory and code for the first time.
+            fastest = min(first, call()) if first < policy.budget else first
+            if fastest > policy.cutoff * baseline:
+                return (fastest,), True
+        runs: list[float] = []
+        total, budget = 0.0, policy.budget if baseline is not None else 3 * policy.budget
+        while len(runs) < MOST_RUNS:
+            runs.append(call())
+            total += runs[-1]
+            if len(runs) < policy.least_runs:
+                continue
+            if total >= budget or (total >= policy.enough and _is_steady(runs, policy.steady)):
+                break
+        return tuple(runs), False
+
+    def _check(self) -> float:
+        """The difference of the results from those expected, relative to the largest value."""
+        results = [array for array, _ in self._written]
+        if self._expected is None:
+            self._expected = [array.copy() for array in results]
+            finite = all(bool(np.isfinite(array).all()) for array in results)
+            return 0.0 if finite else float("inf")
+        pairs = zip(results, self._expected, strict=True)
+        return max((relative_difference(a, b) for a, b in pairs), default=0.0)
+
+
+def _contents(
+    random: np.random.Generator, shape: tuple[int, ...], argument: ArrayArgument
+) -> Array:
+    """Floats from [0, 1), integers from 1 to 99, at an address that is a multiple of 64."""
+    dtype = argument.element.dtype
+    count = int(np.prod(shape, dtype=np.int64))
+    memory = np.empty(count * dtype.itemsize + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    array = memory[start : start + count * dtype.itemsize].view(dtype).reshape(shape)
+    if argument.element.bits is None:
+        array[...] = random.random(shape, np.float32)
+    else:
+        array[...] = random.integers(1, 100, shape, np.int32)
+    return array
+
+
+def _is_steady(runs: list[float], share: float) -> bool:
+    """Whether the quartiles, shrunk by the number of runs, are close enough to each other."""
+    ordered = sorted(runs)
+    spread = quantile(ordered, 0.75) - quantile(ordered, 0.25)
+    return spread <= share * quantile(ordered, 0.5) * (len(runs) ** 0.5) / 1.5
+
+
+def relative_difference(result: Array, expected: Array) -> float:
+    """The largest difference of two arrays as a share of the largest expected value.
+
+    Infinite where one has NaN or infinities and the other has not; integers are equal (0) or not.
+    """
+    flat, other = result.reshape(-1), expected.reshape(-1)
+    if not np.issubdtype(result.dtype, np.floating):
+        return 0.0 if np.array_equal(flat, other) else float("inf")
+    largest = scale = 0.0
+    for start in range(0, flat.size, CHUNK):
+        a, b = flat[start : start + CHUNK], other[start : start + CHUNK]
+        if a.tobytes() == b.tobytes():
+            scale = max(scale, float(np.abs(b).max()))
+            continue
+        distance = float(np.abs(a - b).max())
+        if not np.isfinite(distance):
+            return float("inf")
+        largest = max(largest, distance)
+        scale = max(scale, float(np.abs(b).max()))
+    if not largest:
+        return 0.0
+    return largest / scale if scale else float("inf")

@@ -1,0 +1,103 @@
+"""What the processes of a station say to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ...costmodel.labels import Incident, Subject
+from ..signature import Signature, Sizes
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How long to measure, and when to give up; times in seconds.
+
+    A run of a candidate that takes more than `cutoff` times the baseline ends its measurement: it
+    is censored. `budget` is the time of all measured runs of a candidate, as far as `least_runs`
+    have been made; `enough` the time after which a steady median ends it sooner. The baseline is
+    measured again after `baseline_every` candidates. `threads` run parallel loops. `compile_limit`
+    and `run_limit` are those of one candidate, `memory` is that of each process in bytes.
+    """
+
+    threads: int = 1
+    cutoff: float = 8.0
+    budget: float = 0.03
+    enough: float = 0.004
+    steady: float = 0.015
+    least_runs: int = 3
+    baseline_every: int = 12
+    compile_limit: float = 20.0
+    run_limit: float = 5.0
+    memory: int = 6 << 30
+    fast_math: bool = False
+
+
+@dataclass(frozen=True)
+class ObjectCode:
+    """A compiled function: the object file, the symbols that it offers, and who runs it."""
+
+    code: bytes = field(repr=False)
+    exports: tuple[str, ...]
+    is_parallel: bool
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A program, and its own loops compiled."""
+
+    item: int
+    subject: Subject
+    sizes: Sizes
+    names: Mapping[str, int]
+    signature: Signature
+    baseline: ObjectCode
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Begun:
+    """What is compiled next: what hangs or crashes is this."""
+
+    item: int
+    subject: Subject
+    schedule: str
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A schedule of the program that was opened last, compiled."""
+
+    item: int
+    schedule: str
+    origin: str
+    code: ObjectCode
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Closed:
+    """There are no more candidates of a program; where the time of compiling them went."""
+
+    item: int
+    subject: Subject
+    stages: Mapping[str, float]
+    is_complete: bool = True
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A candidate, or (without a schedule) a program, that could not be compiled."""
+
+    item: int
+    incident: Incident
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Seconds of all runs, or of the one that was too slow, and how far the results are off."""
+
+    runs: tuple[float, ...]
+    is_censored: bool
+    difference: float
+    started: float

@@ -1,0 +1,173 @@
+"""What a station knows of one program: its candidates, their measurements, what went wrong."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...costmodel.labels import Incident, Label, LabelledProgram, Subject
+from ..arguments import ArrayArgument
+from ..timing import quantile
+from .fingerprint import code_generator, machine_fingerprint
+from .messages import Begun, Candidate, Closed, Measurement, ObjectCode, Opened, Policy
+
+ROUNDING = {"f32": 1e-4, "f64": 1e-9}
+"""Differences, relative to the largest value, that can come from another rounding."""
+
+
+@dataclass
+class ProgramQueue:
+    """A program on its way through a station."""
+
+    item: int
+    policy: Policy
+    subject: Subject | None = None
+    opened: Opened | None = None
+    waiting: deque[Candidate] = field(default_factory=deque[Candidate])
+    done: list[tuple[Candidate, Measurement]] = field(
+        default_factory=list[tuple[Candidate, Measurement]]
+    )
+    baselines: list[Measurement] = field(default_factory=list[Measurement])
+    incidents: list[Incident] = field(default_factory=list[Incident])
+    stages: dict[str, float] = field(default_factory=dict[str, float])
+    since_baseline: int = 0
+    is_started: bool = False
+    is_running: bool = False
+    is_closed: bool = False
+    is_hopeless: bool = False
+
+    def next_run(self) -> tuple[Candidate | None, ObjectCode] | None:
+        """What to run next: a candidate, or the program itself (None) now and then, or nothing."""
+        if self.opened is None or self.is_hopeless:
+            return None
+        if self._wants_baseline:
+            return None, self.opened.baseline
+        if self.waiting:
+            candidate = self.waiting.popleft()
+            return candidate, candidate.code
+        return None
+
+    @property
+    def _wants_baseline(self) -> bool:
+        """At first, after some candidates, and in the end."""
+        is_due = self.since_baseline >= self.policy.baseline_every
+        is_last = self.is_closed and not self.waiting and self.since_baseline > 0
+        return not self.baselines or is_due or is_last
+
+    def reopen(self, candidate: Candidate | None) -> None:
+        """A process that knows nothing of the program is to measure: the program itself first."""
+        self.since_baseline = self.policy.baseline_every
+        if candidate is not None:
+            self.waiting.appendleft(candidate)
+
+    @property
+    def baseline_seconds(self) -> float | None:
+        """What the program itself took the last time it was measured."""
+        return median(self.baselines[-1].runs) if self.baselines else None
+
+    def measured(self, candidate: Candidate | None, measurement: Measurement) -> None:
+        """Takes a measurement of a candidate, or of the program itself."""
+        if candidate is None:
+            self.since_baseline = 0
+            if not self.baselines and not np.isfinite(measurement.difference):
+                self.fail("not-finite", "the program computes NaN or infinities", "")
+                self.is_hopeless = True
+            self.baselines.append(measurement)
+            return
+        self.since_baseline += 1
+        assert self.opened is not None, "only programs that were opened are measured"
+        arguments = self.opened.signature.arguments
+        kinds = {array.element.name for array in arguments if isinstance(array, ArrayArgument)}
+        if measurement.difference > max((ROUNDING.get(kind, 0.0) for kind in kinds), default=0.0):
+            message = f"results differ by {measurement.difference:.3g} of the largest value"
+            self.fail("wrong", message, candidate.schedule)
+        else:
+            self.done.append((candidate, measurement))
+
+    def fail(self, kind: str, message: str, schedule: str) -> None:
+        """Notes an incident."""
+        if self.subject is not None:
+            text, sizes, seed = self.subject.text, self.subject.sizes, self.subject.seed
+            self.incidents.append(Incident(kind, message, text, sizes, schedule, seed))
+
+    def lose(self, kind: str, message: str, begun: Begun | None) -> None:
+        """The compiling process is gone: there are no more candidates."""
+        if begun is not None:
+            self.subject = begun.subject
+        self.fail(f"compile-{kind}", message, begun.schedule if begun is not None else "")
+        self.is_closed = True
+
+    def close(self, message: Closed) -> None:
+        """There are no more candidates."""
+        self.subject = message.subject
+        self.stages = dict(message.stages)
+        self.is_closed = True
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether everything that could be measured was."""
+        if self.is_hopeless or self.opened is None:
+            return self.is_closed
+        idle = not self.is_running and not self.waiting
+        return self.is_closed and idle and not self._wants_baseline
+
+    def result(self) -> LabelledProgram:
+        """The labels of the program."""
+        assert self.subject is not None, "a finished program was begun"
+        if self.opened is None or not self.baselines or self.is_hopeless:
+            return LabelledProgram(
+                self.item,
+                self.subject,
+                self.subject.sizes,
+                None,
+                machine_fingerprint(),
+                code_generator(),
+                incidents=tuple(self.incidents),
+            )
+        times = [measurement.started for measurement in self.baselines]
+        medians = [median(measurement.runs) for measurement in self.baselines]
+
+        def label(candidate: Candidate, measurement: Measurement) -> Label:
+            seconds = median(measurement.runs)
+            return Label(
+                candidate.schedule,
+                candidate.origin,
+                "censored" if measurement.is_censored else "measured",
+                seconds,
+                spread(measurement.runs),
+                min(measurement.runs),
+                len(measurement.runs),
+                self.policy.threads if candidate.code.is_parallel else 1,
+                float(np.interp(measurement.started, times, medians)),
+                measurement.difference,
+                candidate.seconds,
+                measurement.started,
+            )
+
+        runs = tuple(run for measurement in self.baselines for run in measurement.runs)
+        program = Candidate(self.item, "", "program", self.opened.baseline, self.opened.seconds)
+        whole = Measurement(runs, False, 0.0, self.baselines[0].started)
+        return LabelledProgram(
+            self.item,
+            self.subject,
+            self.opened.names,
+            label(program, whole),
+            machine_fingerprint(),
+            code_generator(),
+            tuple(label(*pair) for pair in self.done),
+            tuple(self.incidents),
+            self.stages,
+        )
+
+
+def median(runs: tuple[float, ...]) -> float:
+    """The median."""
+    return quantile(sorted(runs), 0.5)
+
+
+def spread(runs: tuple[float, ...]) -> float:
+    """The interquartile range as a share of the median."""
+    ordered = sorted(runs)
+    return (quantile(ordered, 0.75) - quantile(ordered, 0.25)) / quantile(ordered, 0.5)

@@ -1,0 +1,44 @@
+"""A station as a process of its own: for callers whose threads come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from multiprocessing.connection import Connection
+
+from ...costmodel.labels import LabelledProgram, Workload
+from .children import Child
+from .messages import Policy
+from .station import Station
+
+
+class StationLost(Exception):
+    """The process of a station has ended."""
+
+
+class RemoteStation:
+    """A station in a child process."""
+
+    def __init__(self, workload: Workload, policy: Policy) -> None:
+        self._child = Child("remote")
+        self._child.send((workload, policy))
+
+    def label(self, items: Iterable[int]) -> list[LabelledProgram]:
+        """The labels of all programs; raises StationLost."""
+        self._child.send(list(items))
+        try:
+            return self._child.receive()
+        except EOFError as error:
+            raise StationLost("the labelling process has ended") from error
+
+    def close(self) -> None:
+        """Ends the process, and those that it has started."""
+        self._child.kill()
+
+
+def main(connection: Connection) -> None:
+    """Labels the programs that are asked for, until the caller is gone."""
+    workload, policy = connection.recv()
+    with Station(workload, policy, lifeline=connection) as station:
+        while True:
+            items = connection.recv()
+            connection.send(list(station.label(items)))

@@ -1,0 +1,65 @@
+"""Makes and keeps data to learn from: random programs, schedules of them, and measured times.
+
+`generate` labels programs until there are as many as wanted; the same command again goes on where
+it was stopped or killed. A directory of labels can be moved, copied and merged with others.
+
+examples:
+  loopwright data generate --programs 200 --seed 1 -o measured
+  loopwright data generate --programs 100000 --seed 1 -o measured --scheduler tcp://head:8786
+  loopwright data stats measured
+  loopwright data merge measured elsewhere -o all
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from typing import Protocol, cast
+
+from .. import UsageError
+
+ACTIONS = {
+    "generate": "label random programs, here or on a Dask cluster",
+    "stats": "print what a directory holds",
+    "check": "read and check everything",
+    "merge": "put several directories into one, without double labels",
+    "export": "write a directory as one file",
+    "show": "print the random program of a seed",
+}
+"""Every action (a module of this package) and its help."""
+
+
+class Action(Protocol):
+    """A module of this package."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Its arguments."""
+        ...
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """What it does; the exit code."""
+        ...
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `loopwright data`."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, summary in ACTIONS.items():
+        _action(name).add_arguments(actions.add_parser(name, help=summary, description=summary))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Runs one of the actions."""
+    try:
+        return _action(arguments.action).run(arguments)
+    except ImportError as error:
+        if error.name in ("pyarrow", "distributed", "dask"):
+            extra = "data" if error.name == "pyarrow" else "cluster"
+            raise UsageError(
+                f"this needs {error.name}: pip install 'loopwright[{extra}]'"
+            ) from error
+        raise
+
+
+def _action(name: str) -> Action:
+    return cast(Action, importlib.import_module(f".{name}", __package__))

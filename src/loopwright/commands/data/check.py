@@ -1,0 +1,35 @@
+"""Reads everything in a directory of labels."""
+
+from __future__ import annotations
+
+import argparse
+
+from .common import add_directory
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The directory, and whether to change anything."""
+    add_directory(parser)
+    parser.add_argument(
+        "--fix",
+        action="store_true",
+        help="put damaged shards aside and remove what interrupted processes have left",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints one line per problem; 1 when there are problems that were not put right."""
+    from ...costmodel.dataset.checking import check
+    from ...costmodel.dataset.store import clean_up
+
+    report = check(arguments.directory)
+    for problem in report.problems:
+        print(problem)
+    if arguments.fix and report.problems:
+        clean_up(arguments.directory)
+        print("put right; 'loopwright data generate' labels again what was lost")
+    print(
+        f"{report.rows} rows in {report.shards} shards, {report.pairs} labelled pairs, "
+        f"{len(report.problems)} problems"
+    )
+    return int(bool(report.problems) and not arguments.fix)

@@ -1,0 +1,34 @@
+"""Writes a directory of labels as one file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from .. import UsageError
+from .common import add_directory
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The directory and the file."""
+    add_directory(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        required=True,
+        help="FILE.parquet, FILE.csv or FILE.jsonl",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Exports."""
+    from ...costmodel.dataset.exporting import FORMATS, export
+
+    if arguments.output.suffix not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise UsageError(f"cannot export to '{arguments.output}': the name must end in {known}")
+    rows = export(arguments.directory, arguments.output)
+    print(f"{rows} rows in {arguments.output}")
+    return 0

@@ -1,0 +1,20 @@
+"""Prints the random program of a seed."""
+
+from __future__ import annotations
+
+import argparse
+
+from ...costmodel.generator import random_program
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The seed."""
+    parser.add_argument("seed", metavar="SEED", type=int, help="of the program, as it is stored")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints text and sizes."""
+    program = random_program(arguments.seed)
+    sizes = " ".join(f"--set {name}={size}" for name, size in program.sizes.items())
+    print(f"// sizes: {sizes}\n{program.text}", end="")
+    return 0
