@@ -145,4 +145,5 @@ def _solve(problem: SchedulerProblem, options: SchedulerOptions) -> str:
 
 
 if __name__ == "__main__":
-    serve()
+    with suppress(BrokenPipeError):  # nobody waits for the answer any more
+        serve()

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 ELEMENT_TYPES = {"f32": 0.4, "f64": 0.4, "i32": 0.1, "i64": 0.1}
 
-NESTS = {1: 0.34, 2: 0.27, 3: 0.19, 4: 0.12, 5: 0.08}
+NESTS = {1: 0.5, 2: 0.27, 3: 0.13, 4: 0.06, 5: 0.04}
 """Loop nests that follow each other."""
 
 DEPTHS = {1: 0.10, 2: 0.34, 3: 0.34, 4: 0.12, 5: 0.05, 6: 0.03, 7: 0.02}
@@ -31,7 +31,7 @@ DEEPEST = 7
 PATTERNS = {"assignment": 0.35, "stencil": 0.27, "reduction": 0.38}
 """What the innermost statements of a nest do, by Tiramisu's three patterns."""
 
-STATEMENTS = {1: 0.68, 2: 0.22, 3: 0.10}
+STATEMENTS = {1: 0.75, 2: 0.18, 3: 0.07}
 """Statements in an innermost loop; those after the first may be of another pattern."""
 
 OTHER_PATTERN = 0.3
@@ -64,10 +64,10 @@ TRIANGULAR_FORMS = {
     "band": 0.1,
 }
 
-STATEMENT_BETWEEN = 0.22
+STATEMENT_BETWEEN = 0.14
 """Levels of a nest with a statement before or after the loop inside: imperfect nests."""
 
-BRANCH = 0.14
+BRANCH = 0.08
 """Levels of a nest with two loops inside, one after the other."""
 
 READS = {
@@ -104,7 +104,7 @@ STRIDED_SUBSCRIPTS = 0.03
 SHIFTED_SUBSCRIPTS = 0.08
 """Subscripts of the form `i + c` outside of stencils."""
 
-REUSE_ARRAY = 0.6
+REUSE_ARRAY = 0.72
 """Reads of an array that is there already, rather than of a new input."""
 
 EVERY_LOOP = 0.85
@@ -138,7 +138,7 @@ FLOAT_REDUCTIONS = {"addf": 0.8, "subf": 0.05, "maximumf": 0.08, "minimumf": 0.0
 
 INTEGER_REDUCTIONS = {"addi": 0.75, "maxsi": 0.12, "minsi": 0.08, "muli": 0.05}
 
-SECONDS = (3e-4, 6e-2)
+SECONDS = (3e-4, 4e-2)
 """The estimated time of an unscheduled run, between these on a logarithmic scale."""
 
 MOST_BYTES = 160 << 20

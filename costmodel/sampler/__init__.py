@@ -39,14 +39,14 @@ STAGES = (
     Stage("fusion", {moves.fuse: 0.6, moves.distribute: 0.4}, (0.35, 0.35)),
     Stage(
         "affine",
-        {moves.interchange: 0.72, moves.skew: 0.18, moves.reverse: 0.1},
+        {moves.interchange: 0.82, moves.skew: 0.12, moves.reverse: 0.06},
         (0.55, 0.4, 0.3),
     ),
     Stage("tiling", {moves.tile: 1.0}, (0.55, 0.2)),
     Stage("packing", {moves.pack: 1.0}, (0.07,)),
     Stage("parallelism", {moves.parallel: 0.88, moves.wavefront_of_tiles: 0.12}, (0.6,)),
     Stage("register tiling", {moves.register_tile: 1.0}, (0.22, 0.35)),
-    Stage("vectors", {moves.vectorize: 1.0}, (0.6,)),
+    Stage("vectors", {moves.vectorize: 1.0}, (0.75,)),
     Stage("unrolling", {moves.unroll: 1.0}, (0.35,)),
 )
 

@@ -27,6 +27,7 @@ from ...passes.transformations.unroll import Unroll
 from ...passes.transformations.unroll_and_jam import UnrollAndJam
 from ...passes.transformations.vectorize import Vectorize
 from ...passes.transformations.wavefront import Wavefront
+from .strides import is_contiguous
 
 ATTEMPTS = 4
 """Proposals of one move, at most."""
@@ -37,7 +38,13 @@ ALL_NESTS = 0.65
 TILE_SIZES = (8, 16, 32, 32, 64, 64, 128, 256)
 REGISTER_TILE_SIZES = (2, 3, 4, 4, 6, 8)
 UNROLL_FACTORS = (2, 4, 8, 16)
-SCHEDULER_SECONDS = 20
+TOWARDS_CONTIGUOUS = 0.6
+"""Interchanges that bring a loop over contiguous elements inside, where there is none yet."""
+
+STRIDED_VECTORS = 0.2
+"""Loops over elements that are not contiguous which are vectorised all the same."""
+
+SCHEDULER_SECONDS = 3
 
 MOST_COPIES = 48
 """How often a statement may stand in the code, as a product of unroll factors."""
@@ -116,7 +123,13 @@ def interchange(random: Random, schedule: Schedule) -> Schedule | None:
 def _interchanges(
     random: Random, schedule: Schedule, members: Sequence[Loop]
 ) -> Iterator[Transformation]:
-    for first, second in _shuffled_pairs(random, len(members)):
+    pairs = _shuffled_pairs(random, len(members))
+    if random.random() < TOWARDS_CONTIGUOUS and not is_contiguous(schedule, members[-1]):
+        last = len(members) - 1
+        pairs.sort(
+            key=lambda pair: pair[1] != last or not is_contiguous(schedule, members[pair[0]])
+        )
+    for first, second in pairs:
         names = list(_names(schedule, members[first : second + 1]))
         names[0], names[-1] = names[-1], names[0]
         yield Interchange(tuple(names))
@@ -239,6 +252,8 @@ def vectorize(random: Random, schedule: Schedule) -> Schedule | None:
 
 
 def _vectorizations(random: Random, schedule: Schedule, loop: Loop) -> Iterator[Transformation]:
+    if not is_contiguous(schedule, loop) and random.random() >= STRIDED_VECTORS:
+        return
     names = _names(schedule, [loop])
     step = Vectorize(names).resolve(schedule)
     width = step.width or 2

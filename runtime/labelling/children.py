@@ -10,8 +10,12 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 from multiprocessing.connection import Connection, Pipe
 from typing import Any
+
+MOST_WORDS = 2000
+"""Bytes of a dead process's standard error that are reported."""
 
 _PR_SET_PDEATHSIG = 1
 
@@ -24,6 +28,7 @@ class Child:
 
     def __init__(self, module: str, *arguments: str, cpus: set[int] | None = None) -> None:
         ours, theirs = Pipe()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         self.connection: Connection = ours
         self.name = module
         command = [sys.executable, "-P", "-m", __spec__.name, module, str(theirs.fileno())]
@@ -32,6 +37,7 @@ class Child:
             [*command, *arguments],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
+            stderr=self._errors,
             start_new_session=True,
             env=environment,
         )
@@ -65,19 +71,24 @@ class Child:
             self.is_paused = False
             self._signal(signal.SIGCONT)
 
-    def kill(self) -> int:
-        """Ends it and what it has started; returns the exit code, negative after a signal."""
+    def kill(self) -> str:
+        """Ends it and what it has started; how it had ended before, if it had, in words."""
         code = self._process.poll()
         self._signal(signal.SIGKILL)
         self.connection.close()
-        return self._process.wait() if code is None else code
+        self._process.wait()
+        words = self._last_words()
+        self._errors.close()
+        if code is None:
+            return "it was killed"
+        how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        return f"it ended with {how}{': ' if words else ''}{words}"
 
-    def exit_code(self) -> int:
-        """The exit code of a process that has ended or is about to."""
-        try:
-            return self._process.wait(5)
-        except subprocess.TimeoutExpired:
-            return self.kill()
+    def _last_words(self) -> str:
+        """The end of what it has written to its standard error."""
+        size = self._errors.seek(0, os.SEEK_END)
+        self._errors.seek(max(0, size - MOST_WORDS))
+        return self._errors.read().decode(errors="replace").strip()
 
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -34,14 +34,15 @@ OUT_OF_MEMORY = 12
 """The exit code of a process whose memory limit a program exceeds."""
 
 
-def main(connection: Connection, cpu: str) -> None:
-    """Answers ("open", Opened), ("run", ObjectCode, baseline seconds or None), ("close",)."""
+def main(connection: Connection, cpus: str) -> None:
+    """Answers ("open", Opened), ("run", ObjectCode, baseline seconds or None), ("close",).
+
+    Of the CPUs (`0,1`), the last runs what has one thread.
+    """
     policy = connection.recv()
     die_with_parent()
     limit_memory(policy.memory)
-    os.sched_setaffinity(0, {int(number) for number in cpu.split(",")})
-    imports()
-    measurer = Measurer(policy)
+    measurer = Measurer(policy, [int(number) for number in cpus.split(",")])
     connection.send(None)
     while True:
         request, *values = connection.recv()
@@ -54,8 +55,9 @@ def main(connection: Connection, cpu: str) -> None:
 class Measurer:
     """Arguments of one program, and runs of its candidates on them."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Policy, cpus: list[int]) -> None:
         self._policy = policy
+        self._cpus = cpus
         self._arrays: list[Array] = []
         self._written: list[tuple[Array, Array]] = []
         self._expected: list[Array] | None = None
@@ -107,6 +109,7 @@ class Measurer:
             function(*self._values)
             return time.perf_counter() - start
 
+        os.sched_setaffinity(0, self._cpus if code.is_parallel else self._cpus[-1:])
         with pinned(self._policy.threads if code.is_parallel else 1):
             first = call()
             if failures is not None and failures.value:
@@ -126,7 +129,7 @@ class Measurer:
             if fastest > policy.cutoff * baseline:
                 return (fastest,), True
         runs: list[float] = []
-        total, budget = 0.0, policy.budget if baseline is not None else 3 * policy.budget
+        total, budget = 0.0, policy.budget if baseline is not None else 2 * policy.budget
         while len(runs) < MOST_RUNS:
             runs.append(call())
             total += runs[-1]

@@ -84,20 +84,20 @@ class MeasuringSlot:
     def replace(self, kind: str) -> None:
         """Kills the process, notes what it was at, and starts another."""
         hung = time.monotonic() - self._since
-        code = self.child.kill()
+        how = self.child.kill()
         if self._request in ("run", "open"):
-            self._blame(kind, code, hung)
+            self._blame(kind, how, hung)
         self._spawn()
 
-    def _blame(self, kind: str, code: int, seconds: float) -> None:
+    def _blame(self, kind: str, how: str, seconds: float) -> None:
         queue, candidate = self._queue, self._candidate
         assert queue is not None, "it was asked to run something"
         queue.is_running = False
         known = queue.baseline_seconds
         if candidate is None or known is None:
-            queue.fail(f"run-{kind}", f"the program itself ended with {code}", "")
+            queue.fail(f"run-{kind}", f"the program itself: {how}", "")
             queue.is_hopeless = True
         elif kind == "hang":
             queue.measured(candidate, Measurement((seconds,), True, 0.0, time.time()))
         else:
-            queue.fail(f"run-{kind}", f"the process ended with {code}", candidate.schedule)
+            queue.fail(f"run-{kind}", f"the measuring process: {how}", candidate.schedule)

@@ -22,7 +22,7 @@ class Policy:
 
     threads: int = 1
     cutoff: float = 8.0
-    budget: float = 0.03
+    budget: float = 0.02
     enough: float = 0.004
     steady: float = 0.015
     least_runs: int = 3

@@ -82,11 +82,11 @@ class CompilerSlot:
 
     def replace(self, kind: str) -> None:
         """Kills the process and starts another; its program ends with what there is of it."""
-        code = self.child.kill()
+        how = self.child.kill()
         queue, begun = self.queue, self.begun
         self.queue = self.begun = None
         if queue is not None:
-            queue.lose(kind, f"the compiling process ended with {code}", begun)
+            queue.lose(kind, f"the compiling process: {how}", begun)
         self.child = self._spawn()
 
     def _restart_clock(self) -> None:

@@ -1,0 +1,185 @@
+"""`loopwright data`: generating, going on after an end of any kind, what is done with labels."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from loopwright.cli import main
+from loopwright.costmodel.dataset.shards import list_shards, read_table
+from loopwright.costmodel.dataset.statistics import summarise
+from loopwright.runtime.program import load
+
+GENERATE = ["data", "generate", "--seed", "11", "--schedules", "2,4", "--workers", "1"]
+
+
+def start(directory: Path, programs: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [
+            *(sys.executable, "-m", "loopwright", *GENERATE),
+            *("--programs", str(programs), "-o", str(directory)),
+        ],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def keys(directory: Path) -> list[bytes]:
+    table = read_table(list_shards(directory).shards)
+    return [key.as_py() for key in table["key"]]
+
+
+def count(directory: Path) -> int:
+    return int(dict(summarise(directory))["programs"]) if directory.is_dir() else 0
+
+
+def children_of(process: int) -> list[int]:
+    found = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(process)], capture_output=True, text=True
+    )
+    return [int(line) for line in found.stdout.split()]
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("labelled")
+    assert main([*GENERATE, "--programs", "3", "-o", str(directory)]) == 0
+    return directory
+
+
+def test_generate(labelled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["data", "stats", str(labelled)]) == 0
+    table = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines())
+    assert table["programs"].strip() == "3"
+    assert table["machines"].strip() == "1"
+    assert 6 <= int(table["labelled pairs"]) <= 12
+    assert main(["data", "check", str(labelled)]) == 0
+    assert "0 problems" in capsys.readouterr().out
+
+
+def test_the_same_command_again_does_nothing(
+    labelled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = keys(labelled)
+    assert main([*GENERATE, "--programs", "3", "-o", str(labelled)]) == 0
+    assert "3 programs are labelled already" in capsys.readouterr().err
+    assert keys(labelled) == before
+
+
+def test_export(labelled: Path, tmp_path: Path) -> None:
+    rows = len(keys(labelled))
+    for name in ("labels.csv", "labels.jsonl", "labels.parquet"):
+        assert main(["data", "export", str(labelled), "-o", str(tmp_path / name)]) == 0
+    with (tmp_path / "labels.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == rows
+    lines = (tmp_path / "labels.jsonl").read_text().splitlines()
+    assert len(lines) == rows
+    first = json.loads(lines[0])
+    assert "func.func @program" in first["program"]
+    assert json.loads(first["machine"])["cores"] >= 1
+    assert main(["data", "export", str(labelled), "-o", str(tmp_path / "labels.xls")]) == 1
+
+
+def test_merge(labelled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "all"
+    assert main(["data", "merge", str(labelled), str(labelled), "-o", str(target)]) == 0
+    rows = len(keys(labelled))
+    assert f"{rows} rows" in capsys.readouterr().out
+    assert sorted(keys(target)) == sorted(keys(labelled))
+
+
+def test_a_damaged_directory_is_put_right(
+    labelled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["data", "merge", str(labelled), "-o", str(tmp_path)]) == 0
+    (shard,) = tmp_path.glob("pairs-*.parquet")
+    shard.write_bytes(b"PAR1")
+    (tmp_path / "pairs-00.parquet.99999999.writing").touch()
+    capsys.readouterr()
+    assert main(["data", "check", str(tmp_path)]) == 1
+    assert "2 problems" in capsys.readouterr().out
+    assert main(["data", "check", str(tmp_path), "--fix"]) == 0
+    assert main([*GENERATE, "--programs", "1", "-o", str(tmp_path)]) == 0
+    assert count(tmp_path) == 1
+
+
+def test_show(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["data", "show", "5"]) == 0
+    text = capsys.readouterr().out
+    assert list(load(text)) == ["program"]
+    assert "// sizes: --set" in text
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["generate", "--programs", "0", "-o", "x"],
+        ["generate", "--programs", "1", "--schedules", "9", "-o", "x"],
+        ["generate", "--programs", "1", "--schedules", "9,3", "-o", "x"],
+        ["generate", "--programs", "1", "--threads", "0", "-o", "x"],
+        ["generate", "--programs", "1", "--cutoff", "0.5", "-o", "x"],
+        ["stats", "missing"],
+        ["check", "missing"],
+        ["merge", "missing", "-o", "x"],
+        ["nothing"],
+    ],
+)
+def test_mistakes_are_one_line(
+    wrong: list[str],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["data", *wrong]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("loopwright: error: ") and error.count("\n") == 1
+
+
+def test_killed_and_started_again(tmp_path: Path) -> None:
+    """After `kill -9` no process is left, and the same command completes what is missing."""
+    process = start(tmp_path, 4)
+    deadline = time.monotonic() + 90
+    while len(children_of(process.pid)) < 2:
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.05)
+    time.sleep(1.0)
+    children = children_of(process.pid)
+    process.kill()
+    process.communicate()
+    while any(Path(f"/proc/{child}").exists() for child in children):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    again = start(tmp_path, 4)
+    out, err = again.communicate(timeout=120)
+    assert again.returncode == 0, err
+    assert "pairs/s" in out
+    assert count(tmp_path) == 4
+    found = keys(tmp_path)
+    assert len(found) == len(set(found))
+
+
+def test_interrupted(tmp_path: Path) -> None:
+    process = start(tmp_path, 500)
+    deadline = time.monotonic() + 90
+    while len(children_of(process.pid)) < 2:
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.05)
+    time.sleep(3.0)
+    children = children_of(process.pid)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the same command goes on" in err and "Traceback" not in err
+    assert "pairs/s" in out
+    assert not any(Path(f"/proc/{child}").exists() for child in children)

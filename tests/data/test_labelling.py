@@ -1,0 +1,227 @@
+"""Labels of schedules, and what becomes of candidates that crash, hang or compute wrong results."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from multiprocessing.connection import wait
+
+import numpy as np
+import pytest
+
+from loopwright.costmodel.labels import LabelledProgram, Subject
+from loopwright.lowering.llvm import Options, symbol, translate
+from loopwright.lowering.specialise import specialise
+from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.schedule import Schedule
+from loopwright.passes.target import Target
+from loopwright.runtime import jit
+from loopwright.runtime.labelling.measurer import relative_difference
+from loopwright.runtime.labelling.measuring import MeasuringSlot
+from loopwright.runtime.labelling.messages import Candidate, Closed, ObjectCode, Opened, Policy
+from loopwright.runtime.labelling.queues import ProgramQueue
+from loopwright.runtime.labelling.station import Station
+from loopwright.runtime.program import load
+from loopwright.runtime.signature import Sizes
+
+ADD = """
+func.func @add(%n: index, %A: memref<?xf64>, %B: memref<?xf64>) {
+  affine.for %i = 0 to %n {
+    %0 = affine.load %A[%i] : memref<?xf64>
+    %1 = affine.load %B[%i] : memref<?xf64>
+    %2 = arith.addf %0, %1 : f64
+    affine.store %2, %B[%i] : memref<?xf64>
+  }
+  return
+}
+"""
+SUBJECT = Subject(ADD, {"n": 5000}, "test", 1)
+QUICK = Policy(budget=0.002, enough=0.0005, run_limit=1.5, compile_limit=20.0)
+
+HANG = "define void @{0}(ptr %a, i64 %n, ptr %b) {{ br label %x\nx: br label %x }}"
+CRASH = "define void @{0}(i64 %n, ptr %a, ptr %b) {{ store volatile i32 1, ptr null\n ret void }}"
+NOTHING = "define void @{0}(i64 %n, ptr %a, ptr %b) {{ ret void }}"
+
+
+class FixedWorkload:
+    """Texts of schedules for one program."""
+
+    def __init__(self, subject: Subject, *schedules: str) -> None:
+        self._subject = subject
+        self._schedules = schedules
+
+    def subject(self, item: int) -> Subject:
+        return self._subject
+
+    def schedules(self, item: int, original: Schedule) -> Iterator[tuple[Schedule, str]]:
+        for text in self._schedules:
+            yield original.apply_all(parse_pipeline(text)), "fixed"
+
+
+class BrokenWorkload(FixedWorkload):
+    """A search that does not come back, or ends its process."""
+
+    def schedules(self, item: int, original: Schedule) -> Iterator[tuple[Schedule, str]]:
+        yield from super().schedules(item, original)
+        if item == 0:
+            time.sleep(60)
+        if item == 1:
+            os._exit(3)
+
+
+def label(workload: FixedWorkload, count: int = 1, policy: Policy = QUICK) -> list[LabelledProgram]:
+    with Station(workload, policy, compilers=1) as station:
+        return list(station.label(range(count)))
+
+
+def test_schedules_are_labelled() -> None:
+    texts = ("vectorize{loops=i width=8}", "tile{loops=i sizes=64},parallel{loops=it}")
+    (labelled,) = label(FixedWorkload(SUBJECT, *texts))
+    assert labelled.incidents == ()
+    assert labelled.sizes == {"n": 5000, "A_0": 5000, "B_0": 5000} or labelled.sizes["n"] == 5000
+    assert labelled.baseline is not None and labelled.baseline.schedule == ""
+    assert [found.schedule for found in labelled.labels] == list(texts)
+    for found in (labelled.baseline, *labelled.labels):
+        assert found.status == "measured"
+        assert 0 < found.fastest <= found.seconds < 1e-3
+        assert found.repetitions >= QUICK.least_runs
+        assert found.difference == 0.0
+        assert found.baseline_seconds > 0
+
+
+def test_slow_candidates_are_censored() -> None:
+    """A loop of single tiles, each a parallel region, is far slower than the program."""
+    slow = "tile{loops=i sizes=2},tile{loops=it sizes=2},unroll{loops=it factor=2}"
+    policy = Policy(budget=0.002, enough=0.0005, cutoff=1.01)
+    (labelled,) = label(FixedWorkload(SUBJECT, slow), policy=policy)
+    (found,) = labelled.labels
+    assert found.status == "censored"
+    assert found.repetitions == 1
+    assert found.seconds > 1.01 * found.baseline_seconds * 0.5
+
+
+def test_a_program_that_is_refused_is_reported() -> None:
+    text = ADD.replace("affine.load %A[%i]", "affine.load %A[%i - 1]")
+    (labelled,) = label(FixedWorkload(Subject(text, {"n": 50}, "test", 1)))
+    assert labelled.baseline is None
+    (incident,) = labelled.incidents
+    assert incident.kind == "refused" and "BoundsError" in incident.message
+    assert incident.text == text
+
+
+def test_a_program_that_computes_nan_is_reported() -> None:
+    text = ADD.replace("arith.addf %0, %1", "arith.divf %0, %3").replace(
+        "%2 = ", "%3 = arith.subf %0, %0 : f64\n    %2 = "
+    )
+    (labelled,) = label(FixedWorkload(Subject(text, {"n": 50}, "test", 1)))
+    assert labelled.baseline is None
+    assert [incident.kind for incident in labelled.incidents] == ["not-finite"]
+
+
+def test_a_compiler_that_hangs_or_dies_costs_one_program() -> None:
+    policy = Policy(budget=0.002, enough=0.0005, compile_limit=4.0)
+    workload = BrokenWorkload(SUBJECT, "vectorize{loops=i width=8}")
+    hung, died, fine = label(workload, 3, policy)
+    assert [incident.kind for incident in hung.incidents] == ["compile-hang"]
+    assert [incident.kind for incident in died.incidents] == ["compile-crash"]
+    assert fine.incidents == ()
+    for labelled in (hung, died, fine):
+        assert [found.schedule for found in labelled.labels] == ["vectorize{loops=i width=8}"]
+
+
+def object_code(llvm_ir: str) -> ObjectCode:
+    text = llvm_ir.format(symbol("add"))
+    return ObjectCode(jit.compile_module(text, target=Target.host()), (symbol("add"),), False)
+
+
+@pytest.fixture(scope="module")
+def opened() -> Opened:
+    (function,) = load(ADD).values()
+    sizes = Sizes({1: (5000,), 2: (5000,)}, {0: 5000})
+    loops = specialise(function.function, sizes.shapes, sizes.integers)
+    module = translate(loops, target=Target.host(), options=Options(num_threads=1))
+    code = ObjectCode(
+        jit.compile_module(str(module), target=Target.host()), (symbol("add"),), False
+    )
+    return Opened(0, SUBJECT, sizes, sizes.of(function.scop), function.signature, code, 0.1)
+
+
+def measure(opened: Opened, candidates: dict[str, ObjectCode]) -> LabelledProgram:
+    """What a station does with compiled candidates."""
+    queue = ProgramQueue(0, QUICK, SUBJECT, opened)
+    for name, code in candidates.items():
+        queue.waiting.append(Candidate(0, name, "test", code, 0.1))
+    queue.close(Closed(0, SUBJECT, {}))
+    slot = MeasuringSlot(sorted(os.sched_getaffinity(0))[-1:], QUICK)
+    try:
+        while not queue.is_finished:
+            if slot.is_idle:
+                slot.start_next(queue)
+            elif wait([slot.child.connection], timeout=0.1):
+                try:
+                    slot.hear()
+                except EOFError:
+                    slot.replace("crash")
+            elif slot.is_overdue:
+                slot.replace("hang")
+    finally:
+        slot.child.kill()
+    return queue.result()
+
+
+def test_candidates_that_crash_hang_or_are_wrong(opened: Opened) -> None:
+    """Each costs itself, and those after it are measured."""
+    codes = {
+        "wrong": object_code(NOTHING),
+        "crash": object_code(CRASH),
+        "right": opened.baseline,
+        "hang": object_code(HANG),
+        "last": opened.baseline,
+    }
+    labelled = measure(opened, codes)
+    assert {i.schedule: i.kind for i in labelled.incidents} == {
+        "wrong": "wrong",
+        "crash": "run-crash",
+    }
+    status = {found.schedule: found.status for found in labelled.labels}
+    assert status == {"right": "measured", "hang": "censored", "last": "measured"}
+    hang = next(found for found in labelled.labels if found.schedule == "hang")
+    assert hang.seconds >= QUICK.run_limit
+
+
+def test_a_program_that_crashes_by_itself_is_given_up(opened: Opened) -> None:
+    broken = Opened(
+        0, SUBJECT, opened.sizes, opened.names, opened.signature, object_code(CRASH), 0.1
+    )
+    labelled = measure(broken, {"right": opened.baseline})
+    assert labelled.baseline is None and labelled.labels == ()
+    assert [incident.kind for incident in labelled.incidents] == ["run-crash"]
+
+
+def test_baselines_follow_the_drift(opened: Opened) -> None:
+    """The baseline of a candidate is interpolated between the measurements around it."""
+    from loopwright.runtime.labelling.messages import Measurement
+
+    queue = ProgramQueue(0, QUICK, SUBJECT, opened)
+    queue.measured(None, Measurement((1.0, 1.0, 1.0), False, 0.0, 100.0))
+    candidate = Candidate(0, "x", "test", opened.baseline, 0.1)
+    queue.measured(candidate, Measurement((0.5, 0.5, 0.5), False, 0.0, 105.0))
+    queue.measured(None, Measurement((2.0, 2.0, 2.0), False, 0.0, 110.0))
+    queue.close(Closed(0, SUBJECT, {}))
+    (found,) = queue.result().labels
+    assert found.baseline_seconds == pytest.approx(1.5)
+    assert found.speedup == pytest.approx(3.0)
+
+
+def test_differences_of_results() -> None:
+    a = np.linspace(0.0, 4.0, 100_000)
+    b = a.copy()
+    assert relative_difference(a, b) == 0.0
+    b[70_000] += 0.04
+    assert relative_difference(b, a) == pytest.approx(0.01)
+    b[5] = np.nan
+    assert relative_difference(b, a) == np.inf
+    integers = np.arange(10)
+    assert relative_difference(integers, integers) == 0.0
+    assert relative_difference(integers, integers + 1) == np.inf

@@ -1,0 +1,233 @@
+"""Shards of labels: what was stored stays, whatever happens between two system calls."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from loopwright.costmodel.dataset import shards, store
+from loopwright.costmodel.dataset.checking import check
+from loopwright.costmodel.dataset.errors import DatasetError
+from loopwright.costmodel.dataset.schema import FAILED, SCHEMA, rows_of, subject_of, table_of
+from loopwright.costmodel.dataset.shards import list_shards, read_rows, read_table, write_shard
+from loopwright.costmodel.dataset.statistics import summarise
+from loopwright.costmodel.dataset.store import (
+    Writer,
+    clean_up,
+    known_seeds,
+    merge_directories,
+    merge_shards,
+)
+from loopwright.costmodel.labels import Label, LabelledProgram, Subject
+
+MACHINE = '{"cpu":"test"}'
+
+
+def label(schedule: str, seconds: float = 1e-3) -> Label:
+    return Label(
+        schedule, "tiling", "measured", seconds, 0.01, seconds, 9, 1, 2e-3, 0.0, 0.05, 1.7e9
+    )
+
+
+def program(seed: int, pairs: int = 3, machine: str = MACHINE) -> LabelledProgram:
+    subject = Subject(f"func.func @program{seed}() {{}}\n", {"n": seed}, "random", seed, 1, 1)
+    labels = tuple(label(f"tile{{loops=i sizes={n + 2}}}") for n in range(pairs))
+    return LabelledProgram(seed, subject, {"n": seed}, label(""), machine, "{}", labels)
+
+
+def keys(directory: Path) -> list[bytes]:
+    return list(read_table(list_shards(directory).shards)["key"].to_pylist())
+
+
+def fill(directory: Path, seeds: range, machine: str = MACHINE) -> None:
+    with Writer(directory) as writer:
+        for seed in seeds:
+            writer.append(rows_of(program(seed, machine=machine)))
+            writer.flush()
+
+
+def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
+    rows = rows_of(program(5))
+    shard = write_shard(tmp_path, table_of(rows))
+    back = list(read_rows(shard))
+    assert [row["schedule"] for row in back] == [
+        "",
+        *(f"tile{{loops=i sizes={n}}}" for n in (2, 3, 4)),
+    ]
+    assert back[1]["seconds"] == pytest.approx(1e-3)
+    assert back[0]["program"] == program(5).subject.text
+    assert subject_of(back[0]) == program(5).subject
+    assert set(back[0]) == set(SCHEMA.names)
+
+
+def test_a_program_that_could_not_be_measured_is_remembered(tmp_path: Path) -> None:
+    subject = program(1).subject
+    with Writer(tmp_path) as writer:
+        writer.append(rows_of(LabelledProgram(1, subject, {}, None, MACHINE, "{}")))
+    (row,) = read_rows(list_shards(tmp_path).shards[0])
+    assert row["status"] == FAILED and row["seconds"] is None
+    assert known_seeds(tmp_path, MACHINE) == {("random", 1, 1, 1)}
+    assert check(tmp_path).problems == ()
+    assert dict(summarise(tmp_path))["labelled pairs"] == "0"
+
+
+def test_known_programs_are_those_of_the_machine(tmp_path: Path) -> None:
+    fill(tmp_path, range(2))
+    assert known_seeds(tmp_path, MACHINE) == {("random", 0, 1, 1), ("random", 1, 1, 1)}
+    assert known_seeds(tmp_path, "another") == set()
+    assert len(known_seeds(tmp_path, None)) == 2
+    assert known_seeds(tmp_path / "missing", MACHINE) == set()
+
+
+def test_many_small_shards_are_merged(tmp_path: Path) -> None:
+    fill(tmp_path, range(store.MANY + 3))
+    assert len(list(tmp_path.glob("pairs-*.parquet"))) == 4
+    assert len(keys(tmp_path)) == 4 * (store.MANY + 3)
+    assert check(tmp_path).problems == ()
+
+
+def test_a_damaged_shard_is_found_and_put_aside(tmp_path: Path) -> None:
+    fill(tmp_path, range(3))
+    victim = sorted(tmp_path.glob("pairs-*.parquet"))[1]
+    data = bytearray(victim.read_bytes())
+    data[len(data) // 2] ^= 1
+    victim.write_bytes(bytes(data))
+    report = check(tmp_path)
+    assert len(report.problems) == 1 and victim.name in report.problems[0]
+    assert report.pairs == 6
+    assert len(keys(tmp_path)) == 8
+    clean_up(tmp_path)
+    assert not victim.exists()
+    assert len(known_seeds(tmp_path, MACHINE)) == 2
+
+
+def test_a_truncated_shard_is_found(tmp_path: Path) -> None:
+    fill(tmp_path, range(1))
+    (victim,) = tmp_path.glob("pairs-*.parquet")
+    victim.write_bytes(victim.read_bytes()[:-10])
+    assert list_shards(tmp_path).shards == ()
+    assert len(list_shards(tmp_path).damaged) == 1
+
+
+def test_another_schema_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(tmp_path, range(1))
+    monkeypatch.setattr(shards, "SCHEMA_VERSION", 99)
+    (path,) = tmp_path.glob("pairs-*.parquet")
+    with pytest.raises(DatasetError, match="schema version 1"):
+        shards.open_shard(path)
+
+
+def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = Writer(tmp_path)
+    writer.append(rows_of(program(1)))
+    writer.flush()
+    writer.append(rows_of(program(2)))
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shards.os, "fsync", full)
+        with pytest.raises(OSError, match="No space left"):
+            writer.flush()
+    assert len(keys(tmp_path)) == 4
+    assert list(tmp_path.iterdir()) == list(tmp_path.glob("pairs-*.parquet"))
+    writer.flush()
+    assert len(keys(tmp_path)) == 8
+
+
+def test_killed_while_merging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The merged shard is there, and so are those that it replaces: nothing counts twice."""
+    fill(tmp_path, range(5))
+    before = sorted(keys(tmp_path))
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", lambda *_, **__: None)
+        merge_shards(tmp_path, list_shards(tmp_path).shards)
+    assert len(list(tmp_path.glob("pairs-*.parquet"))) == 6
+    assert sorted(keys(tmp_path)) == before
+    assert len(check(tmp_path).problems) == 5
+    clean_up(tmp_path)
+    assert len(list(tmp_path.glob("pairs-*.parquet"))) == 1
+    assert sorted(keys(tmp_path)) == before
+
+
+def test_killed_between_two_merged_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a part of what was merged is there: it is there twice, and is read once."""
+    fill(tmp_path, range(5))
+    before = sorted(keys(tmp_path))
+    monkeypatch.setattr(store, "MERGED_ROWS", 8)
+    calls = 0
+
+    def dies(*arguments: object) -> shards.Shard:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise KeyboardInterrupt
+        return write_shard(*arguments)  # pyright: ignore[reportArgumentType]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "write_shard", dies)
+        with pytest.raises(KeyboardInterrupt):
+            merge_shards(tmp_path, list_shards(tmp_path).shards)
+    assert sorted(keys(tmp_path)) == before
+    merge_shards(tmp_path, list_shards(tmp_path).shards)
+    assert sorted(keys(tmp_path)) == before
+    assert check(tmp_path).problems == ()
+
+
+KILLED = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+from data.test_shards import program, rows_of, Writer
+with Writer(Path({directory!r})) as writer:
+    for seed in range(10_000):
+        writer.append(rows_of(program(seed)))
+        writer.flush()
+        print(seed, flush=True)
+"""
+
+
+def test_killed_while_writing(tmp_path: Path) -> None:
+    """After `kill -9` all that was said to be safe is there."""
+    safe = -1
+    for round_ in range(3):
+        code = KILLED.format(tests=str(Path(__file__).parents[1]), directory=str(tmp_path))
+        with subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        ) as process:
+            assert process.stdout is not None
+            for _ in range(9 + 7 * round_):
+                safe = max(safe, int(process.stdout.readline()))
+            process.kill()
+        seeds = {seed for _, seed, _, _ in known_seeds(tmp_path, MACHINE)}
+        assert set(range(safe + 1)) <= seeds
+    clean_up(tmp_path)
+    found = keys(tmp_path)
+    assert len(found) == len(set(found))
+
+
+def test_merging_directories(tmp_path: Path) -> None:
+    one, two, target = tmp_path / "one", tmp_path / "two", tmp_path / "all"
+    fill(one, range(3))
+    fill(two, range(2, 5))
+    fill(two, range(1), machine="another")
+    assert merge_directories([one, two], target) == (24, 4)
+    assert merge_directories([one], target) == (24, 12)
+    assert dict(summarise(target))["machines"] == "2"
+    assert dict(summarise(target))["labelled pairs"] == "18"
+    assert len(keys(one)) == 12
+    assert merge_directories([one, two], one) == (24, 4)
+
+
+def test_a_directory_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="not a directory"):
+        list_shards(tmp_path / "missing")
