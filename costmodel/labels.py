@@ -38,8 +38,13 @@ class Workload(Protocol):
         """The program with this number; the same at every call."""
         ...
 
-    def schedules(self, item: int, original: Schedule) -> Iterator[tuple[Schedule, str]]:
-        """Different legal schedules of that program, each with a word on how it was found."""
+    def schedules(
+        self, item: int, original: Schedule, sizes: Mapping[str, int]
+    ) -> Iterator[tuple[Schedule, str]]:
+        """Different legal schedules of that program, each with a word on how it was found.
+
+        `sizes` binds every size, those that follow from others included.
+        """
         ...
 
 
@@ -94,7 +99,8 @@ class LabelledProgram:
     """All labels of one program; `baseline` is None where the program itself could not be measured.
 
     `sizes` binds every size, those that follow from others included. `machine` and `compiler` are
-    JSON texts that tell machines and code generators apart.
+    JSON texts that tell machines and code generators apart. `stages` says, in seconds, where the
+    time went: that of the processor for compiling, that of the clock for measuring.
     """
 
     item: int

@@ -8,7 +8,7 @@ print(times)
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -16,8 +16,12 @@ from dataclasses import dataclass, field
 
 @dataclass
 class StageTimes:
-    """Seconds spent in each stage, without the stages inside it, in the order of their start."""
+    """Seconds spent in each stage, without the stages inside it, in the order of their start.
 
+    `clock` tells the time; that of the process does not count the time in which it stands still.
+    """
+
+    clock: Callable[[], float] = field(default_factory=lambda: time.perf_counter)
     seconds: dict[str, float] = field(default_factory=dict[str, float])
     total: float = 0.0
     open_stages: list[str] = field(default_factory=list[str])
@@ -25,7 +29,7 @@ class StageTimes:
 
     def switch(self) -> None:
         """Books the time since the last switch on the innermost open stage."""
-        now = time.perf_counter()
+        now = self.clock()
         if self.open_stages:
             self.seconds[self.open_stages[-1]] += now - self.since
         self.since = now
@@ -48,11 +52,11 @@ def record_stages(times: StageTimes | None = None) -> Generator[StageTimes]:
     """
     times = StageTimes() if times is None else times
     token = _recorder.set(times)
-    start = time.perf_counter()
+    start = times.clock()
     try:
         yield times
     finally:
-        times.total += time.perf_counter() - start
+        times.total += times.clock() - start
         _recorder.reset(token)
 
 

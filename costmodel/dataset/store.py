@@ -97,7 +97,9 @@ def merge_shards(directory: Path, shards: Iterable[Shard]) -> list[Shard]:
         part = table.slice(start, MERGED_ROWS)
         # Only the last one says what it replaces: before it is there, the old ones count.
         is_last = start + MERGED_ROWS >= table.num_rows
-        new.append(write_shard(directory, part, names if is_last else ()))
+        written = {shard.path.name for shard in new}
+        gone = [name for name in names if name not in written] if is_last else []
+        new.append(write_shard(directory, part, gone))
     kept = {shard.path.name for shard in new}
     for shard in old:
         if shard.path.name not in kept:

@@ -2,22 +2,28 @@
 
 The space and its order are LOOPer's (section 4): fusion, then sequences of interchange, skewing and
 reversal, then parallelisation, tiling and unrolling; and ours: distribution, several levels of
-tiles, register tiles, packing, vectors, and isl's affine schedules as other starting points.
+tiles, register tiles, packing, vectors, isl's affine schedules as other starting points, the
+default schedules, and variations of all of these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from random import Random
 
 from ...passes import schedule_tree
 from ...passes.schedule import Schedule
 from ...passes.schedule_tree import Loop, Tree
 from . import moves
+from .neighbours import neighbour
 
 SAMPLER_VERSION = 1
 """Schedules of one seed and program are the same as long as this is the same."""
+
+DEFAULT = "default"
+NEIGHBOUR_NAME = "neighbour"
 
 Move = Callable[[Random, Schedule], Schedule | None]
 
@@ -50,8 +56,13 @@ STAGES = (
     Stage("unrolling", {moves.unroll: 1.0}, (0.35,)),
 )
 
-AFFINE_START = 0.15
+AFFINE_START = 0.12
 """Paths that start from a schedule of isl's, not from the program's order."""
+
+NEIGHBOUR = 0.25
+"""Schedules that are variations of one that was found before, or of a default one."""
+
+NEIGHBOUR_OF_DEFAULT = 0.5
 
 KEPT_PREFIX = 0.25
 """Steps on the way to a schedule that are candidates themselves, as those of a search are."""
@@ -68,26 +79,49 @@ class Sample:
     origin: str
 
 
-def sample_schedules(random: Random, original: Schedule, count: int) -> Iterator[Sample]:
+def sample_schedules(
+    random: Random, original: Schedule, count: int, defaults: Sequence[Schedule] = ()
+) -> Iterator[Sample]:
     """At most `count` different schedules of a program, without its own order.
 
-    The order of two of them differs, or how their loops run; the same decisions of `random` give
-    the same schedules.
+    The `defaults` come first, and variations of them later. The order of two schedules differs, or
+    how their loops run; the same decisions of `random` give the same schedules.
     """
     seen = {tree_key(original.tree)}
-    found = 0
-    for _ in range(PATHS_PER_SCHEDULE * count):
-        for sample, is_kept in _path(random, original):
-            if not is_kept:
-                continue
-            key = tree_key(sample.schedule.tree)
-            if key in seen:
-                continue
+    found: list[Sample] = []
+    for sample in chain(
+        (Sample(schedule, DEFAULT) for schedule in defaults),
+        _candidates(random, original, defaults, found, PATHS_PER_SCHEDULE * count),
+    ):
+        if len(found) == count:
+            return
+        key = tree_key(sample.schedule.tree)
+        if key not in seen:
             seen.add(key)
+            found.append(sample)
             yield sample
-            found += 1
-            if found == count:
-                return
+
+
+def _candidates(
+    random: Random,
+    original: Schedule,
+    defaults: Sequence[Schedule],
+    found: Sequence[Sample],
+    attempts: int,
+) -> Iterator[Sample]:
+    """Variations of what was found, and what lies on random paths."""
+    for _ in range(attempts):
+        if found and random.random() < NEIGHBOUR:
+            of_default = bool(defaults) and random.random() < NEIGHBOUR_OF_DEFAULT
+            base = Sample(random.choice(defaults), DEFAULT) if of_default else random.choice(found)
+            changed = neighbour(random, original, base.schedule)
+            if changed is not None:
+                origin = base.origin.removesuffix(f"+{NEIGHBOUR_NAME}")
+                yield Sample(changed, f"{origin}+{NEIGHBOUR_NAME}")
+            continue
+        for sample, is_kept in _path(random, original):
+            if is_kept:
+                yield sample
 
 
 def _path(random: Random, original: Schedule) -> Iterator[tuple[Sample, bool]]:

@@ -12,7 +12,7 @@ from ...passes.schedule_tree import Loop
 def is_contiguous(schedule: Schedule, loop: Loop) -> bool:
     """Whether vectors of the loop's iterations mostly access neighbours, or one element.
 
-    All stores, and more than half of the loads, step by one element or not at all.
+    All stores, and at least three quarters of the loads, step by one element or not at all.
     """
     loads: list[bool] = []
     for name, function in loop.schedule.items():
@@ -23,7 +23,7 @@ def is_contiguous(schedule: Schedule, loop: Loop) -> bool:
             if access.kind is AccessKind.WRITE and not is_near:
                 return False
             loads.append(is_near)
-    return 2 * sum(loads) > len(loads)
+    return 4 * sum(loads) >= 3 * len(loads)
 
 
 def _step(statement: Statement, access: Access, function: isl.Aff) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Mapping
 from multiprocessing.connection import Connection
 
@@ -24,10 +25,13 @@ from ..errors import KernelError
 from ..program import Function, load
 from ..signature import Sizes
 from .children import die_with_parent, limit_memory
-from .messages import Begun, Candidate, Closed, Failed, ObjectCode, Opened, Policy
+from .messages import Begun, Candidate, Closed, Failed, ObjectCode, Opened, Policy, Skip
 
 REFUSALS = (SourceError, TransformationError, KernelError)
 """What the compiler says of programs and schedules that it does not take."""
+
+MOST_FRAMES = 6
+"""Frames of a traceback that are reported."""
 
 OBJECT_LIMIT = 4 << 20
 """Bytes of LLVM IR of one candidate; what is larger takes seconds to compile and seldom wins."""
@@ -45,7 +49,9 @@ def main(connection: Connection) -> None:
     compiler = Compiler(connection, workload, policy)
     connection.send(None)
     while True:
-        compiler.compile_program(connection.recv())
+        request = connection.recv()
+        if not isinstance(request, Skip):
+            compiler.compile_program(request)
 
 
 class Compiler:
@@ -60,7 +66,7 @@ class Compiler:
 
     def compile_program(self, item: int) -> None:
         """Sends what `messages` describes: Opened, Candidate ..., Closed, and Failed in between."""
-        times = StageTimes()
+        times = StageTimes(time.process_time)
         with record_stages(times):
             with stage("generate"):
                 subject = self._workload.subject(item)
@@ -89,8 +95,8 @@ class Compiler:
         )
         with stage("dependences"):
             original = Schedule.original(scop, self._target, reassociate=self._policy.fast_math)
-        schedules = self._workload.schedules(item, original)
-        while True:
+        schedules = self._workload.schedules(item, original, names)
+        while not self._is_skipped(item):
             started = time.perf_counter()
             self._connection.send(Begun(item, subject, "?"))
             with stage("schedule"):
@@ -113,6 +119,13 @@ class Compiler:
             seconds = time.perf_counter() - started
             with stage("send"):
                 self._connection.send(Candidate(item, text, origin, code, seconds))
+
+    def _is_skipped(self, item: int) -> bool:
+        """Whether there is a message that says so; those on earlier programs come too late."""
+        while self._connection.poll():
+            if self._connection.recv() == Skip(item):
+                return True
+        return False
 
     def _baseline(self, function: Function, sizes: Sizes) -> ObjectCode:
         loops = specialise(function.function, sizes.shapes, sizes.integers)
@@ -138,6 +151,8 @@ class Compiler:
         self, item: int, subject: Subject, kind: str, schedule: str, error: Exception
     ) -> None:
         message = f"{type(error).__name__}: {error}"
+        if not isinstance(error, REFUSALS):
+            message = "".join(traceback.format_exception(error)[-MOST_FRAMES:])
         incident = Incident(kind, message, subject.text, subject.sizes, schedule, subject.seed)
         self._connection.send(Failed(item, incident))
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...lowering.llvm.heap import FAILED_ALLOCATIONS
+from ...passes.stages import StageTimes, record_stages, stage
 from .. import jit
 from ..arguments import ArrayArgument, FloatArgument, IntegerArgument
 from ..openmp import imports
@@ -94,29 +95,42 @@ class Measurer:
 
     def run(self, code: ObjectCode, baseline: float | None) -> Measurement:
         """Runs a candidate; without `baseline`, the program itself, whose results are expected."""
-        assert self._opened is not None, "a program is opened first"
         started = time.time()
-        loaded = jit.load_object(code.code, code.exports, imports() if code.is_parallel else {})
+        times = StageTimes()
+        with record_stages(times):
+            runs, is_censored, difference = self._measure(code, baseline)
+        stages = {f"measure: {name}": seconds for name, seconds in times.seconds.items()}
+        return Measurement(runs, is_censored, difference, started, stages)
+
+    def _measure(
+        self, code: ObjectCode, baseline: float | None
+    ) -> tuple[tuple[float, ...], bool, float]:
+        assert self._opened is not None, "a program is opened first"
+        with stage("load"):
+            linked = imports() if code.is_parallel else {}
+            loaded = jit.load_object(code.code, code.exports, linked)
         function = self._opened.signature.foreign_function(loaded[code.exports[0]])
         failures = (
             c_int64.from_address(loaded[FAILED_ALLOCATIONS]) if len(code.exports) > 1 else None
         )
 
         def call() -> float:
-            for array, saved in self._written:
-                ctypes.memmove(array.ctypes.data, saved.ctypes.data, saved.nbytes)
-            start = time.perf_counter()
-            function(*self._values)
-            return time.perf_counter() - start
+            with stage("restore"):
+                for array, saved in self._written:
+                    ctypes.memmove(array.ctypes.data, saved.ctypes.data, saved.nbytes)
+            with stage("run"):
+                start = time.perf_counter()
+                function(*self._values)
+                return time.perf_counter() - start
 
         os.sched_setaffinity(0, self._cpus if code.is_parallel else self._cpus[-1:])
         with pinned(self._policy.threads if code.is_parallel else 1):
             first = call()
             if failures is not None and failures.value:
                 raise MemoryError("the candidate could not allocate its arrays")
-            difference = self._check()
-            runs, is_censored = self._repeat(call, first, baseline)
-        return Measurement(runs, is_censored, difference, started)
+            with stage("check"):
+                difference = self._check()
+            return *self._repeat(call, first, baseline), difference
 
     def _repeat(
         self, call: Callable[[], float], first: float, baseline: float | None
@@ -128,14 +142,20 @@ class Measurer:
             fastest = min(first, call()) if first < policy.budget else first
             if fastest > policy.cutoff * baseline:
                 return (fastest,), True
+        is_slow = baseline is not None and first > policy.slow * baseline
+        least = min(2, policy.least_runs) if is_slow else policy.least_runs
         runs: list[float] = []
         total, budget = 0.0, policy.budget if baseline is not None else 2 * policy.budget
         while len(runs) < MOST_RUNS:
             runs.append(call())
             total += runs[-1]
-            if len(runs) < policy.least_runs:
+            if len(runs) < least:
                 continue
-            if total >= budget or (total >= policy.enough and _is_steady(runs, policy.steady)):
+            if (
+                is_slow
+                or total >= budget
+                or (total >= policy.enough and _is_steady(runs, policy.steady))
+            ):
                 break
         return tuple(runs), False
 

@@ -15,7 +15,9 @@ class Policy:
 
     A run of a candidate that takes more than `cutoff` times the baseline ends its measurement: it
     is censored. `budget` is the time of all measured runs of a candidate, as far as `least_runs`
-    have been made; `enough` the time after which a steady median ends it sooner. The baseline is
+    have been made; `enough` the time after which a steady median ends it sooner. One that is slower
+    than `slow` times the baseline is measured twice only. A program that takes less than
+    `least_seconds` is not measured at all: clocks and calls would count. The baseline is
     measured again after `baseline_every` candidates. `threads` run parallel loops. `compile_limit`
     and `run_limit` are those of one candidate, `memory` is that of each process in bytes.
     """
@@ -26,6 +28,8 @@ class Policy:
     enough: float = 0.004
     steady: float = 0.015
     least_runs: int = 3
+    least_seconds: float = 2e-5
+    slow: float = 1.5
     baseline_every: int = 12
     compile_limit: float = 20.0
     run_limit: float = 5.0
@@ -86,6 +90,13 @@ class Closed:
 
 
 @dataclass(frozen=True)
+class Skip:
+    """No more candidates of a program are wanted."""
+
+    item: int
+
+
+@dataclass(frozen=True)
 class Failed:
     """A candidate, or (without a schedule) a program, that could not be compiled."""
 
@@ -95,9 +106,13 @@ class Failed:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Seconds of all runs, or of the one that was too slow, and how far the results are off."""
+    """Seconds of all runs, or of the one that was too slow, and how far the results are off.
+
+    `stages` says where the time of measuring went.
+    """
 
     runs: tuple[float, ...]
     is_censored: bool
     difference: float
     started: float
+    stages: Mapping[str, float] = field(default_factory=dict[str, float])

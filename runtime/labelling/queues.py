@@ -37,6 +37,7 @@ class ProgramQueue:
     is_running: bool = False
     is_closed: bool = False
     is_hopeless: bool = False
+    is_skipped: bool = False
 
     def next_run(self) -> tuple[Candidate | None, ObjectCode] | None:
         """What to run next: a candidate, or the program itself (None) now and then, or nothing."""
@@ -69,11 +70,12 @@ class ProgramQueue:
 
     def measured(self, candidate: Candidate | None, measurement: Measurement) -> None:
         """Takes a measurement of a candidate, or of the program itself."""
+        for name, seconds in measurement.stages.items():
+            self.stages[name] = self.stages.get(name, 0.0) + seconds
         if candidate is None:
             self.since_baseline = 0
-            if not self.baselines and not np.isfinite(measurement.difference):
-                self.fail("not-finite", "the program computes NaN or infinities", "")
-                self.is_hopeless = True
+            if not self.baselines:
+                self._accept(measurement)
             self.baselines.append(measurement)
             return
         self.since_baseline += 1
@@ -85,6 +87,15 @@ class ProgramQueue:
             self.fail("wrong", message, candidate.schedule)
         else:
             self.done.append((candidate, measurement))
+
+    def _accept(self, measurement: Measurement) -> None:
+        """Whether the program can be measured at all."""
+        seconds = median(measurement.runs)
+        if not np.isfinite(measurement.difference):
+            self.fail("not-finite", "the program computes NaN or infinities", "")
+            self.is_hopeless = True
+        elif seconds < self.policy.least_seconds:
+            self.is_hopeless = True
 
     def fail(self, kind: str, message: str, schedule: str) -> None:
         """Notes an incident."""
@@ -102,7 +113,7 @@ class ProgramQueue:
     def close(self, message: Closed) -> None:
         """There are no more candidates."""
         self.subject = message.subject
-        self.stages = dict(message.stages)
+        self.stages.update(message.stages)
         self.is_closed = True
 
     @property

@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection, wait
 from ...costmodel.labels import LabelledProgram, Workload
 from .children import Child
 from .measuring import MeasuringSlot
-from .messages import Begun, Candidate, Closed, Failed, Opened, Policy
+from .messages import Begun, Candidate, Closed, Failed, Opened, Policy, Skip
 from .queues import ProgramQueue
 
 AHEAD = 2
@@ -51,6 +51,12 @@ class CompilerSlot:
         self.begun = None
         self.child.send(queue.item)
         self._restart_clock()
+
+    def skip_hopeless(self) -> None:
+        """Does not go on with a program that cannot be measured."""
+        if self.queue is not None and self.queue.is_hopeless and not self.queue.is_skipped:
+            self.queue.is_skipped = True
+            self.child.send(Skip(self.queue.item))
 
     def pause(self) -> None:
         """Stands still, as does its clock."""
@@ -158,6 +164,7 @@ class Station:
                 if connection is slot.child.connection:
                     self._hear_compiler(slot)
         for slot in self._slots:
+            slot.skip_hopeless()
             if slot.is_overdue:
                 slot.replace("hang")
         if self._measuring.is_overdue:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from multiprocessing.connection import wait
 
 import numpy as np
@@ -54,7 +54,9 @@ class FixedWorkload:
     def subject(self, item: int) -> Subject:
         return self._subject
 
-    def schedules(self, item: int, original: Schedule) -> Iterator[tuple[Schedule, str]]:
+    def schedules(
+        self, item: int, original: Schedule, sizes: Mapping[str, int]
+    ) -> Iterator[tuple[Schedule, str]]:
         for text in self._schedules:
             yield original.apply_all(parse_pipeline(text)), "fixed"
 
@@ -62,8 +64,10 @@ class FixedWorkload:
 class BrokenWorkload(FixedWorkload):
     """A search that does not come back, or ends its process."""
 
-    def schedules(self, item: int, original: Schedule) -> Iterator[tuple[Schedule, str]]:
-        yield from super().schedules(item, original)
+    def schedules(
+        self, item: int, original: Schedule, sizes: Mapping[str, int]
+    ) -> Iterator[tuple[Schedule, str]]:
+        yield from super().schedules(item, original, sizes)
         if item == 0:
             time.sleep(60)
         if item == 1:

@@ -10,7 +10,11 @@ from loopwright.costmodel.factory import RandomWorkload
 from loopwright.costmodel.generator import random_program
 from loopwright.costmodel.sampler import STAGES, sample_schedules, tree_key
 from loopwright.costmodel.sampler.moves import chains, copies
+from loopwright.costmodel.sampler.strides import is_contiguous
+from loopwright.passes.default.default_schedule import candidates
+from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedule import Schedule
 from loopwright.runtime.program import load
 
@@ -114,6 +118,24 @@ def test_the_default_workload() -> None:
     assert workload.subject(2).text == random_program(workload.program_seed(2)).text
     assert workload.program_seed(0) != RandomWorkload(seed=4).program_seed(0)
     start = original(workload.subject(2).text)
-    schedules = [str(schedule) for schedule, _ in workload.schedules(2, start)]
+    sizes = infer_extents(start.scop, workload.subject(2).sizes)
+    schedules = [str(schedule) for schedule, _ in workload.schedules(2, start, sizes)]
     assert 4 <= len(schedules) <= 8
-    assert schedules == [str(schedule) for schedule, _ in workload.schedules(2, start)]
+    assert schedules == [str(schedule) for schedule, _ in workload.schedules(2, start, sizes)]
+
+
+def test_default_schedules_and_their_neighbours_are_among_them() -> None:
+    start = original(MATRIX_PRODUCT)
+    defaults = list(candidates(start, Request(infer_extents(start.scop, {"n": 300}), 2)))
+    assert defaults
+    samples = list(sample_schedules(Random(1), start, 60, defaults))
+    assert samples[0].schedule in defaults and samples[0].origin == "default"
+    assert any(sample.origin == "default+neighbour" for sample in samples)
+    for sample in samples:
+        assert start.apply_all(sample.schedule.transformations) == sample.schedule
+
+
+def test_contiguous_loops() -> None:
+    tree = original(MATRIX_PRODUCT)
+    (chain,) = chains(tree.tree)
+    assert [is_contiguous(tree, loop) for loop in chain] == [False, True, False]

@@ -90,3 +90,25 @@ def test_results_do_not_change(text: str, schedule: str, m: int, n: int) -> None
     function.compile(None, threads=1)(m, n, factors, expected)
     function.compile(schedule, threads=1)(m, n, factors, result)
     np.testing.assert_allclose(result, expected, rtol=1e-12)
+
+
+def test_a_guard_may_use_values_that_no_access_has() -> None:
+    """The bounds of the points of `j` depend on their tile, which is in no subscript."""
+    text = """
+    func.func @f(%n: index, %m: index, %A: memref<?xf64>, %B: memref<?xf64>) {
+      affine.for %i = 0 to %m {
+        affine.for %j = 0 to %n {
+          %0 = affine.load %A[%i] : memref<?xf64>
+          %1 = affine.load %B[%i] : memref<?xf64>
+          %2 = arith.maximumf %0, %1 : f64
+          affine.store %2, %A[%i] : memref<?xf64>
+        }
+      }
+      return
+    }
+    """
+    a, b = np.arange(448.0), np.arange(448.0)[::-1].copy()
+    schedule = "tile{loops=j sizes=64},tile{loops=jt,j sizes=64,64}"
+    expected = np.maximum(a, b)
+    loopwright.load(text)["f"].compile(schedule=schedule)(1566, 448, a, b)
+    assert np.array_equal(a, expected)

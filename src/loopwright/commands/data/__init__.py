@@ -24,6 +24,8 @@ ACTIONS = {
     "check": "read and check everything",
     "merge": "put several directories into one, without double labels",
     "export": "write a directory as one file",
+    "looperset": "read labels of the public LOOPerSet, as far as they carry over",
+    "cover": "print how random programs cover the space, beside PolyBench",
     "show": "print the random program of a seed",
 }
 """Every action (a module of this package) and its help."""

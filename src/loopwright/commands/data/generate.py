@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -61,7 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
     from ...costmodel.dataset.store import Writer, known_seeds
 
     policy = _policy(arguments)
-    workload = RandomWorkload(arguments.seed, *_schedules(arguments.schedules))
+    fewest, most = _schedules(arguments.schedules)
+    workload = RandomWorkload(arguments.seed, fewest, most, policy.threads)
     if arguments.programs < 1:
         raise UsageError(f"--programs must be positive, got {arguments.programs}")
     machine = None if arguments.scheduler else machine_fingerprint()
@@ -71,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{arguments.programs - len(items)} programs are labelled already", file=sys.stderr)
     progress = Progress(len(items))
     kinds: Counter[str] = Counter()
+    stages: Counter[str] = Counter()
     interrupted = False
     with (
         Writer(arguments.output) as writer,
@@ -80,16 +82,26 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             for labelled in labels:
                 _store(arguments.output, writer, labelled, kinds)
+                stages.update(labelled.stages)
                 progress.advance(len(labelled.labels), len(labelled.incidents))
         except KeyboardInterrupt:
             interrupted = True
     progress.clear()
     print(f"{progress.pairs} pairs in {progress.seconds:.0f} s: {progress.rate:.1f} pairs/s")
+    if progress.pairs:
+        print(_describe(stages, progress.pairs))
     for kind, count in sorted(kinds.items()):
         print(f"{count} x {kind}: see {arguments.output / 'incidents'}")
     if interrupted:
         print("interrupted; the same command goes on here", file=sys.stderr)
     return INTERRUPTED if interrupted else 0
+
+
+def _describe(stages: Mapping[str, float], pairs: int) -> str:
+    """Where the time went: milliseconds per pair."""
+    parts = sorted(stages.items(), key=lambda part: -part[1])
+    each = ", ".join(f"{name} {1e3 * seconds / pairs:.1f}" for name, seconds in parts)
+    return f"ms per pair, in processes that run side by side: {each}"
 
 
 def _store(directory: Path, writer: object, labelled: LabelledProgram, kinds: Counter[str]) -> None:

@@ -1,0 +1,25 @@
+"""Prints how random programs cover the space, beside PolyBench."""
+
+from __future__ import annotations
+
+import argparse
+
+from ...costmodel.factory import RandomWorkload
+from ..common import format_table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which programs."""
+    parser.add_argument("--programs", type=int, default=100, metavar="N", help="how many (100)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="as of generate (0)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Counts and prints."""
+    from ...costmodel.generator.coverage import benchmark_facts, coverage_table, random_facts
+
+    workload = RandomWorkload(arguments.seed)
+    seeds = map(workload.program_seed, range(arguments.programs))
+    print(format_table(coverage_table(list(random_facts(seeds)), list(benchmark_facts()))))
+    print("10 %, 50 % and 90 % quantiles; arrays and instances of PolyBench at size LARGE")
+    return 0
