@@ -7,7 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from .schema import FAILED, Row, digest, pair_key
+from .arrow import Row
+from .schema import FAILED, digest, pair_key
 from .shards import DAMAGED, list_shards, read_rows
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet as pq
-
+from .arrow import Table, csv, pa, parquet
 from .shards import list_shards, read_table
 
 
@@ -27,9 +25,9 @@ def export(directory: Path, output: Path) -> int:
     return table.num_rows
 
 
-def _readable(table: pa.Table) -> pa.Table:
+def _readable(table: Table) -> Table:
     """Keys as text, and dictionaries as plain columns."""
-    columns: list[pa.ChunkedArray] = []
+    columns: list[Any] = []
     for field in table.schema:
         column = table[field.name]
         if pa.types.is_fixed_size_binary(field.type):
@@ -40,21 +38,21 @@ def _readable(table: pa.Table) -> pa.Table:
     return pa.table(columns, names=table.schema.names)
 
 
-def _write_parquet(table: pa.Table, path: Path) -> None:
-    pq.write_table(table, path, compression="zstd")
+def _write_parquet(table: Table, path: Path) -> None:
+    parquet.write_table(table, path, compression="zstd")
 
 
-def _write_csv(table: pa.Table, path: Path) -> None:
-    pyarrow.csv.write_csv(table, path)
+def _write_csv(table: Table, path: Path) -> None:
+    csv.write_csv(table, path)
 
 
-def _write_lines(table: pa.Table, path: Path) -> None:
+def _write_lines(table: Table, path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
         for batch in table.to_batches(max_chunksize=4096):
             file.writelines(f"{json.dumps(row)}\n" for row in batch.to_pylist())
 
 
-FORMATS: Mapping[str, Callable[[pa.Table, Path], None]] = {
+FORMATS: Mapping[str, Callable[[Table, Path], None]] = {
     ".parquet": _write_parquet,
     ".csv": _write_csv,
     ".jsonl": _write_lines,

@@ -76,7 +76,8 @@ def _translate(item: int, entry: Mapping[str, Any]) -> Translated:
     labels: dict[str, Label] = {}
     skipped = 0
     for schedule in entry["schedules_list"]:
-        times = [float(time) * 1e-3 for time in schedule.get("execution_times") or []]
+        measured: list[float] = schedule.get("execution_times") or []
+        times = [float(time) * 1e-3 for time in measured]
         text = _schedule(schedule, program.iterators)
         if text is None or not times:
             skipped += 1
@@ -136,8 +137,8 @@ def _schedule(
         if order != list(names):
             steps.append(f"interchange{{loops={','.join(prefix + name for name in order)}}}")
         parallel = own.get("parallelized_dim")
-        tiling = own.get("tiling") or {}
-        tiled = list(tiling.get("tiling_dims", []))
+        tiling: Mapping[str, Any] = own.get("tiling") or {}
+        tiled: list[str] = list(tiling.get("tiling_dims", []))
         if tiled:
             loops = ",".join(prefix + name for name in tiled)
             sizes = ",".join(str(int(size)) for size in tiling["tiling_factors"])

@@ -10,11 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
-
-import pyarrow as pa
 
 from ..labels import LabelledProgram, Subject
+from .arrow import Row, Table, pa
 
 SCHEMA_VERSION = 1
 
@@ -51,8 +49,6 @@ SCHEMA = pa.schema(
 
 FAILED = "failed"
 """The status of a program that could not be measured; it has no other rows."""
-
-Row = dict[str, Any]
 
 
 def digest(*parts: str) -> bytes:
@@ -138,6 +134,6 @@ def subject_of(row: Row) -> Subject:
     )
 
 
-def table_of(rows: list[Row]) -> pa.Table:
+def table_of(rows: list[Row]) -> Table:
     """Rows as a table of the schema."""
     return pa.Table.from_pylist(rows, schema=SCHEMA)

@@ -17,11 +17,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
+from .arrow import Row, Table, pa, parquet
 from .errors import DatasetError
-from .schema import SCHEMA, SCHEMA_VERSION, Row
+from .schema import SCHEMA, SCHEMA_VERSION
 
 DIGITS = 16
 SHARD = re.compile(rf"pairs-([0-9a-f]{{{DIGITS}}})\.parquet")
@@ -57,12 +55,12 @@ class Listing:
     temporary: tuple[Path, ...]
 
 
-def write_shard(directory: Path, table: pa.Table, replaces: Iterable[str] = ()) -> Shard:
+def write_shard(directory: Path, table: Table, replaces: Iterable[str] = ()) -> Shard:
     """Stores a table as a new shard; raises OSError, and leaves nothing behind then."""
     names = tuple(sorted(replaces))
     metadata = {**(SCHEMA.metadata or {}), b"replaces": json.dumps(names).encode()}
     buffer = io.BytesIO()
-    pq.write_table(
+    parquet.write_table(
         table.replace_schema_metadata(metadata),
         buffer,
         compression="zstd",
@@ -108,7 +106,7 @@ def open_shard(path: Path) -> Shard:
     if hashlib.sha256(data).hexdigest()[:DIGITS] != match[1]:
         raise DatasetError(f"{path}: the contents are not those that were written")
     try:
-        file = pq.ParquetFile(io.BytesIO(data))
+        file = parquet.ParquetFile(io.BytesIO(data))
     except (pa.ArrowException, OSError) as error:
         raise DatasetError(f"{path}: not a Parquet file ({error})") from error
     metadata = file.schema_arrow.metadata or {}
@@ -143,17 +141,17 @@ def list_shards(directory: Path) -> Listing:
     )
 
 
-def read_table(shards: Iterable[Shard], columns: list[str] | None = None) -> pa.Table:
+def read_table(shards: Iterable[Shard], columns: list[str] | None = None) -> Table:
     """The rows of some shards, of each pair the first; in the order of programs and times."""
     wanted = None if columns is None else sorted({*columns, "key"})
-    tables = [pq.read_table(shard.path, columns=wanted, schema=SCHEMA) for shard in shards]
+    tables = [parquet.read_table(shard.path, columns=wanted, schema=SCHEMA) for shard in shards]
     if not tables:
         empty = SCHEMA.empty_table()
         return empty if wanted is None else empty.select(wanted)
     return without_duplicates(pa.concat_tables(tables, promote_options="permissive"))
 
 
-def without_duplicates(table: pa.Table) -> pa.Table:
+def without_duplicates(table: Table) -> Table:
     """The first row of each key."""
     seen: set[bytes] = set()
     kept: list[int] = []
@@ -173,5 +171,5 @@ def quarantine(damage: Damage) -> Path:
 
 def read_rows(shard: Shard) -> Iterator[Row]:
     """The rows of a shard, as they were written."""
-    for batch in pq.ParquetFile(shard.path).iter_batches(batch_size=8192):
+    for batch in parquet.ParquetFile(shard.path).iter_batches(batch_size=8192):
         yield from batch.to_pylist()

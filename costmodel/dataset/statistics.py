@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .arrow import Row
 from .schema import FAILED
 from .shards import list_shards, read_table
 
@@ -28,7 +29,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 def summarise(directory: Path) -> list[tuple[str, str]]:
     """Names and values, as a table of two columns; raises DatasetError, OSError."""
     listing = list_shards(directory)
-    rows = read_table(listing.shards, COLUMNS).to_pylist()
+    rows: list[Row] = read_table(listing.shards, COLUMNS).to_pylist()
     programs = [row for row in rows if row["schedule"] == ""]
     pairs = [row for row in rows if row["schedule"] != ""]
     usable = [row for row in programs if row["status"] != FAILED]
@@ -42,7 +43,7 @@ def summarise(directory: Path) -> list[tuple[str, str]]:
     ]
     if not pairs:
         return lines
-    status = Counter(row["status"] for row in pairs)
+    status: Counter[str] = Counter(row["status"] for row in pairs)
     lines += [
         ("censored", f"{status['censored']} ({status['censored'] / len(pairs):.1%})"),
         ("parallel", f"{sum(row['threads'] > 1 for row in pairs) / len(pairs):.1%}"),
@@ -55,12 +56,12 @@ def summarise(directory: Path) -> list[tuple[str, str]]:
     return lines
 
 
-def _per_program(pairs: list[dict[str, object]]) -> Counter[object]:
+def _per_program(pairs: list[Row]) -> Counter[bytes]:
     return Counter(row["program_key"] for row in pairs)
 
 
-def _best(pairs: list[dict[str, float]]) -> list[float]:
-    best: dict[object, float] = {}
+def _best(pairs: list[Row]) -> list[float]:
+    best: dict[bytes, float] = {}
     for row in pairs:
         key = row["program_key"]
         best[key] = max(best.get(key, 0.0), row["baseline_seconds"] / row["seconds"])

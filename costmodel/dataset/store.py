@@ -6,9 +6,8 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-import pyarrow as pa
-
-from .schema import Row, table_of
+from .arrow import Row, Table
+from .schema import table_of
 from .shards import (
     Listing,
     Shard,
@@ -107,7 +106,7 @@ def merge_shards(directory: Path, shards: Iterable[Shard]) -> list[Shard]:
     return new
 
 
-def _sorted(table: pa.Table) -> pa.Table:
+def _sorted(table: Table) -> Table:
     return table.sort_by([("program_key", "ascending"), ("measured_at", "ascending")])
 
 
@@ -140,9 +139,9 @@ def known_seeds(directory: Path, machine: str | None) -> set[tuple[str, int, int
     columns = ["origin", "seed", "generator_version", "sampler_version", "machine", "schedule"]
     if not directory.is_dir():
         return set()
-    table = read_table(list_shards(directory).shards, columns)
+    rows: list[Row] = read_table(list_shards(directory).shards, columns).to_pylist()
     return {
         (row["origin"], row["seed"], row["generator_version"], row["sampler_version"])
-        for row in table.to_pylist()
+        for row in rows
         if machine in (None, row["machine"]) and row["schedule"] == ""
     }

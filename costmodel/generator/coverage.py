@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -102,8 +102,7 @@ def _probes(schedule: Schedule) -> dict[str, list[Transformation]]:
     first = [schedule.short_name(loop) for loop in roots]
     inner = [schedule.short_name(loop) for loop in innermost_loops(schedule.tree)]
     siblings = [
-        (schedule.short_name(one), schedule.short_name(other))
-        for one, other in pairwise(roots)
+        (schedule.short_name(one), schedule.short_name(other)) for one, other in pairwise(roots)
     ]
     return {
         "parallel": [Parallel((name,)) for name in first],
@@ -143,7 +142,7 @@ def _scop(text: str) -> Scop:
 def coverage_table(random: Sequence[Facts], benchmarks: Sequence[Facts]) -> list[list[str]]:
     """Quantiles and shares, one row per property."""
     rows = [["", f"random ({len(random)})", f"{BENCHMARK_SUITE} ({len(benchmarks)})"]]
-    numbers = {
+    numbers: dict[str, Callable[[Facts], float]] = {
         "statements": lambda f: f.statements,
         "loop nests": lambda f: f.nests,
         "depth": lambda f: f.depth,

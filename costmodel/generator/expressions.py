@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -154,7 +154,7 @@ def _unbounded(_left: Interval, _right: Interval) -> Interval:
     return Interval(0.0, 0.0)
 
 
-_INTERVALS = {
+_INTERVALS: Mapping[str, Callable[[Interval, Interval], Interval]] = {
     "addf": lambda a, b: Interval(a.low + b.low, a.high + b.high),
     "subf": lambda a, b: Interval(a.low - b.high, a.high - b.low),
     "mulf": _product,
@@ -163,7 +163,7 @@ _INTERVALS = {
     "minimumf": lambda a, b: Interval(min(a.low, b.low), min(a.high, b.high)),
 }
 
-_CALLED = {
+_CALLED: Mapping[str, Callable[[Interval], Interval]] = {
     "sqrt": lambda a: Interval(0.0, max(1.0, a.high) ** 0.5),
     "absf": lambda a: Interval(0.0, a.magnitude),
     "exp": lambda a: Interval(0.0, 7.4),

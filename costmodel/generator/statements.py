@@ -55,7 +55,7 @@ class Statements:
         for _ in range(reads):
             array = self.accesses.source(loops, nest, unused)
             if array is target:
-                array = self.accesses.new_array(target.dimensions)
+                array = self.accesses.new_array(array.dimensions)
             subscripts = self.accesses.subscripts(array, loops, unused=unused)
             value = self.accesses.load(array, subscripts, nest)
             if self.code.is_float and self.random.random() < distribution.CALL:

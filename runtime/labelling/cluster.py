@@ -6,14 +6,17 @@ A batch whose worker is lost is labelled by another one; what comes twice is sto
 from __future__ import annotations
 
 import atexit
-from collections.abc import Iterator, Sequence
+import importlib
+import pickle
+from collections.abc import Generator, Sequence
 from typing import Any
-
-from distributed import Client, as_completed
 
 from ...costmodel.labels import LabelledProgram, Workload
 from .messages import Policy
 from .remote import RemoteStation
+
+# It has no types.
+distributed: Any = importlib.import_module("distributed")
 
 BATCH = 8
 """Programs of one task: enough that the pipeline inside it is mostly full."""
@@ -24,12 +27,12 @@ AHEAD = 2
 RESOURCE = "measuring"
 """A resource that workers can offer (`--resources measuring=1`), where a machine has several."""
 
-_stations: dict[tuple[Workload, Policy], RemoteStation] = {}
+_stations: dict[bytes, RemoteStation] = {}
 
 
 def label_batch(workload: Workload, policy: Policy, items: Sequence[int]) -> list[LabelledProgram]:
     """Runs on a worker, one call at a time; its station stays for the next batch."""
-    key = (workload, policy)
+    key = pickle.dumps((workload, policy))
     station = _stations.get(key)
     if station is None:
         station = _stations[key] = RemoteStation(workload, policy)
@@ -43,10 +46,10 @@ def label_batch(workload: Workload, policy: Policy, items: Sequence[int]) -> lis
 
 def label_on_cluster(
     workload: Workload, policy: Policy, items: Sequence[int], scheduler: str
-) -> Iterator[LabelledProgram]:
+) -> Generator[LabelledProgram]:
     """The labels of all programs, in any order; raises OSError when there is no scheduler."""
     batches = iter([items[start : start + BATCH] for start in range(0, len(items), BATCH)])
-    with Client(scheduler, timeout="20s") as client:
+    with distributed.Client(scheduler, timeout="20s") as client:
         client.wait_for_workers(1, timeout=60)
         workers: dict[str, Any] = client.scheduler_info()["workers"]
         offered = any(RESOURCE in worker.get("resources", {}) for worker in workers.values())
@@ -61,7 +64,7 @@ def label_on_cluster(
             )
 
         first = [submit() for _ in range(AHEAD * len(workers))]
-        running = as_completed([future for future in first if future is not None])
+        running = distributed.as_completed([future for future in first if future is not None])
         for future in running:
             following = submit()
             if following is not None:

@@ -6,7 +6,7 @@ import ctypes
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from ctypes import c_int64
 from multiprocessing.connection import Connection
 from typing import Any
@@ -107,7 +107,7 @@ class Measurer:
     ) -> tuple[tuple[float, ...], bool, float]:
         assert self._opened is not None, "a program is opened first"
         with stage("load"):
-            linked = imports() if code.is_parallel else {}
+            linked: Mapping[str, int] = imports() if code.is_parallel else {}
             loaded = jit.load_object(code.code, code.exports, linked)
         function = self._opened.signature.foreign_function(loaded[code.exports[0]])
         failures = (
@@ -145,17 +145,13 @@ class Measurer:
         is_slow = baseline is not None and first > policy.slow * baseline
         least = min(2, policy.least_runs) if is_slow else policy.least_runs
         runs: list[float] = []
-        total, budget = 0.0, policy.budget if baseline is not None else 2 * policy.budget
+        total, budget = 0.0, policy.budget if baseline is not None else policy.budget / 2
         while len(runs) < MOST_RUNS:
             runs.append(call())
             total += runs[-1]
-            if len(runs) < least:
+            if len(runs) < least or total < policy.enough:
                 continue
-            if (
-                is_slow
-                or total >= budget
-                or (total >= policy.enough and _is_steady(runs, policy.steady))
-            ):
+            if is_slow or total >= budget or _is_steady(runs, policy.steady):
                 break
         return tuple(runs), False
 

@@ -16,10 +16,11 @@ class Policy:
     A run of a candidate that takes more than `cutoff` times the baseline ends its measurement: it
     is censored. `budget` is the time of all measured runs of a candidate, as far as `least_runs`
     have been made; `enough` the time after which a steady median ends it sooner. One that is slower
-    than `slow` times the baseline is measured twice only. A program that takes less than
-    `least_seconds` is not measured at all: clocks and calls would count. The baseline is
-    measured again after `baseline_every` candidates. `threads` run parallel loops. `compile_limit`
-    and `run_limit` are those of one candidate, `memory` is that of each process in bytes.
+    than `slow` times the baseline is measured for `enough` only, and twice at least. A program that
+    takes less than `least_seconds` is not measured at all: clocks and calls would count. The
+    baseline is measured again after `baseline_every` candidates, for half of the budget. `threads` run parallel loops.
+    `compile_limit` and `run_limit` are those of one candidate, `memory` is that of each process in
+    bytes.
     """
 
     threads: int = 1
@@ -30,7 +31,7 @@ class Policy:
     least_runs: int = 3
     least_seconds: float = 2e-5
     slow: float = 1.5
-    baseline_every: int = 12
+    baseline_every: int = 6
     compile_limit: float = 20.0
     run_limit: float = 5.0
     memory: int = 6 << 30

@@ -113,6 +113,12 @@ def test_a_damaged_directory_is_put_right(
     assert count(tmp_path) == 1
 
 
+def test_pairs_are_labelled_again(labelled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["data", "retest", str(labelled), "--pairs", "3", "--workers", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "3 pairs were measured again" in out and "median absolute difference" in out
+
+
 def test_show(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["data", "show", "5"]) == 0
     text = capsys.readouterr().out

@@ -26,6 +26,7 @@ ACTIONS = {
     "export": "write a directory as one file",
     "looperset": "read labels of the public LOOPerSet, as far as they carry over",
     "cover": "print how random programs cover the space, beside PolyBench",
+    "retest": "label some pairs again, and compare the speed-ups",
     "show": "print the random program of a seed",
 }
 """Every action (a module of this package) and its help."""

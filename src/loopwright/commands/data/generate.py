@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...costmodel.factory import RandomWorkload
 from ...costmodel.labels import LabelledProgram
 from ...runtime.labelling.fingerprint import machine_fingerprint
+from ...runtime.labelling.local import label_here
 from ...runtime.labelling.messages import Policy
 from .. import UsageError
+from .common import add_measuring_arguments, measuring_policy
 from .progress import Progress
+
+if TYPE_CHECKING:
+    from ...costmodel.dataset.store import Writer
 
 INTERRUPTED = 130
 
@@ -33,26 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="A,B",
         help="of each program at least and at most, where there are as many (32,128)",
     )
-    parser.add_argument(
-        "-t", "--threads", type=int, metavar="T", help="of parallel loops (default: all CPUs)"
-    )
-    parser.add_argument(
-        "--workers", type=int, metavar="N", help="compiling processes (default: one per CPU)"
-    )
-    parser.add_argument(
-        "--cutoff",
-        type=float,
-        default=Policy.cutoff,
-        metavar="F",
-        help=f"censor what is F times slower than the program itself ({Policy.cutoff:g})",
-    )
-    parser.add_argument(
-        "--memory",
-        type=float,
-        default=Policy.memory / 2**30,
-        metavar="GIB",
-        help=f"most of each process ({Policy.memory / 2**30:g})",
-    )
+    add_measuring_arguments(parser)
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster: tcp://host:8786")
 
 
@@ -60,9 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Labels what is not labelled yet."""
     from ...costmodel.dataset.store import Writer, known_seeds
 
-    policy = _policy(arguments)
-    fewest, most = _schedules(arguments.schedules)
-    workload = RandomWorkload(arguments.seed, fewest, most, policy.threads)
+    policy = measuring_policy(arguments, is_remote=arguments.scheduler is not None)
+    workload = RandomWorkload(arguments.seed, *_schedules(arguments.schedules), policy.threads)
     if arguments.programs < 1:
         raise UsageError(f"--programs must be positive, got {arguments.programs}")
     machine = None if arguments.scheduler else machine_fingerprint()
@@ -74,10 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
     kinds: Counter[str] = Counter()
     stages: Counter[str] = Counter()
     interrupted = False
-    with (
-        Writer(arguments.output) as writer,
-        closing(_labels(workload, policy, items, arguments)) as labels,
-    ):
+    labels = _labels(workload, policy, items, arguments)
+    with Writer(arguments.output) as writer, closing(labels):
         progress.show()
         try:
             for labelled in labels:
@@ -97,56 +80,31 @@ def run(arguments: argparse.Namespace) -> int:
     return INTERRUPTED if interrupted else 0
 
 
-def _describe(stages: Mapping[str, float], pairs: int) -> str:
-    """Where the time went: milliseconds per pair."""
-    parts = sorted(stages.items(), key=lambda part: -part[1])
-    each = ", ".join(f"{name} {1e3 * seconds / pairs:.1f}" for name, seconds in parts)
-    return f"ms per pair, in processes that run side by side: {each}"
+def _labels(
+    workload: RandomWorkload, policy: Policy, items: Sequence[int], arguments: argparse.Namespace
+) -> Generator[LabelledProgram]:
+    if arguments.scheduler is None:
+        return label_here(workload, policy, items, arguments.workers)
+    from ...runtime.labelling.cluster import label_on_cluster
+
+    return label_on_cluster(workload, policy, items, arguments.scheduler)
 
 
-def _store(directory: Path, writer: object, labelled: LabelledProgram, kinds: Counter[str]) -> None:
+def _store(directory: Path, writer: Writer, labelled: LabelledProgram, kinds: Counter[str]) -> None:
     from ...costmodel.dataset.incidents import store_incident
     from ...costmodel.dataset.schema import rows_of
-    from ...costmodel.dataset.store import Writer
 
-    assert isinstance(writer, Writer)
     writer.append(rows_of(labelled))
     for incident in labelled.incidents:
         store_incident(directory, incident)
         kinds[incident.kind] += 1
 
 
-def _labels(
-    workload: RandomWorkload, policy: Policy, items: Sequence[int], arguments: argparse.Namespace
-) -> Iterator[LabelledProgram]:
-    if arguments.scheduler is not None:
-        from ...runtime.labelling.cluster import label_on_cluster
-
-        yield from label_on_cluster(workload, policy, items, arguments.scheduler)
-        return
-    from ...runtime.labelling.station import Station
-
-    cpus = sorted(os.sched_getaffinity(0))
-    with Station(workload, policy, compilers=arguments.workers) as station:
-        if len(cpus) > 1:
-            # What this process does must not disturb what is measured on the last CPU.
-            os.sched_setaffinity(0, cpus[:-1])
-        try:
-            yield from station.label(items)
-        finally:
-            os.sched_setaffinity(0, cpus)
-
-
-def _policy(arguments: argparse.Namespace) -> Policy:
-    cpus = len(os.sched_getaffinity(0))
-    threads = cpus if arguments.threads is None else arguments.threads
-    if not 1 <= threads <= cpus and not arguments.scheduler:
-        raise UsageError(f"--threads must be between 1 and {cpus}, got {threads}")
-    if arguments.cutoff <= 1:
-        raise UsageError(f"--cutoff must be more than 1, got {arguments.cutoff:g}")
-    if arguments.workers is not None and arguments.workers < 1:
-        raise UsageError(f"--workers must be positive, got {arguments.workers}")
-    return Policy(threads=threads, cutoff=arguments.cutoff, memory=int(arguments.memory * 2**30))
+def _describe(stages: Mapping[str, float], pairs: int) -> str:
+    """Where the time went: milliseconds per pair."""
+    parts = sorted(stages.items(), key=lambda part: -part[1])
+    each = ", ".join(f"{name} {1e3 * seconds / pairs:.1f}" for name, seconds in parts)
+    return f"ms per pair, in processes that run side by side: {each}"
 
 
 def _schedules(text: str) -> tuple[int, int]:

@@ -1,0 +1,15 @@
+"""pyarrow, which has no types: what it makes is `Any` here, and rows are dictionaries."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+pa: Any = importlib.import_module("pyarrow")
+csv: Any = importlib.import_module("pyarrow.csv")
+parquet: Any = importlib.import_module("pyarrow.parquet")
+
+Table = Any
+"""A `pyarrow.Table`."""
+
+Row = dict[str, Any]

@@ -1,0 +1,84 @@
+"""A workload of pairs that were labelled before: to label them again, here or with newer code."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from statistics import median
+
+from ..passes.pipeline import parse_pipeline
+from ..passes.schedule import Schedule
+from ..passes.transformation import TransformationError
+from .dataset.arrow import Row
+from .dataset.schema import subject_of
+from .labels import LabelledProgram, Subject
+
+
+@dataclass(frozen=True)
+class ReplayWorkload:
+    """Programs with the texts of their schedules; those that do not apply any more are left out."""
+
+    programs: Sequence[tuple[Subject, tuple[str, ...]]]
+
+    def subject(self, item: int) -> Subject:
+        """Program number `item`."""
+        return self.programs[item][0]
+
+    def schedules(
+        self, item: int, original: Schedule, sizes: Mapping[str, int]
+    ) -> Iterator[tuple[Schedule, str]]:
+        """Its schedules, in the order given."""
+        for text in self.programs[item][1]:
+            try:
+                yield original.apply_all(parse_pipeline(text)), "replay"
+            except TransformationError:
+                continue
+
+
+def choose_pairs(rows: Iterable[Row], pairs: int, seed: int) -> ReplayWorkload:
+    """Some measured pairs, of as few programs as their numbers of schedules allow.
+
+    Censored pairs are not among them.
+    """
+    subjects: dict[bytes, Subject] = {}
+    schedules: dict[bytes, list[str]] = {}
+    for row in rows:
+        key = row["program_key"]
+        if row["schedule"] and row["status"] == "measured":
+            subjects.setdefault(key, subject_of(row))
+            schedules.setdefault(key, []).append(row["schedule"])
+    keys = sorted(schedules)
+    Random(seed).shuffle(keys)
+    chosen: list[tuple[Subject, tuple[str, ...]]] = []
+    left = pairs
+    for key in keys:
+        if left <= 0:
+            break
+        texts = tuple(schedules[key][:left])
+        chosen.append((subjects[key], texts))
+        left -= len(texts)
+    return ReplayWorkload(tuple(chosen))
+
+
+def differences(
+    workload: ReplayWorkload, labelled: Iterable[LabelledProgram], rows: Iterable[Row]
+) -> list[float]:
+    """Of every pair that was measured twice, `log(speed-up now / speed-up then)`."""
+    then = {
+        (row["program"], row["schedule"]): row["baseline_seconds"] / row["seconds"]
+        for row in rows
+        if row["status"] == "measured"
+    }
+    return [
+        math.log(label.speedup / then[program.subject.text, label.schedule])
+        for program in labelled
+        for label in program.labels
+        if label.status == "measured" and (program.subject.text, label.schedule) in then
+    ]
+
+
+def median_difference(found: Sequence[float]) -> float:
+    """The median of the absolute differences."""
+    return median(map(abs, found))

@@ -1,0 +1,50 @@
+"""Labels some pairs again, and says how far the speed-ups are from those that are stored."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+from .. import UsageError
+from .common import add_directory, add_measuring_arguments, measuring_policy
+from .progress import Progress
+
+THRESHOLDS = (0.03, 0.1, 0.3)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The directory, how many pairs, and how to measure."""
+    add_directory(parser)
+    parser.add_argument("--pairs", type=int, default=500, metavar="N", help="how many (500)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="other pairs (0)")
+    add_measuring_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measures and prints; nothing is stored."""
+    from ...costmodel.dataset.shards import list_shards, read_table
+    from ...costmodel.replay import choose_pairs, differences, median_difference
+    from ...runtime.labelling.local import label_here
+
+    rows = read_table(list_shards(arguments.directory).shards).to_pylist()
+    workload = choose_pairs(rows, arguments.pairs, arguments.seed)
+    if not workload.programs:
+        raise UsageError(f"{arguments.directory} has no measured pairs")
+    progress = Progress(len(workload.programs))
+    again = []
+    for labelled in label_here(
+        workload, measuring_policy(arguments), range(len(workload.programs)), arguments.workers
+    ):
+        again.append(labelled)
+        progress.advance(len(labelled.labels), len(labelled.incidents))
+    progress.clear()
+    found = differences(workload, again, rows)
+    if not found:
+        raise UsageError("none of the pairs could be measured again")
+    print(f"{len(found)} pairs were measured again")
+    middle = median_difference(found)
+    print(f"median absolute difference of the logarithm of the speed-up: {middle:.4f}")
+    for threshold in THRESHOLDS:
+        share = sum(abs(value) <= math.log1p(threshold) for value in found) / len(found)
+        print(f"within {threshold:.0%}: {share:.0%}")
+    return 0
