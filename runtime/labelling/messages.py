@@ -18,9 +18,9 @@ class Policy:
     have been made; `enough` the time after which a steady median ends it sooner. One that is slower
     than `slow` times the baseline is measured for `enough` only, and twice at least. A program that
     takes less than `least_seconds` is not measured at all: clocks and calls would count. The
-    baseline is measured again after `baseline_every` candidates, for half of the budget. `threads` run parallel loops.
-    `compile_limit` and `run_limit` are those of one candidate, `memory` is that of each process in
-    bytes.
+    baseline is measured again after `baseline_every` candidates, for half of the budget. `threads`
+    run parallel loops. `compile_limit` and `run_limit` are those of one candidate, `memory` is that
+    of each process in bytes.
     """
 
     threads: int = 1
