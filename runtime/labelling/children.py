@@ -14,10 +14,17 @@ import tempfile
 from multiprocessing.connection import Connection, Pipe
 from typing import Any
 
+PATIENCE = 5.0
+"""Seconds that a process has to end after it has closed its connection."""
+
 MOST_WORDS = 2000
 """Bytes of a dead process's standard error that are reported."""
 
 _PR_SET_PDEATHSIG = 1
+
+
+class StartError(Exception):
+    """A process does not start; `str()` is what it has said."""
 
 
 class Child:
@@ -32,7 +39,13 @@ class Child:
         self.connection: Connection = ours
         self.name = module
         command = [sys.executable, "-P", "-m", __spec__.name, module, str(theirs.fileno())]
-        environment = {**os.environ, "OMP_WAIT_POLICY": "passive", "OPENBLAS_NUM_THREADS": "1"}
+        environment = {
+            **os.environ,
+            # What it is sent may be of any module that this process knows.
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            "OMP_WAIT_POLICY": "passive",
+            "OPENBLAS_NUM_THREADS": "1",
+        }
         self._process = subprocess.Popen(
             [*command, *arguments],
             pass_fds=[theirs.fileno()],
@@ -56,7 +69,9 @@ class Child:
         """The next message; raises EOFError when the process has ended."""
         try:
             return self.connection.recv()
-        except (ConnectionResetError, OSError) as error:
+        except (EOFError, OSError) as error:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(PATIENCE)
             raise EOFError from error
 
     def pause(self) -> None:
@@ -73,6 +88,8 @@ class Child:
 
     def kill(self) -> str:
         """Ends it and what it has started; how it had ended before, if it had, in words."""
+        if self._errors.closed:
+            return "it was killed before"
         code = self._process.poll()
         self._signal(signal.SIGKILL)
         self.connection.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from .children import Child
+from .children import Child, StartError
 from .messages import Candidate, Measurement, ObjectCode, Policy
 from .queues import ProgramQueue
 
@@ -82,9 +82,14 @@ class MeasuringSlot:
         self._request = ""
 
     def replace(self, kind: str) -> None:
-        """Kills the process, notes what it was at, and starts another."""
+        """Kills the process, notes what it was at, and starts another.
+
+        Raises StartError where the process has not even started.
+        """
         hung = time.monotonic() - self._since
         how = self.child.kill()
+        if self._request == "start":
+            raise StartError(f"the measuring process does not start: {how}")
         if self._request in ("run", "open"):
             self._blame(kind, how, hung)
         self._spawn()

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 
 from ...costmodel.labels import LabelledProgram, Workload
-from .children import Child
+from .children import Child, StartError
 from .measuring import MeasuringSlot
 from .messages import Begun, Candidate, Closed, Failed, Opened, Policy, Skip
 from .queues import ProgramQueue
@@ -87,8 +87,13 @@ class CompilerSlot:
         return (self.queue is not None or not self.is_ready) and self._active + running > limit
 
     def replace(self, kind: str) -> None:
-        """Kills the process and starts another; its program ends with what there is of it."""
+        """Kills the process and starts another; its program ends with what there is of it.
+
+        Raises StartError where the process has not even started.
+        """
         how = self.child.kill()
+        if not self.is_ready:
+            raise StartError(f"a compiling process does not start: {how}")
         queue, begun = self.queue, self.begun
         self.queue = self.begun = None
         if queue is not None:
@@ -102,8 +107,8 @@ class CompilerSlot:
 class Station:
     """One machine that labels programs of a workload; used as a context manager.
 
-    `cpus` are those that it may use, by default those of this process. When the other end of
-    `lifeline` is closed, `label` raises EOFError.
+    `cpus` are those that it may use, by default those of this process. `label` raises StartError
+    when a process does not start, and EOFError when the other end of `lifeline` is closed.
     """
 
     def __init__(

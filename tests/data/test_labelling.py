@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from multiprocessing.connection import wait
 
 import numpy as np
 import pytest
+from support.workloads import BrokenWorkload, FixedWorkload, UnpicklableWorkload
 
 from loopwright.costmodel.labels import LabelledProgram, Subject
 from loopwright.lowering.llvm import Options, symbol, translate
 from loopwright.lowering.specialise import specialise
-from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.schedule import Schedule
 from loopwright.passes.target import Target
 from loopwright.runtime import jit
+from loopwright.runtime.labelling.children import StartError
 from loopwright.runtime.labelling.measurer import relative_difference
 from loopwright.runtime.labelling.measuring import MeasuringSlot
 from loopwright.runtime.labelling.messages import Candidate, Closed, ObjectCode, Opened, Policy
@@ -37,41 +36,11 @@ func.func @add(%n: index, %A: memref<?xf64>, %B: memref<?xf64>) {
 }
 """
 SUBJECT = Subject(ADD, {"n": 5000}, "test", 1)
-QUICK = Policy(budget=0.002, enough=0.0005, run_limit=1.5, compile_limit=20.0)
+QUICK = Policy(budget=0.002, enough=0.0005, least_seconds=0.0, run_limit=1.5, compile_limit=20.0)
 
 HANG = "define void @{0}(ptr %a, i64 %n, ptr %b) {{ br label %x\nx: br label %x }}"
 CRASH = "define void @{0}(i64 %n, ptr %a, ptr %b) {{ store volatile i32 1, ptr null\n ret void }}"
 NOTHING = "define void @{0}(i64 %n, ptr %a, ptr %b) {{ ret void }}"
-
-
-class FixedWorkload:
-    """Texts of schedules for one program."""
-
-    def __init__(self, subject: Subject, *schedules: str) -> None:
-        self._subject = subject
-        self._schedules = schedules
-
-    def subject(self, item: int) -> Subject:
-        return self._subject
-
-    def schedules(
-        self, item: int, original: Schedule, sizes: Mapping[str, int]
-    ) -> Iterator[tuple[Schedule, str]]:
-        for text in self._schedules:
-            yield original.apply_all(parse_pipeline(text)), "fixed"
-
-
-class BrokenWorkload(FixedWorkload):
-    """A search that does not come back, or ends its process."""
-
-    def schedules(
-        self, item: int, original: Schedule, sizes: Mapping[str, int]
-    ) -> Iterator[tuple[Schedule, str]]:
-        yield from super().schedules(item, original, sizes)
-        if item == 0:
-            time.sleep(60)
-        if item == 1:
-            os._exit(3)
 
 
 def label(workload: FixedWorkload, count: int = 1, policy: Policy = QUICK) -> list[LabelledProgram]:
@@ -83,7 +52,7 @@ def test_schedules_are_labelled() -> None:
     texts = ("vectorize{loops=i width=8}", "tile{loops=i sizes=64},parallel{loops=it}")
     (labelled,) = label(FixedWorkload(SUBJECT, *texts))
     assert labelled.incidents == ()
-    assert labelled.sizes == {"n": 5000, "A_0": 5000, "B_0": 5000} or labelled.sizes["n"] == 5000
+    assert labelled.sizes == {"n": 5000, "A_dim0": 5000, "B_dim0": 5000}
     assert labelled.baseline is not None and labelled.baseline.schedule == ""
     assert [found.schedule for found in labelled.labels] == list(texts)
     for found in (labelled.baseline, *labelled.labels):
@@ -97,12 +66,19 @@ def test_schedules_are_labelled() -> None:
 def test_slow_candidates_are_censored() -> None:
     """A loop of single tiles, each a parallel region, is far slower than the program."""
     slow = "tile{loops=i sizes=2},tile{loops=it sizes=2},unroll{loops=it factor=2}"
-    policy = Policy(budget=0.002, enough=0.0005, cutoff=1.01)
+    policy = replace(QUICK, cutoff=1.01)
     (labelled,) = label(FixedWorkload(SUBJECT, slow), policy=policy)
     (found,) = labelled.labels
     assert found.status == "censored"
     assert found.repetitions == 1
     assert found.seconds > 1.01 * found.baseline_seconds * 0.5
+
+
+def test_a_program_that_is_too_short_to_measure_has_no_labels() -> None:
+    policy = replace(QUICK, least_seconds=1.0)
+    (labelled,) = label(FixedWorkload(SUBJECT, "vectorize{loops=i width=8}"), policy=policy)
+    assert labelled.baseline is None
+    assert labelled.labels == labelled.incidents == ()
 
 
 def test_a_program_that_is_refused_is_reported() -> None:
@@ -124,7 +100,7 @@ def test_a_program_that_computes_nan_is_reported() -> None:
 
 
 def test_a_compiler_that_hangs_or_dies_costs_one_program() -> None:
-    policy = Policy(budget=0.002, enough=0.0005, compile_limit=4.0)
+    policy = replace(QUICK, compile_limit=4.0)
     workload = BrokenWorkload(SUBJECT, "vectorize{loops=i width=8}")
     hung, died, fine = label(workload, 3, policy)
     assert [incident.kind for incident in hung.incidents] == ["compile-hang"]
@@ -229,3 +205,8 @@ def test_differences_of_results() -> None:
     integers = np.arange(10)
     assert relative_difference(integers, integers) == 0.0
     assert relative_difference(integers, integers + 1) == np.inf
+
+
+def test_a_process_that_does_not_start_is_an_error() -> None:
+    with pytest.raises(StartError, match="this workload cannot be unpickled"):
+        label(UnpicklableWorkload(SUBJECT))

@@ -1,0 +1,48 @@
+"""Workloads for tests of labelling; other processes must be able to import them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+
+from loopwright.costmodel.labels import Subject
+from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.schedule import Schedule
+
+
+class FixedWorkload:
+    """Texts of schedules for one program."""
+
+    def __init__(self, subject: Subject, *schedules: str) -> None:
+        self._subject = subject
+        self._schedules = schedules
+
+    def subject(self, item: int) -> Subject:
+        return self._subject
+
+    def schedules(
+        self, item: int, original: Schedule, sizes: Mapping[str, int]
+    ) -> Iterator[tuple[Schedule, str]]:
+        for text in self._schedules:
+            yield original.apply_all(parse_pipeline(text)), "fixed"
+
+
+class BrokenWorkload(FixedWorkload):
+    """A search that does not come back, or ends its process."""
+
+    def schedules(
+        self, item: int, original: Schedule, sizes: Mapping[str, int]
+    ) -> Iterator[tuple[Schedule, str]]:
+        yield from super().schedules(item, original, sizes)
+        if item == 0:
+            time.sleep(60)
+        if item == 1:
+            os._exit(3)
+
+
+class UnpicklableWorkload(FixedWorkload):
+    """One that other processes cannot receive."""
+
+    def __setstate__(self, state: object) -> None:
+        raise ValueError("this workload cannot be unpickled")
