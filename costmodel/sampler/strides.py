@@ -20,9 +20,10 @@ def is_contiguous(schedule: Schedule, loop: Loop) -> bool:
         for access in statement.accesses:
             step = _step(statement, access, function)
             is_near = not any(step[:-1]) and abs(step[-1]) <= 1 if step else True
-            if access.kind is AccessKind.WRITE and not is_near:
+            if access.kind is AccessKind.READ:
+                loads.append(is_near)
+            elif not is_near:
                 return False
-            loads.append(is_near)
     return 4 * sum(loads) >= 3 * len(loads)
 
 
