@@ -8,6 +8,7 @@ from ..schedule import Schedule
 from ..schedule_tree import Tree
 from .matrix_vector import matrix_vector
 from .request import Request
+from .time_tiling import time_tiling
 from .vector_parallel import vector_parallel
 
 Strategy = Callable[[Schedule, Tree, Request], Schedule | None]
@@ -16,4 +17,4 @@ not of its kind, or is better left alone. The rest of the tree stays as it is, a
 loops there as well.
 """
 
-STRATEGIES: tuple[Strategy, ...] = (matrix_vector, vector_parallel)
+STRATEGIES: tuple[Strategy, ...] = (time_tiling, matrix_vector, vector_parallel)

@@ -1,0 +1,241 @@
+"""The strategy for stencils that sweep over arrays again and again: tiles in time and space.
+
+A sweep moves all of its arrays through the caches. A skewed tile of several sweeps over a few rows
+moves them once; tiles on a diagonal of the first two tile loops are independent (Wolf and Lam, "A
+loop transformation theory and an algorithm to maximize parallelism", 1991; Bondhugula et al., "A
+practical automatic polyhedral parallelizer and locality optimizer", PLDI 2008).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from ..schedule import Schedule
+from ..schedule_tree import Leaf, Loop, Tree, chain, statements
+from ..schedule_tree import Sequence as Parts
+from ..transformation import Transformation, TransformationError
+from ..transformations.distribute import Distribute
+from ..transformations.parallel import Parallel
+from ..transformations.tile import Tile
+from ..transformations.unroll import Unroll
+from ..transformations.vectorize import Vectorize
+from ..transformations.wavefront import Wavefront
+from .facts import Facts, coefficients, footprint
+from .request import Request
+
+SWEEPS = (2, 4, 8, 16, 32, 64)
+"""Sizes of a tile in the time loop."""
+
+ROWS = (4, 8, 16, 32, 64)
+"""Sizes of a tile in a loop around the innermost one."""
+
+POINTS = (256, 512, 1024, 2048, 4096)
+"""Sizes of a tile in the innermost loop, which should be long: it is a vector loop."""
+
+FILL = 0.7
+"""The part of a cache that a tile may fill."""
+
+NEAR, FAR = 80.0, 20.0
+"""Bytes per nanosecond that a core gets from a shared cache, and from memory."""
+
+COMPUTING = 0.2
+"""Nanoseconds that a statement instance takes when its data are in the nearest caches."""
+
+UNROLL = 4
+"""Vectors that are written out: their neighbours are made of each other in registers."""
+
+
+def time_tiling(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+    """Tiles a permutable band around stencils whose outermost loop carries dependences.
+
+    for t: for i: for j: S0; S1   ->   for tt + it: parallel it: for t: for i: vector j: S0
+                                                                              vector j: S1
+    """
+    band = _band(schedule, nest)
+    facts = request.facts(schedule.scop)
+    if band is None or not _repeats(facts, band):
+        return None
+    sizes = _sizes(schedule, facts, band, request.threads)
+    if sizes is None:
+        return None
+    name = statements(nest)[0]
+    loops = tuple(f"{name}.{loop.name}" for loop in band[: len(sizes)])
+    try:
+        tile = Tile(loops, sizes).resolve(schedule)
+        tiles = tuple(f"{name}.{loop}" for loop in tile.new_loops(schedule)[:2])
+        result = schedule.apply(tile)
+        if request.threads > 1:
+            result = result.apply(Wavefront(tiles, (1, 1))).apply(Parallel(tiles[1:]))
+    except TransformationError:
+        return None
+    return _vectorised(result, statements(nest), band[-1].name)
+
+
+def _band(schedule: Schedule, nest: Tree) -> tuple[Loop, ...] | None:
+    """The loops of a nest around nothing but statements, the outermost a time loop."""
+    if not isinstance(nest, Loop):
+        return None
+    band = chain(nest)
+    body = band[-1].body
+    parts = body.children if isinstance(body, Parts) else (body,)
+    is_plain = all(isinstance(part, Leaf) for part in parts)
+    is_marked = any(loop.parallel or loop.vector or loop.unroll is not None for loop in band)
+    if len(band) < 2 or not is_plain or is_marked:
+        return None
+    if schedule.legality.is_coincident(frozenset(), band[0]):
+        return None
+    return band
+
+
+def _repeats(facts: Facts, band: Sequence[Loop]) -> bool:
+    """Whether every iteration of the outermost loop goes over the same elements of what changes."""
+    names = list(band[0].schedule)
+    changing = {a.array.name for name in names for a in facts.statements[name].statement.writes}
+    for name in names:
+        statement = facts.statements[name]
+        time = [k for k, slope in enumerate(statement.slopes(band[0])) if slope]
+        for access in statement.statement.accesses:
+            rows = coefficients(access.map)
+            if access.array.name in changing and any(row[k] for row in rows for k in time):
+                return False
+    return True
+
+
+@dataclass(frozen=True)
+class _Cost:
+    """Nanoseconds per statement instance of a tiling, by what it depends on."""
+
+    loops: int
+    sizes: tuple[int, ...]
+    time: float
+
+
+def _sizes(
+    schedule: Schedule, facts: Facts, band: tuple[Loop, ...], threads: int
+) -> tuple[int, ...] | None:
+    """The best tile sizes, for the time loop and some of the others; None if none would pay."""
+    trips = [
+        max(facts.statements[name].trips(band)[position] for name in band[0].schedule)
+        for position in range(len(band))
+    ]
+    whole = tuple(max(1, round(trip)) for trip in trips)
+    caches = schedule.target.caches
+    sweep = _bytes(facts, band, (1, *whole[1:]))
+    if whole[0] < 2 * SWEEPS[0] or sweep <= FILL * caches.get(1, 0):
+        return None
+    costs = [
+        _Cost(len(sizes), sizes, _time(schedule, facts, band, whole, sizes, threads))
+        for sizes in _candidates(whole)
+    ]
+    if not costs:
+        return None
+    # Tiles of fewer loops have longer rows, which is worth something.
+    best = min(costs, key=lambda cost: cost.time * (1 + 0.2 * cost.loops))
+    return best.sizes
+
+
+def _candidates(whole: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Tile sizes for the time loop and one or more of the others, outermost first."""
+    for depth in range(2, len(whole) + 1):
+        choices = [SWEEPS, *((ROWS,) * (len(whole) - 2)), POINTS][:depth]
+        if depth == len(whole):
+            choices[-1] = POINTS
+        for sizes in product(*choices):
+            if all(2 * size <= extent for size, extent in zip(sizes, whole, strict=False)):
+                yield sizes
+
+
+def _time(
+    schedule: Schedule,
+    facts: Facts,
+    band: tuple[Loop, ...],
+    whole: tuple[int, ...],
+    sizes: tuple[int, ...],
+    threads: int,
+) -> float:
+    """Nanoseconds per statement instance with tiles of these sizes."""
+    caches = schedule.target.caches
+    extents = (*sizes, *whole[len(sizes) :])
+    points = prod(extents) * len(band[0].schedule)
+    held = _bytes(facts, band, extents)
+    # What a tile leaves has been written, as a rule.
+    traffic = 2 * held / points / FAR
+    if held > FILL * caches.get(2, 0):
+        one_sweep = _bytes(facts, band, (1, *extents[1:]))
+        traffic += 2 * one_sweep * extents[0] / points / NEAR
+    if held * threads > FILL * caches.get(3, 0):
+        traffic *= 2
+    width = whole[1] / _reach(facts, band, extents, 1)
+    idle = 1 + (threads - 1) / max(width, 0.5)
+    partial = sum(
+        _reach(facts, band, extents, depth) / whole[depth]
+        for depth in range(1, len(sizes))
+        if depth == len(band) - 1
+    )
+    return idle * (COMPUTING * (1 + partial) + traffic)
+
+
+def _reach(facts: Facts, band: Sequence[Loop], extents: Sequence[int], depth: int) -> float:
+    """How many values of its iterator a tile has in one loop: time steps move it."""
+    return max(_spans(facts, name, band, extents)[1][depth] for name in band[0].schedule)
+
+
+def _bytes(facts: Facts, band: Sequence[Loop], extents: Sequence[int]) -> float:
+    """Bytes of the arrays that a tile with so many values of the loops touches."""
+    accesses = [
+        (access, spans)
+        for name in band[0].schedule
+        for spans in [_spans(facts, name, band, extents)[0]]
+        for access in facts.statements[name].statement.accesses
+    ]
+    return sum(footprint(facts, accesses).values())
+
+
+def _spans(
+    facts: Facts, name: str, band: Sequence[Loop], extents: Sequence[int]
+) -> tuple[list[float], list[float]]:
+    """How many values the iterators of a statement take in a tile; the same by loop.
+
+    A loop `2 t + i` with 16 values, inside a time loop with 8, goes over 32 values of `i`.
+    """
+    statement = facts.statements[name]
+    spans = [1.0] * len(statement.spans)
+    by_loop: list[float] = []
+    known: set[int] = set()
+    for loop, extent in zip(band, extents, strict=True):
+        slopes = statement.slopes(loop)
+        new = [k for k, slope in enumerate(slopes) if slope and k not in known]
+        moved = sum(abs(float(slopes[k])) * (spans[k] - 1) for k in known)
+        reach = float(extent) + moved
+        by_loop.append(reach)
+        for k in new[:1]:
+            spans[k] = min(reach, max(1.0, statement.spans[k]))
+            known.add(k)
+    return spans, by_loop
+
+
+def _vectorised(schedule: Schedule, names: Sequence[str], innermost: str) -> Schedule | None:
+    """Every statement in vector loops of its own, where that is legal."""
+    if len(names) > 1:
+        distributed = _try(schedule, Distribute((f"{names[0]}.{innermost}",)))
+        if distributed is None:
+            return None
+        schedule = distributed
+    is_vector = False
+    for name in names:
+        loop = f"{name}.{innermost}"
+        vector = _try(schedule, Vectorize((loop,)))
+        if vector is not None:
+            schedule = _try(vector, Unroll((loop,), UNROLL)) or vector
+            is_vector = True
+    return schedule if is_vector else None
+
+
+def _try(schedule: Schedule, step: Transformation) -> Schedule | None:
+    try:
+        return schedule.apply(step)
+    except TransformationError:
+        return None
