@@ -71,10 +71,13 @@ class KernelArray:
     output: bool = False
     determined: str | None = None
 
+    def extents(self, parameters: Mapping[str, int]) -> tuple[int, ...]:
+        """The shape for given parameters."""
+        return tuple(int(evaluate(extent, parameters)) for extent in self.shape)
+
     def create(self, element_type: str, parameters: Mapping[str, int]) -> Array:
         """A new array with its initial values."""
-        shape = tuple(int(evaluate(extent, parameters)) for extent in self.shape)
-        array = np.zeros(shape, ELEMENT_TYPES[element_type])
+        array = np.zeros(self.extents(parameters), ELEMENT_TYPES[element_type])
         if self.initial != "0":
             rows = max(1, CHUNK * len(array) // max(1, array.size))
             for start in range(0, len(array), rows):

@@ -3,27 +3,27 @@
     i32 gemm(i64 ni, ..., ptr C, i64 C_dim0, i64 C_dim1, ptr A, ...)
 
 The arguments are those of the function (see `functions.py`) without the integers that are fixed,
-then a pointer for each result. Where an argument is refused, nothing has happened.
+and a pointer for each result. Where an argument is refused, nothing has happened.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
 from llvmlite import ir
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
 from . import integers
 from .emitter import Buffer, FunctionEmitter, constant, type_of
-from .functions import bind_argument, parameter_types
 from .heap import FAILED_ALLOCATIONS
 from .memory import store
 from .module import ModuleEmitter
-from .types import I32, I64, POINTER, size_in_bytes, value_type
+from .types import I1, I32, I64, POINTER, size_in_bytes, value_type
 
 
 class Status(IntEnum):
@@ -34,6 +34,7 @@ class Status(IntEnum):
     OUT_OF_BOUNDS = 2
     OVERLAP = 3
     MISALIGNED = 4
+    WRONG_SHAPE = 5
 
 
 @dataclass(frozen=True)
@@ -41,14 +42,17 @@ class EntryPoint:
     """A function for callers in C.
 
     `symbol` is its name, `function` that of the `func.func` which it calls. `fixed` has the values
-    of integer arguments that callers do not pass. `fits`, if any, says whether no access leaves its
-    array, for the `sizes`: arguments and dimensions (None for integers), by position. No two
-    memrefs of a pair in `conflicts` may overlap; those in `used` are accessed.
+    of integer arguments that callers do not pass. Known extents of memrefs are not passed either,
+    except for those in `passed` (argument and dimension), which must be as known. `fits`, if any,
+    says whether no access leaves its array, for the `sizes`: arguments and dimensions (None for
+    integers), by position. No two memrefs of a pair in `conflicts` may overlap; those in `used` are
+    accessed.
     """
 
     symbol: str
     function: str
     fixed: Mapping[int, int]
+    passed: frozenset[tuple[int, int]]
     fits: func.FuncOp | None
     sizes: tuple[tuple[int, int | None], ...]
     conflicts: tuple[tuple[int, int], ...]
@@ -60,24 +64,59 @@ def emit_entry_point(module: ModuleEmitter, op: func.FuncOp, entry: EntryPoint) 
     for function in module.module.functions:
         if function.blocks:
             function.linkage = "internal"
-    arguments = [a for number, a in enumerate(op.args) if number not in entry.fixed]
     results = [value_type(result) for result in op.function_type.outputs]
-    types = [kind for argument in arguments for kind in parameter_types(argument)]
-    kind = ir.FunctionType(I32, [*types, *([POINTER] * len(results))])
-    function = module.define(entry.symbol, kind, public=True)
+    types = _parameter_types(op, entry) + [POINTER] * len(results)
+    function = module.define(entry.symbol, ir.FunctionType(I32, types), public=True)
     assert function.name == entry.symbol, f"the symbol '{entry.symbol}' is taken"
     emitter = FunctionEmitter(module, function)
     passed = iter(function.args)
-    for argument in arguments:
-        bind_argument(emitter, argument, passed)
-    for position, value in entry.fixed.items():
-        fixed = type_of(op.args[position])
-        emitter.values[op.args[position]] = ir.Constant(fixed, value)
+    wrong = _bind(emitter, op, entry, passed)
+    if entry.passed:
+        _refuse(emitter, wrong, Status.WRONG_SHAPE)
     _check_sizes(emitter, op, entry)
     _check_alignment(emitter, op, entry)
     _check_overlap(emitter, op, entry)
     _call(emitter, op, list(passed), results)
     emitter.finish()
+
+
+def _parameter_types(op: func.FuncOp, entry: EntryPoint) -> list[ir.Type]:
+    types: list[ir.Type] = []
+    for position, argument in enumerate(op.args):
+        if position not in entry.fixed:
+            types.append(POINTER if _shape(argument) is not None else type_of(argument))
+        for dimension, extent in enumerate(_shape(argument) or ()):
+            if extent == DYNAMIC_INDEX or (position, dimension) in entry.passed:
+                types.append(I64)
+    return types
+
+
+def _shape(argument: SSAValue) -> tuple[int, ...] | None:
+    return argument.type.get_shape() if isa(argument.type, MemRefType) else None
+
+
+def _bind(
+    emitter: FunctionEmitter, op: func.FuncOp, entry: EntryPoint, passed: Iterator[ir.Value]
+) -> ir.Value:
+    """Takes the arguments from those of C; returns whether an extent is not what it must be."""
+    builder = emitter.builder
+    wrong: ir.Value = ir.Constant(I1, 0)
+    for position, argument in enumerate(op.args):
+        shape = _shape(argument)
+        if shape is None:
+            fixed = entry.fixed.get(position)
+            kind = type_of(argument)
+            emitter.values[argument] = next(passed) if fixed is None else ir.Constant(kind, fixed)
+            continue
+        pointer = next(passed)
+        sizes: list[ir.Value] = []
+        for dimension, extent in enumerate(shape):
+            sizes.append(next(passed) if extent == DYNAMIC_INDEX else constant(extent))
+            if (position, dimension) in entry.passed:
+                differs = builder.icmp_unsigned("!=", next(passed), sizes[-1])
+                wrong = builder.or_(wrong, differs)
+        emitter.buffers[argument] = Buffer(pointer, tuple(sizes), type_of(argument))
+    return wrong
 
 
 def _refuse(emitter: FunctionEmitter, wrong: ir.Value, status: Status) -> None:
@@ -117,7 +156,7 @@ def _check_alignment(emitter: FunctionEmitter, op: func.FuncOp, entry: EntryPoin
 def _check_overlap(emitter: FunctionEmitter, op: func.FuncOp, entry: EntryPoint) -> None:
     """Two arrays overlap where one starts within the other, and that one has any elements."""
     builder = emitter.builder
-    wrong: ir.Value = ir.Constant(ir.IntType(1), 0)
+    wrong: ir.Value = ir.Constant(I1, 0)
     for pair in entry.conflicts:
         first, second = (emitter.buffer(op.args[position]) for position in pair)
         start, other_start = (builder.ptrtoint(b.pointer, I64) for b in (first, second))

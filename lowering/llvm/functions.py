@@ -34,7 +34,7 @@ def declare_function(module: ModuleEmitter, op: func.FuncOp, *, noalias: bool) -
     for argument in op.args:
         if isa(argument.type, MemRefType):
             pointers.append(len(arguments))
-        arguments += parameter_types(argument)
+        arguments += _parameter_types(argument)
     try:
         results = [value_type(result) for result in op.function_type.outputs]
     except UnsupportedTypeError as error:
@@ -51,7 +51,7 @@ def declare_function(module: ModuleEmitter, op: func.FuncOp, *, noalias: bool) -
     module.parameters[op.sym_name.data] = tuple(op.function_type.inputs)
 
 
-def parameter_types(argument: SSAValue) -> list[ir.Type]:
+def _parameter_types(argument: SSAValue) -> list[ir.Type]:
     """The types of the C arguments that an argument is passed as; raises SourceError."""
     kind = type_of(argument)
     if not isa(argument.type, MemRefType):
@@ -66,7 +66,7 @@ def emit_function(module: ModuleEmitter, op: func.FuncOp, *, noalias: bool) -> N
     emitter = FunctionEmitter(module, function, once=block, noalias=noalias)
     arguments = iter(function.args)
     for argument in op.args:
-        bind_argument(emitter, argument, arguments)
+        _bind(emitter, argument, arguments)
     results = emitter.emit_block(block)
     emitter.finish()
     match results:
@@ -80,7 +80,7 @@ def emit_function(module: ModuleEmitter, op: func.FuncOp, *, noalias: bool) -> N
             emitter.builder.ret_void()
 
 
-def bind_argument(emitter: FunctionEmitter, value: SSAValue, arguments: Iterator[ir.Value]) -> None:
+def _bind(emitter: FunctionEmitter, value: SSAValue, arguments: Iterator[ir.Value]) -> None:
     """Takes what stands for `value` from the C arguments."""
     first = next(arguments)
     if not isa(value.type, MemRefType):

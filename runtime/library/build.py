@@ -52,15 +52,18 @@ def build(
 ) -> Library:
     """Writes the functions as the object file `path`.o or the shared library `path`.so.
 
-    The header lies beside it. `sizes` fixes some or all sizes of the functions by name, with
-    the extents of arrays that follow from them; all others are passed by the caller. Names in C
-    begin with `prefix`.
+    The header lies beside it. `sizes` fixes some or all sizes of the functions by name; all others
+    are passed by the caller. Where all integers are fixed, the code is made for the smallest arrays
+    that the program needs, and checks that these are what it gets. Names in C begin with `prefix`.
 
     Raises BuildError, SourceError, BoundsError, OSError.
     """
     file = _file(Path(path))
     _check_sizes(sources, sizes)
-    interfaces = [Interface.of(s.scop, _known_sizes(s, sizes), prefix) for s in sources]
+    interfaces = [
+        Interface.of(source.scop, _known_sizes(source, sizes), sizes.keys(), prefix)
+        for source in sources
+    ]
     _check_symbols(interfaces)
     entries: list[Entry] = []
     modules: list[str] = []
@@ -106,9 +109,12 @@ def _check_sizes(sources: Sequence[Source], sizes: Mapping[str, int]) -> None:
 
 
 def _known_sizes(source: Source, sizes: Mapping[str, int]) -> dict[str, int]:
-    names = [size.name for size in source.scop.sizes]
-    given = {name: sizes[name] for name in names if name in sizes}
-    return infer_extents(source.scop, given) if given else {}
+    """The sizes that are given; once all integers are, with the extents that follow from them."""
+    scop = source.scop
+    given = {size.name: sizes[size.name] for size in scop.sizes if size.name in sizes}
+    integers = [size.name for size in scop.sizes if size.dimension is None]
+    is_complete = given and all(name in given for name in integers)
+    return infer_extents(scop, given) if is_complete else given
 
 
 def _check_symbols(interfaces: Sequence[Interface]) -> None:
@@ -146,7 +152,8 @@ def _llvm_ir(
         entry = EntryPoint(
             interface.symbol,
             scop.name,
-            interface.fixed,
+            interface.fixed_integers,
+            interface.checked_extents,
             fits,
             tuple((s.argument, s.dimension) for s in scop.sizes if s.name not in sizes),
             interface.signature.pairs,

@@ -21,6 +21,7 @@ _MEANINGS = {
     Status.OUT_OF_BOUNDS: "with these sizes it would leave an array; nothing has happened",
     Status.OVERLAP: "two arrays overlap, and one is written; nothing has happened",
     Status.MISALIGNED: "an array is not aligned to its elements; nothing has happened",
+    Status.WRONG_SHAPE: "an extent is not the one it must be; nothing has happened",
 }
 
 _RULES = """\
@@ -79,7 +80,9 @@ def _documentation(entry: Entry, options: Options, target: Target) -> Iterator[s
     interface = entry.interface
     yield f"The function @{interface.signature.kernel}, compiled for {processor(target)}."
     yield ""
-    sizes = ", ".join(f"{name} = {size}" for name, size in interface.sizes.items())
+    sizes = ", ".join(
+        f"{name} = {size}" for name, size in interface.sizes.items() if name in interface.fixed
+    )
     yield from wrap(f"Fixed sizes: {sizes or 'none'}.", 96, subsequent_indent="    ")
     yield f"Threads: {_threads(entry, options)}."
     if options.fast_math:

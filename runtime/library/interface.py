@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping
 from dataclasses import dataclass
 
 from ...lowering.c.names import C_NAMES
@@ -39,30 +39,44 @@ class Parameter:
 class Interface:
     """What a C program needs to know to call a function.
 
-    `sizes` has those sizes of the function that are fixed; `size_names` names all of them, by the
-    position of the argument and the dimension (None for an integer).
+    `sizes` are those sizes of the function that the code is made for, and `fixed` the names of
+    those that are not passed. An extent that is passed although it is known must be the known one.
+    `size_names` names all sizes, by the position of the argument and the dimension (None for an
+    integer).
     """
 
     symbol: str
     signature: Signature
     sizes: Mapping[str, int]
+    fixed: Collection[str]
     size_names: Mapping[tuple[int, int | None], str]
 
     @classmethod
-    def of(cls, scop: Scop, sizes: Mapping[str, int], prefix: str = "") -> Interface:
+    def of(
+        cls, scop: Scop, sizes: Mapping[str, int], fixed: Collection[str], prefix: str = ""
+    ) -> Interface:
         """The interface of a function for the sizes that are known."""
         names = {(size.argument, size.dimension): size.name for size in scop.sizes}
         symbol = c_name(prefix + scop.name, _TAKEN)
-        return cls(symbol, Signature.of(scop), dict(sizes), names)
+        return cls(symbol, Signature.of(scop), dict(sizes), frozenset(fixed), names)
 
     @property
-    def fixed(self) -> dict[int, int]:
+    def fixed_integers(self) -> dict[int, int]:
         """The values of integer arguments that are not passed, by position."""
         return {
             position: self.sizes[name]
             for (position, dimension), name in self.size_names.items()
-            if dimension is None and name in self.sizes
+            if dimension is None and name in self.fixed
         }
+
+    @property
+    def checked_extents(self) -> frozenset[tuple[int, int]]:
+        """The extents that are passed although they are known, by argument and dimension."""
+        return frozenset(
+            (position, dimension)
+            for (position, dimension), name in self.size_names.items()
+            if dimension is not None and name in self.sizes and name not in self.fixed
+        )
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -97,9 +111,11 @@ class Interface:
                 constant = "" if argument.writes else "const "
                 yield Parameter(f"{constant}{kind} *", name, _describe(argument, shape))
                 for dimension, extent in enumerate(shape):
-                    if isinstance(extent, str):
-                        yield Parameter("int64_t", extent, f"extent {dimension} of {name}")
-            elif position not in self.fixed:
+                    size = self.size_names.get((position, dimension))
+                    if size is not None and size not in self.fixed:
+                        must = f", must be {extent}" if size in self.sizes else ""
+                        yield Parameter("int64_t", size, f"extent {dimension} of {name}{must}")
+            elif position not in self.fixed_integers:
                 is_size = isinstance(argument, IntegerArgument) and argument.is_size
                 yield Parameter(kind, name, "a size" if is_size else "a value")
         results = self.signature.results

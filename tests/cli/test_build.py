@@ -63,6 +63,18 @@ def test_shipped_kernel_at_a_size(programs: Path, capsys: pytest.CaptureFixture[
     assert "(fast math)" in header
 
 
+def test_shipped_kernels_have_their_own_arrays(
+    programs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of trmm's A, the program touches less than all columns."""
+    assert main(["build", "polybench/trmm", "--size", "MINI", "-o", "trmm.o"]) == 0
+    assert main(["build", "polybench/trmm", "-s", "m=20", "-s", "n=30", "-o", "same.o"]) == 0
+    assert (programs / "trmm.o").read_bytes() == (programs / "same.o").read_bytes()
+    assert " * @param A     20 x 20 elements, read\n" in (programs / "trmm.h").read_text()
+    assert main(["emit", "polybench/trmm", "--c", "--size", "MINI"]) == 0
+    assert "double A[restrict 20][20]" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -14,13 +14,14 @@ from support.runtime_programs import ADD_BYTES, DOT, FIXED, GEMM, SAXPY, SCALARS
 from support.standard_schedules import standard_schedule
 
 import loopwright
+from loopwright.commands.shipped import with_standard_extents
 from loopwright.kernels.catalogue import catalogue
 from loopwright.kernels.references import REFERENCES, reference
 from loopwright.lowering.llvm import Status
 from loopwright.runtime.arguments import ArrayArgument
 from loopwright.runtime.program import Function
 
-KERNELS = ("gemm", "lu", "jacobi-2d", "nussinov", "durbin", "deriche")
+KERNELS = ("gemm", "lu", "trmm", "jacobi-2d", "nussinov", "durbin", "deriche")
 
 
 def shared(program: str, folder: Path, **options: Any) -> SharedLibrary:
@@ -46,7 +47,8 @@ def check_kernel(name: str, schedule: str, fixed: bool, folder: Path) -> None:
     """A kernel of PolyBench as a library against its reference."""
     entry, function = catalogue()[f"polybench/{name}"], function_of(f"polybench/{name}")
     scheduled = standard_schedule(schedule, function.schedule())
-    sizes = dict(entry.parameter_values("MINI")) if fixed else {}
+    mini = entry.parameter_values("MINI")
+    sizes = with_standard_extents(entry.name, function, mini) if fixed else {}
     built = function.build(folder / "kernel.so", scheduled, sizes=sizes, threads=2)
     library = SharedLibrary(built)
     values, expected = entry.arguments("MINI"), entry.arguments("MINI")
@@ -82,13 +84,27 @@ def test_every_kernel(name: str, schedule: str, fixed: bool, tmp_path: Path) -> 
 
 
 def test_some_sizes_fixed(tmp_path: Path) -> None:
-    """What follows from a fixed size is fixed too; the rest is passed."""
-    library = shared(GEMM, tmp_path, sizes={"nk": 3})
+    library = shared(GEMM, tmp_path, sizes={"nk": 3, "A_dim1": 3, "C_dim0": 4})
     names = [name for _, name in library.parameters("gemm")]
-    assert names == ["ni", "nj", "C", "C_dim0", "C_dim1", "A", "A_dim0", "B", "B_dim1"]
+    assert names == ["ni", "nj", "C", "C_dim1", "A", "A_dim0", "B", "B_dim0", "B_dim1"]
     a, b, c = np.ones((4, 3)), np.full((3, 5), 2.0), np.zeros((4, 5))
-    assert library("gemm", 4, 5, c, 4, 5, a, 4, b, 5) == Status.OK
+    assert library("gemm", 4, 5, c, 5, a, 4, b, 3, 5) == Status.OK
     np.testing.assert_array_equal(c, np.full((4, 5), 6.0))
+    assert library("gemm", 5, 5, c, 5, a, 4, b, 3, 5) == Status.OUT_OF_BOUNDS
+
+
+def test_extents_that_follow_are_checked(tmp_path: Path) -> None:
+    """Code for rows of one length must not get arrays with others."""
+    library = shared(GEMM, tmp_path, sizes={"ni": 4, "nj": 5, "nk": 3, "C_dim1": 8})
+    names = [name for _, name in library.parameters("gemm")]
+    assert names == ["C", "C_dim0", "A", "A_dim0", "A_dim1", "B", "B_dim0", "B_dim1"]
+    assert "@param A_dim1 extent 1 of A, must be 3" in library.header
+    a, b, c = np.ones((4, 3)), np.full((3, 5), 2.0), np.zeros((4, 8))
+    assert library("gemm", c, 4, a, 4, 4, b, 3, 5) == Status.WRONG_SHAPE
+    assert library("gemm", c, 3, a, 4, 3, b, 3, 5) == Status.WRONG_SHAPE
+    assert not c.any()
+    assert library("gemm", c, 4, a, 4, 3, b, 3, 5) == Status.OK
+    np.testing.assert_array_equal(c[:, :5], np.full((4, 5), 6.0))
 
 
 def test_wide_rows(tmp_path: Path) -> None:
@@ -253,7 +269,8 @@ def test_dimensions_by_which_a_program_goes(tmp_path: Path) -> None:
     }
     """
     library = shared(program, tmp_path, sizes={"n": 3})
-    assert [name for _, name in library.parameters("count")] == ["shape", "shape_dim0", "x"]
+    names = [name for _, name in library.parameters("count")]
+    assert names == ["shape", "shape_dim0", "x", "x_dim0"]
     x = np.zeros(3)
-    assert library("count", x, 4, x) == Status.OK
+    assert library("count", x, 4, x, 3) == Status.OK
     assert x.tolist() == [1, 1, 1]

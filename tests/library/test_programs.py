@@ -43,6 +43,17 @@ int main(void) {
 """
 PASSED = "NI, NJ, NK, &C[0][0], NI, NJ, &A[0][0], NI, NK, &B[0][0], NK, NJ"
 FIXED = "&C[0][0], &A[0][0], &B[0][0]"
+SIZES = {
+    "ni": 21,
+    "nj": 37,
+    "nk": 19,
+    "C_dim0": 21,
+    "C_dim1": 37,
+    "A_dim0": 21,
+    "A_dim1": 19,
+    "B_dim0": 19,
+    "B_dim1": 37,
+}
 
 
 def expected_product() -> NDArray[np.float64]:
@@ -56,7 +67,7 @@ def expected_product() -> NDArray[np.float64]:
 @pytest.mark.parametrize("name", ["gemm.o", "gemm.so"])
 @pytest.mark.parametrize("fixed", [False, True])
 def test_program_in_c(compiler: str, name: str, fixed: bool, tmp_path: Path) -> None:
-    sizes = {"ni": 21, "nj": 37, "nk": 19} if fixed else {}
+    sizes = SIZES if fixed else {}
     library = loopwright.load(GEMM)["gemm"].build(tmp_path / name, TILED, sizes=sizes, threads=2)
     text = MAIN.replace("CALL", FIXED if fixed else PASSED)
     output = run_program(compiler, text, library)

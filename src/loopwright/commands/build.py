@@ -25,7 +25,7 @@ from ..runtime.program import DEFAULT, Function
 from ..runtime.threads import MOST_THREADS
 from . import UsageError
 from .common import add_schedule_arguments, read_schedule
-from .shipped import add_size_arguments, given_sizes, load_program
+from .shipped import add_size_arguments, given_sizes, load_program, with_standard_extents
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,13 +85,13 @@ def run(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise UsageError(f"--target: {error}") from error
     program = load_program(arguments.file)
+    names = list(arguments.func or program)
     sizes = given_sizes(arguments)
+    for name in names:
+        sizes = with_standard_extents(arguments.file, program[name], sizes)
     library = program.build(
         _path(arguments),
-        {
-            name: _schedule(arguments, program[name], sizes, target)
-            for name in arguments.func or program
-        },
+        {name: _schedule(arguments, program[name], sizes, target) for name in names},
         sizes=sizes,
         threads=threads,
         fast_math=arguments.fast_math,

@@ -27,7 +27,7 @@ from ..runtime.compile import loops_of
 from ..runtime.program import Function
 from . import UsageError
 from .common import add_program_arguments, add_schedule_arguments, functions, read_schedule
-from .shipped import add_size_arguments, given_sizes
+from .shipped import add_size_arguments, given_sizes, with_standard_extents
 
 FORMATS = {
     "mlir": "the loops after the schedule, as MLIR",
@@ -63,16 +63,17 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--threads must be at least 1, got {arguments.threads}")
     sizes = given_sizes(arguments)
     chosen = functions(arguments)
-    known = {parameter.name for each in chosen for parameter in each.scop.sizes}
+    names = {parameter.name for each in chosen for parameter in each.scop.sizes}
     for name in sizes:
-        if name not in known:
-            listing = ", ".join(sorted(known)) or "none"
+        if name not in names:
+            listing = ", ".join(sorted(names)) or "none"
             raise UsageError(f"there is no size '{name}'; there are {listing}")
     for each in chosen:
         schedule = read_schedule(
             arguments, each, sizes, threads=arguments.threads, fast_math=arguments.fast_math
         )
-        loops = _loops(each, sizes, schedule, vectors=arguments.format != "c")
+        known = with_standard_extents(arguments.file, each, sizes)
+        loops = _loops(each, known, schedule, vectors=arguments.format != "c")
         print(_emit(arguments, loops).rstrip())
     return 0
 

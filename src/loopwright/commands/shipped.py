@@ -81,6 +81,23 @@ def given_sizes(arguments: argparse.Namespace) -> dict[str, int]:
     return sizes
 
 
+def with_standard_extents(
+    file: str, function: Function, sizes: Mapping[str, int]
+) -> dict[str, int]:
+    """The sizes and, for a shipped kernel with all parameters among them, its arrays' extents."""
+    entry = find_kernel(file)
+    if entry is None or any(name not in sizes for name in entry.parameters):
+        return dict(sizes)
+    first = len(function.signature.arguments) - len(entry.arrays)
+    shapes = [array.extents(sizes) for array in entry.arrays]
+    extents = {
+        size.name: shapes[size.argument - first][size.dimension]
+        for size in function.scop.sizes
+        if size.dimension is not None
+    }
+    return extents | dict(sizes)
+
+
 def kernel_settings(
     entry: KernelEntry, function: Function, size: str | None, settings: Settings
 ) -> Settings:
