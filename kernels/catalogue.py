@@ -22,6 +22,7 @@ scalars, arrays. The fields of a kernel:
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -145,6 +146,12 @@ class KernelEntry:
         scalars = (float(evaluate(value, parameters)) for value in self.scalars.values())
         arrays = (array.create(self.element_type, parameters) for array in self.arrays)
         return [*parameters.values(), *scalars, *arrays]
+
+    def array_bytes(self, size: Size) -> int:
+        """Bytes of all array arguments."""
+        parameters = self.parameter_values(size)
+        elements = sum(math.prod(array.extents(parameters)) for array in self.arrays)
+        return elements * np.dtype(ELEMENT_TYPES[self.element_type]).itemsize
 
     def output_arrays(self, arguments: list[int | float | Array]) -> dict[str, Array]:
         """The result arrays among the arguments of a call, by name."""

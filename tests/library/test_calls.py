@@ -46,7 +46,8 @@ def flattened(function: Function, values: list[Any], *, fixed: bool) -> list[Any
 def check_kernel(name: str, schedule: str, fixed: bool, folder: Path) -> None:
     """A kernel of PolyBench as a library against its reference."""
     entry, function = catalogue()[f"polybench/{name}"], function_of(f"polybench/{name}")
-    scheduled = standard_schedule(schedule, function.schedule())
+    default = schedule == "default"
+    scheduled = schedule if default else standard_schedule(schedule, function.schedule())
     mini = entry.parameter_values("MINI")
     sizes = with_standard_extents(entry.name, function, mini) if fixed else {}
     built = function.build(folder / "kernel.so", scheduled, sizes=sizes, threads=2)
@@ -77,7 +78,7 @@ def test_kernels(name: str, fixed: bool, tmp_path: Path) -> None:
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("fixed", [False, True])
-@pytest.mark.parametrize("schedule", ["as written", "tile", "all"])
+@pytest.mark.parametrize("schedule", ["as written", "tile", "all", "default"])
 @pytest.mark.parametrize("name", [n.removeprefix("polybench/") for n in REFERENCES if "poly" in n])
 def test_every_kernel(name: str, schedule: str, fixed: bool, tmp_path: Path) -> None:
     check_kernel(name, schedule, fixed, tmp_path)

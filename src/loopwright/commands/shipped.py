@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.catalogue import KernelEntry, catalogue
-from ..runtime.inputs import Settings
+from ..runtime.inputs import Settings, available_memory
 from ..runtime.program import Function, Program, load
 from . import UsageError
 
@@ -157,8 +157,11 @@ def _integer(name: str, text: str) -> int:
 
 
 def _arguments(entry: KernelEntry, sizes: Mapping[str, int]) -> list[Any]:
+    described = ", ".join(f"{name}={value}" for name, value in sizes.items())
     try:
+        needed = entry.array_bytes(sizes)
+        if needed > available_memory():
+            raise MemoryError(f"the arrays need {needed / 2**30:,.1f} GiB")
         return list(entry.arguments(sizes))
     except (MemoryError, ValueError) as error:
-        described = ", ".join(f"{name}={value}" for name, value in sizes.items())
         raise UsageError(f"{entry.name} has no arguments for {described}: {error}") from error
