@@ -20,7 +20,7 @@ from .index_expression import (
     maximum,
     minimum,
 )
-from .isl_ast import MarkedAst
+from .isl_ast import MarkedAst, TileCase
 from .nest import Block, Call, For, Guard, Nest, Once, TileSplit
 
 Environment = Mapping[str, Index]
@@ -77,20 +77,24 @@ class _Converter:
         general = partial(
             self._loop, self.ast.loops[mark], note.value, node.mark_get_node(), environment
         )
-        full_tile = note.full_tile
-        if full_tile is None:
-            return general()
+        if note.complete:
+            general = _nothing
+        for case in reversed(note.cases):
+            general = partial(self._case, case, general, environment)
+        return general()
+
+    def _case(
+        self, case: TileCase, otherwise: Callable[[], Nest], environment: Environment
+    ) -> Nest:
         inside = dict(environment)
-        for parameter, origin in zip(full_tile.parameters, full_tile.origin, strict=True):
+        for parameter, origin in zip(case.parameters, case.origin, strict=True):
             inside[parameter] = to_index(origin, environment)
-        full = self.node(full_tile.inside, inside)
-        if full_tile.condition is None:
-            return full
-        condition = to_condition(full_tile.condition, environment)
+        tile = partial(self.node, case.inside, inside)
+        condition = to_condition(case.condition, environment)
         verdict = decide(condition)
         if verdict is None:
-            return TileSplit(condition, full, general())
-        return full if verdict else general()
+            return TileSplit(condition, tile(), otherwise())
+        return tile() if verdict else otherwise()
 
     def _loop(
         self, loop: Loop, value: isl.AstExpr | None, node: isl.AstNode, environment: Environment

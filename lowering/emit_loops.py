@@ -100,8 +100,10 @@ class LoopEmitter:
             case TileSplit(condition, full, rest):
                 self.builder.branch(
                     substitute_condition(condition, environment),
-                    partial(self.emit, full, environment, lanes),
-                    partial(self._partial_tile, rest, environment, lanes),
+                    partial(self._tile, full, environment, lanes, is_partial=False),
+                    None
+                    if rest == Parts(())
+                    else partial(self._tile, rest, environment, lanes, is_partial=True),
                 )
             case Once(loop, value, body):
                 with (
@@ -112,9 +114,11 @@ class LoopEmitter:
             case For():
                 self._for(nest, environment, lanes)
 
-    def _partial_tile(self, nest: Nest, environment: Environment, lanes: Lanes | None) -> None:
-        """Unrolling is for full tiles: here it would only make the code long."""
-        outer, self.is_partial_tile = self.is_partial_tile, True
+    def _tile(
+        self, nest: Nest, environment: Environment, lanes: Lanes | None, *, is_partial: bool
+    ) -> None:
+        """Unrolling is for tiles of known shape: elsewhere it would only make the code long."""
+        outer, self.is_partial_tile = self.is_partial_tile, is_partial
         self.emit(nest, environment, lanes)
         self.is_partial_tile = outer
 

@@ -6,14 +6,17 @@ the instances is empty. Computed with isl on sets, so exact for triangular and s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
+from itertools import product
 
 import islpy as isl
 
 from ..passes.schedule_tree import Loop, chain, loops, statements
 
 _SET = isl.dim_type.set
+_OUT = isl.dim_type.out
 _PARAM = isl.dim_type.param
 
 
@@ -70,6 +73,89 @@ def full_tiles(box: TileBox, reached: isl.Set, context: isl.Set) -> isl.Set:
         result = result.intersect(tiles)
         result = result.subtract(missing.project_out(_SET, depth, size - depth))
     return result.coalesce()
+
+
+def cut_tiles(box: TileBox, rest: isl.Set, context: isl.Set) -> Iterator[isl.Set]:
+    """Parts of `rest`, tiles that are not full, in each of which all tiles are alike.
+
+    These are boxes that are shorter in some of the point loops, by the same in all tiles of a part.
+    There are none while sizes are unknown.
+    """
+    if not _has_known_sizes(context):
+        return
+    depth = len(box.outer)
+    shapes = [
+        _Shape(_points(box, name, domain.intersect_params(context)), depth)
+        for name, domain in box.domains.items()
+    ]
+    tile = _box(box, rest.insert_dims(_SET, depth, len(box.points)).get_space(), context)
+    for is_cut in product((False, True), repeat=len(box.points)):
+        if any(is_cut):
+            part = reduce(lambda tiles, shape: shape.alike(tiles, tile, is_cut), shapes, rest)
+            extents = {shape.extents(part) for shape in shapes}
+            if not part.is_empty() and len(extents) == 1 and None not in extents.pop():
+                yield part.coalesce()
+
+
+class _Shape:
+    """The points of one statement in each tile: values of the outer loops and the point loops."""
+
+    def __init__(self, points: isl.Set, depth: int) -> None:
+        self.points = points
+        self.depth = depth
+        self.count = points.dim(_SET) - depth
+        self.intervals = [_keep(points, depth, k) for k in range(self.count)]
+
+    def alike(self, tiles: isl.Set, box: isl.Set, is_cut: tuple[bool, ...]) -> isl.Set:
+        """The tiles that are boxes, not whole in just those point loops."""
+        inside = box.intersect(tiles.insert_dims(_SET, self.depth, self.count))
+        for k, interval in enumerate(self.intervals):
+            cut = self._tiles(_keep(inside, self.depth, k).subtract(interval))
+            tiles = tiles.intersect(cut) if is_cut[k] else tiles.subtract(cut)
+        hull = tiles.insert_dims(_SET, self.depth, self.count)
+        for k, interval in enumerate(self.intervals):
+            hull = hull.intersect(_widen(interval, self.depth, k, self.count))
+        return tiles.subtract(self._tiles(hull.subtract(self.points)))
+
+    def extents(self, tiles: isl.Set) -> tuple[int | None, ...]:
+        """The number of values of each point loop; None where it differs between tiles."""
+        return tuple(
+            _constant_length(interval.intersect(tiles.insert_dims(_SET, self.depth, 1)), self.depth)
+            for interval in self.intervals
+        )
+
+    def _tiles(self, points: isl.Set) -> isl.Set:
+        return points.project_out(_SET, self.depth, points.dim(_SET) - self.depth)
+
+
+def _keep(points: isl.Set, depth: int, position: int) -> isl.Set:
+    """The outer loops and the point loop number `position`."""
+    after = points.dim(_SET) - depth - position - 1
+    kept = points.project_out(_SET, depth + position + 1, after)
+    return kept.project_out(_SET, depth, position)
+
+
+def _widen(interval: isl.Set, depth: int, position: int, count: int) -> isl.Set:
+    """The reverse of `_keep`: the other point loops have any value."""
+    wide = interval.insert_dims(_SET, depth, position)
+    return wide.insert_dims(_SET, depth + position + 1, count - position - 1)
+
+
+def _constant_length(interval: isl.Set, depth: int) -> int | None:
+    """The length of the last dimension when it is the same for all values of those before it."""
+    if interval.is_empty():
+        return None
+    shape = isl.Map.from_range(interval).move_dims(isl.dim_type.in_, 0, _OUT, 0, depth)
+    length = isl.Map.from_pw_aff(shape.dim_max(0).sub(shape.dim_min(0))).range()
+    least, most = length.dim_min_val(0), length.dim_max_val(0)
+    return most.to_python() + 1 if least.is_int() and least.eq(most) else None
+
+
+def _has_known_sizes(context: isl.Set) -> bool:
+    values = (
+        context.plain_get_val_if_fixed(_PARAM, position) for position in range(context.dim(_PARAM))
+    )
+    return all(value.is_int() for value in values)
 
 
 def restrict_to_tile(

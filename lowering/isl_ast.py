@@ -1,9 +1,9 @@
-"""isl's AST of a schedule tree, with every loop marked by name and full tiles set apart.
+"""isl's AST of a schedule tree, with every loop marked by name and tiles of one shape set apart.
 
 Each `Loop` becomes a band of one member below a mark node, so that the AST says which of our loops
-a `for` comes from. At the outermost point loop of a tile the mark carries a `FullTile`: a condition
-under which the tile is full and a second AST of its inside for that case, without min, max and
-guards.
+a `for` comes from. At the outermost point loop of a tile the mark carries `TileCase`s, for full
+tiles and those that are cut off at the same place: a condition under which the tile is one of them,
+and another AST of its inside for that case, without min, max and guards.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import islpy as isl
 from ..passes.schedule_tree import Leaf, Loop, Sequence, Tree, loops, sum_of_affs
 from .full_tiles import (
     TileBox,
+    cut_tiles,
     full_tiles,
     is_tile_entry,
     outer_schedule,
@@ -25,15 +26,14 @@ from .full_tiles import (
 
 
 @dataclass(frozen=True)
-class FullTile:
-    """What a mark at the entry of a tile knows.
+class TileCase:
+    """What is executed in tiles of one shape.
 
-    `condition` is isl's expression over the outer iterators (None: the tile is always full),
-    `inside` the AST of the full tile, in which parameter `parameters[k]` stands for the
-    expression `origin[k]` over the outer iterators.
+    `condition` is isl's expression over the outer iterators, `inside` the AST of such a tile, in
+    which parameter `parameters[k]` stands for the expression `origin[k]` over the outer iterators.
     """
 
-    condition: isl.AstExpr | None
+    condition: isl.AstExpr
     inside: isl.AstNode
     parameters: tuple[str, ...]
     origin: tuple[isl.AstExpr, ...]
@@ -43,11 +43,13 @@ class FullTile:
 class Note:
     """What is known about a loop at one mark.
 
-    `full_tile` is there at the entry of a tile that can be full, `value` where isl has left the
-    loop out because its value follows from the loops around it.
+    `cases` are there at the entry of a tile, to be tried in order; they are `complete` when every
+    tile is one of them. `value` is there where isl has left the loop out because its value follows
+    from the loops around it.
     """
 
-    full_tile: FullTile | None
+    cases: tuple[TileCase, ...]
+    complete: bool
     value: isl.AstExpr | None
 
 
@@ -86,7 +88,7 @@ class _AstBuilder:
         self.context = context
         self.result = MarkedAst(isl.AstNode.alloc_user(isl.AstExpr.from_val(isl.Val(0))))
         self.entries: dict[str, TileBox] = {}
-        self.pending: list[tuple[str, FullTile | None]] = []
+        self.pending: list[tuple[str, tuple[TileCase, ...], bool]] = []
         self.failure: Exception | None = None
         self.is_checked = False
 
@@ -131,7 +133,7 @@ class _AstBuilder:
         domains: Mapping[str, isl.Set],
         entries: bool = True,
     ) -> isl.Schedule:
-        """isl's schedule of `tree`; with `entries`, tiles get a FullTile when they are reached."""
+        """isl's schedule of `tree`; with `entries`, tiles get their cases when they are reached."""
         match tree:
             case Leaf(name):
                 return isl.Schedule.from_domain(isl.UnionSet.from_set(domains[name]))
@@ -158,18 +160,19 @@ class _AstBuilder:
 
     def _before_mark(self, mark: isl.Id, build: isl.AstBuild) -> None:
         name = mark.get_name()
-        full_tile: FullTile | None = None
+        cases: tuple[TileCase, ...] = ()
+        complete = False
         if name in self.entries and self.failure is None:
             try:
-                full_tile = self._full_tile(self.entries[name], build)
+                cases, complete = self._tile_cases(self.entries[name], build)
             except Exception as error:  # one that leaves through isl corrupts its memory
                 self.failure = error
-        self.pending.append((name, full_tile))
+        self.pending.append((name, cases, complete))
 
     def _after_mark(self, node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
         mark = node.mark_get_id().get_name()
         while True:  # isl does not come back to a mark below which nothing is executed
-            name, full_tile = self.pending.pop()
+            name, cases, complete = self.pending.pop()
             if name == mark:
                 break
         value: isl.AstExpr | None = None
@@ -179,34 +182,43 @@ class _AstBuilder:
             except Exception as error:  # as above
                 self.failure = error
         annotation = f"N{len(self.result.notes)}"
-        self.result.notes[annotation] = Note(full_tile, value)
+        self.result.notes[annotation] = Note(cases, complete, value)
         return node.set_annotation(isl.Id(annotation))
 
-    def _full_tile(self, box: TileBox, build: isl.AstBuild) -> FullTile | None:
+    def _tile_cases(self, box: TileBox, build: isl.AstBuild) -> tuple[tuple[TileCase, ...], bool]:
+        """The cases of a tile, and whether there is no other tile."""
         outer = _loop_values(box.outer, build).intersect_params(self.context).coalesce()
         if not _has_whole_tiles(box, build, outer.range()):
-            return None
-        full = full_tiles(box, outer.range().coalesce(), self.context)
-        if full.is_empty():
-            return None
-        # Where the tile does not exist at all it is not full: another statement may be there.
-        condition = build.expr_from_set(outer.intersect_range(full).domain().coalesce())
+            return (), False
         hull = isl.Map.from_basic_map(outer.affine_hull())
         if not hull.is_single_valued():
-            return None
+            return (), False
         values = isl.PwMultiAff.from_map(hull)
         depth = len(box.outer)
         origin = tuple(build.expr_from_pw_aff(values.get_pw_aff(k)) for k in range(depth))
-        parameters = tuple(f"tile{position}" for position in range(depth))
-        domains, context = restrict_to_tile(box, full, parameters)
+        rest = outer.range().coalesce()
+        full = full_tiles(box, rest, self.context)
+        cases: list[TileCase] = []
+        for tiles in (full, *cut_tiles(box, rest.subtract(full), self.context)):
+            if tiles.is_empty():
+                continue
+            rest = rest.subtract(tiles)
+            # Where the tile does not exist at all it is in no case: another statement may be there.
+            condition = build.expr_from_set(outer.intersect_range(tiles).domain().coalesce())
+            cases.append(self._tile_case(box, tiles, condition, origin))
+        return tuple(cases), rest.is_empty()
+
+    def _tile_case(
+        self,
+        box: TileBox,
+        tiles: isl.Set,
+        condition: isl.AstExpr,
+        origin: tuple[isl.AstExpr, ...],
+    ) -> TileCase:
+        parameters = tuple(f"tile{position}" for position in range(len(box.outer)))
+        domains, context = restrict_to_tile(box, tiles, parameters)
         schedule = self._to_isl(box.entry, box.outer, domains, entries=False)
-        inside = self._generate(schedule, context)
-        return FullTile(None if _is_true(condition) else condition, inside, parameters, origin)
-
-
-def _is_true(condition: isl.AstExpr) -> bool:
-    """Whether isl found that the condition holds inside of the loops made so far."""
-    return str(condition.get_type()).endswith("int") and condition.int_get_val().is_one()
+        return TileCase(condition, self._generate(schedule, context), parameters, origin)
 
 
 def _has_whole_tiles(box: TileBox, build: isl.AstBuild, reached: isl.Set) -> bool:
