@@ -61,7 +61,7 @@ class Guard:
 
 @dataclass(frozen=True)
 class TileSplit:
-    """A tile: `full` where the condition holds, under which all bounds are simple, else `partial`."""
+    """A tile: `full` where the condition holds, and all bounds are simple, else `partial`."""
 
     condition: Condition
     full: Nest

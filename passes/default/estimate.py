@@ -194,12 +194,15 @@ class _Estimator:
         """Loads or stores per vector of instances: fewer where a register is used again."""
         cost = 1.0
         trips = statement.trips(loops)
+        innermost = len(loops) - 1
+        while innermost > 0 and loops[innermost].unroll == 0:
+            innermost -= 1
         for loop, count in zip(loops, trips, strict=True):
             direction = statement.direction(loops, loop)
             stride = 1 if direction is None else self._stride(access, statement, direction)
             if loop is vector:
                 cost *= 1.0 if stride in (0, 1) else lanes
-            elif stride == 0 and (loop is loops[-1] or loop.unroll == 0):
+            elif stride == 0 and (loop is loops[innermost] or loop.unroll == 0):
                 cost /= max(1.0, count)
             elif stride == 0 and loop.unroll:
                 cost /= min(loop.unroll, max(1.0, count))

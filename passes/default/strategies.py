@@ -6,7 +6,10 @@ from collections.abc import Callable
 
 from ..schedule import Schedule
 from ..schedule_tree import Tree
+from .contraction import contraction
+from .initialised_contraction import initialised_contraction
 from .matrix_vector import matrix_vector
+from .private_contraction import private_contraction
 from .request import Request
 from .time_tiling import time_tiling
 from .vector_parallel import vector_parallel
@@ -17,4 +20,11 @@ not of its kind, or is better left alone. The rest of the tree stays as it is, a
 loops there as well.
 """
 
-STRATEGIES: tuple[Strategy, ...] = (time_tiling, matrix_vector, vector_parallel)
+STRATEGIES: tuple[Strategy, ...] = (
+    time_tiling,
+    contraction,
+    initialised_contraction,
+    private_contraction,
+    matrix_vector,
+    vector_parallel,
+)

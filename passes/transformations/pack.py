@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence as List
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import ClassVar
 
-import islpy as isl
 from xdsl.dialects.builtin import AffineMapAttr
+from xdsl.ir import Operation
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ...dialects import affine
+from ..live_elements import LiveElements
 from ..polyhedral.aff_expression import aff_expression
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 from ..program_edits import (
@@ -19,10 +19,10 @@ from ..program_edits import (
     loops_over,
     make_access,
     named_domain,
-    outer_values,
     put_inside,
     symbols,
 )
+from ..scaled_loads import ScaledLoad, multiply, scaled_load, take_products
 from ..schedule import Schedule
 from ..schedule_tree import Loop, Tree, sequence, statements, without_marks
 from ..transformation import MalformedTransformation, Transformation, option
@@ -32,11 +32,13 @@ from ..transformation import MalformedTransformation, Transformation, option
 class Pack(Transformation):
     """Copies what one iteration of a loop uses of an array into a buffer, used instead.
 
-    The buffer is as large as the box around these elements. What is read is copied in before the
-    body, what is written is copied back after it; the copies are statements `pack_B` and
-    `unpack_B` with loops `B0`, `B1` ... over the subscripts. `order` is that of the buffer's
+    The buffer is as large as the box around these elements. What is read of what was there before
+    is copied in before the body; what is written is copied back after it, if it is read outside or
+    not written again by later iterations. The copies are statements `pack_B` and `unpack_B` with
+    loops `B0`, `B1` ... over the subscripts. `order` is that of the buffer's
     subscripts: `1,0` transposes. `panels=0,8` cuts the second subscript into panels of 8: its
-    quotient by 8 stands in its place, its remainder comes last.
+    quotient by 8 stands in its place, its remainder comes last. With `scaled=true` the buffer holds
+    the products with the scalar argument that every use multiplies an element by.
     `pack{loops=jt array=B}`:
 
         for jt:                       for jt:
@@ -52,6 +54,7 @@ class Pack(Transformation):
     array: str = option("the array, by name")
     order: tuple[int, ...] = option("subscripts of the array, counted from 0", default=())
     panels: tuple[int, ...] = option("size of panels per subscript, 0 for none", default=())
+    scaled: bool = option("pack products with a scalar argument", default=False)
 
     def rewrite(self, schedule: Schedule) -> Tree:
         return self.rewrite_program(schedule)[1]
@@ -61,7 +64,7 @@ class Pack(Transformation):
             raise MalformedTransformation("name the one loop around whose body to copy")
         loop = schedule.loop(self.loops[0])
         array = self._array(schedule.scop)
-        return _Packing(schedule, loop, array, self._layout(array)).program()
+        return _Packing(schedule, loop, array, self._layout(array), scaled=self.scaled).program()
 
     def _array(self, scop: Scop) -> Array:
         for array in scop.arrays:
@@ -90,7 +93,15 @@ class Pack(Transformation):
 class _Packing:
     """The program with a buffer for `array` in the body of `loop`."""
 
-    def __init__(self, schedule: Schedule, loop: Loop, array: Array, layout: List[AffineExpr]):
+    def __init__(
+        self,
+        schedule: Schedule,
+        loop: Loop,
+        array: Array,
+        layout: List[AffineExpr],
+        *,
+        scaled: bool,
+    ) -> None:
         self.schedule = schedule
         self.loop = loop
         self.array = array
@@ -105,6 +116,27 @@ class _Packing:
             None,
             scope_depth=len(self.outer),
         )
+        self.products = self._products() if scaled else {}
+
+    def _products(self) -> dict[Operation, ScaledLoad]:
+        """For each load of the array in the loop the product that it is for: always the same."""
+        inside = set(statements(self.loop.body))
+        found = {
+            access.op: scaled_load(self.old, statement, access)
+            if access.kind is AccessKind.READ
+            else None
+            for statement in self.old.statements
+            if statement.name in inside
+            for access in statement.accesses
+            if access.array == self.array
+        }
+        products = {load: product for load, product in found.items() if product is not None}
+        if len(products) < len(found) or len({p.scalar for p in products.values()}) > 1:
+            raise MalformedTransformation(
+                f"{self.array.name} is not only used in products with one and the same scalar "
+                f"argument inside {self.loop.name}: leave out scaled=true"
+            )
+        return products
 
     def program(self) -> tuple[Scop, Tree]:
         inside = set(statements(self.loop.body))
@@ -147,12 +179,15 @@ class _Packing:
         self, prefix: str, kind: AccessKind, uses: List[tuple[Statement, Access]]
     ) -> list[Statement]:
         """The statement that copies one element, if there are accesses of this kind."""
-        elements = [
-            outer_values(self.outer, statement).reverse().apply_range(access.relation)
-            for statement, access in uses
-            if access.kind is kind
+        relations = [
+            (statement, access.relation) for statement, access in uses if access.kind is kind
         ]
-        if not elements:
+        if not relations:
+            return []
+        live = LiveElements(self.schedule, self.loop, self.array.name)
+        is_read = kind is AccessKind.READ
+        copied = live.before(relations) if is_read else live.after(relations)
+        if copied.is_empty():
             return []
         taken = {statement.name for statement in self.old.statements}
         name = free_name(f"{prefix}_{self.array.name}", taken)
@@ -161,7 +196,7 @@ class _Packing:
             *(loop.name for loop in self.outer),
             *(f"{self.array.name}{k}" for k in range(rank)),
         )
-        footprint = reduce(isl.Map.union, elements).wrap().flatten()
+        footprint = copied.wrap().flatten()
         domain = named_domain(footprint, name, iterators)
         dims = [AffineExpr.dimension(k) for k in range(len(iterators))]
         outer, subscripts = dims[: len(self.outer)], dims[len(self.outer) :]
@@ -174,15 +209,17 @@ class _Packing:
             properties={"map": AffineMapAttr(source[1])},
             result_types=[self.array.element_type],
         )
+        scaled = next(iter(self.products.values()), None)
+        computed = [multiply(scaled, load)] if scaled is not None else []
         store = affine.StoreOp.create(
-            operands=[load.results[0], target[0].value],
+            operands=[[load, *computed][-1].results[0], target[0].value],
             properties={"map": AffineMapAttr(target[1])},
         )
         accesses = (
             make_access(self.old, AccessKind.READ, *source, domain, load),
             make_access(self.old, AccessKind.WRITE, *target, domain, store),
         )
-        return [Statement(name, iterators, domain, accesses, (load, store))]
+        return [Statement(name, iterators, domain, accesses, (load, *computed, store))]
 
     def _map(self, dims: int, results: List[AffineExpr]) -> AffineMap:
         return AffineMap(dims, len(self.old.parameters), tuple(results))
@@ -211,4 +248,6 @@ class _Packing:
                     access.op,
                 )
             accesses.append(access)
-        return replace(statement, accesses=tuple(accesses))
+        redirected = replace(statement, accesses=tuple(accesses))
+        scaled = [self.products[a.op] for a in accesses if a.op in self.products]
+        return take_products(redirected, scaled) if scaled else redirected

@@ -5,7 +5,7 @@ import itertools
 import islpy as isl
 import pytest
 
-from loopwright.lowering.full_tiles import full_tiles, is_tile_entry, tile_box
+from loopwright.lowering.full_tiles import cut_tiles, full_tiles, is_tile_entry, tile_box
 from loopwright.passes.schedule_tree import Leaf, Loop, TileSize, Tree, chain
 
 
@@ -32,6 +32,16 @@ DOMAINS = {
 SKEWS = {"square": ("i", "j"), "skewed": ("i", "i + j")}
 
 
+def enumerated(domain: isl.Set, skew: str, extent: int) -> set[tuple[int, int]]:
+    """The values of the point loops at all instances."""
+    instances: set[tuple[int, int]] = set()
+    for i, j in itertools.product(range(-1, 40), repeat=2):
+        point = isl.Set(f"[N] -> {{ S0[{i}, {j}] : N = {extent} }}")
+        if not point.intersect(domain).is_empty():
+            instances.add((i, i + j) if skew == "skewed" else (i, j))
+    return instances
+
+
 @pytest.mark.parametrize("domain", DOMAINS)
 @pytest.mark.parametrize("skew", SKEWS)
 @pytest.mark.parametrize(("extent", "size"), [(13, 4), (8, 4), (3, 4), (5, 1)])
@@ -45,11 +55,7 @@ def test_full_tiles_by_enumeration(domain: str, skew: str, extent: int, size: in
     reached = isl.Set("[N] -> { [it, jt] : -9 < it < 99 and -9 < jt < 99 }")
     full = full_tiles(box, reached, context)
 
-    instances: set[tuple[int, int]] = set()
-    for i, j in itertools.product(range(-1, 40), repeat=2):
-        point = isl.Set(f"[N] -> {{ S0[{i}, {j}] : N = {extent} }}")
-        if not point.intersect(domains["S0"]).is_empty():
-            instances.add((i, i + j) if skew == "skewed" else (i, j))
+    instances = enumerated(domains["S0"], skew, extent)
     for it, jt in itertools.product(range(-2, 12), repeat=2):
         wanted = all(
             (it * size + a, jt * size + b) in instances
@@ -57,6 +63,44 @@ def test_full_tiles_by_enumeration(domain: str, skew: str, extent: int, size: in
         )
         tile = isl.Set(f"[N] -> {{ [{it}, {jt}] : N = {extent} }}")
         assert (not tile.intersect(full).is_empty()) == wanted, (it, jt)
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("skew", SKEWS)
+@pytest.mark.parametrize(("extent", "size"), [(13, 4), (8, 4), (3, 4), (5, 1)])
+def test_tiles_that_are_cut_off_alike(domain: str, skew: str, extent: int, size: int) -> None:
+    first, second = SKEWS[skew]
+    tree = tiled((f"floor(({first})/{size})", f"floor(({second})/{size})"), SKEWS[skew], size)
+    domains = {"S0": isl.Set(f"[N] -> {{ S0[i, j] : {DOMAINS[domain]} }}")}
+    context = isl.Set(f"[N] -> {{ : N = {extent} }}")
+    box = tile_box(chain(tree)[2], chain(tree)[:2], domains)
+    instances = enumerated(domains["S0"], skew, extent)
+    tiles = {(a // size, b // size) for a, b in instances}
+    reached = isl.Set.empty(isl.Set("[N] -> { [it, jt] }").get_space())
+    for it, jt in tiles:
+        reached = reached.union(isl.Set(f"[N] -> {{ [{it}, {jt}] }}"))
+    rest = reached.subtract(full_tiles(box, reached, context))
+
+    covered: set[tuple[int, int]] = set()
+    for part in cut_tiles(box, rest, context):
+        members = {
+            (it, jt)
+            for it, jt in tiles
+            if not part.intersect(isl.Set(f"[N] -> {{ [{it}, {jt}] }}")).is_empty()
+        }
+        assert not members & covered
+        covered |= members
+        shapes: set[tuple[int, int]] = set()
+        for it, jt in members:
+            inside = {(a, b) for a, b in instances if (a // size, b // size) == (it, jt)}
+            rows, columns = {a for a, _ in inside}, {b for _, b in inside}
+            assert inside == set(itertools.product(rows, columns)), "a box"
+            shapes.add((len(rows), len(columns)))
+        assert len(shapes) == 1
+        assert shapes != {(size, size)}
+    if domain == "rectangle" and skew == "square":
+        assert covered == {(it, jt) for it, jt in tiles if max(it, jt) * size + size > extent}
+    assert not list(cut_tiles(box, rest, isl.Set("[N] -> { : N > 4 }"))), "sizes are unknown"
 
 
 def test_the_entry_is_below_the_innermost_tile_loop() -> None:

@@ -102,3 +102,30 @@ def test_an_array_that_is_not_used_inside() -> None:
     text = MATMUL.replace("memref<?x?xf64>) {", f"memref<?x?xf64>) {{{fill}")
     with pytest.raises(MalformedTransformation, match="A is not used inside q"):
         loopwright.load(text)["matmul"].schedule("pack{loops=q array=A}")
+
+
+SCALED = MATMUL.replace("(%n: index", "(%alpha: f64, %n: index").replace(
+    "%3 = arith.mulf %0, %1 : f64",
+    "%s = arith.mulf %alpha, %0 : f64\n        %3 = arith.mulf %s, %1 : f64",
+)
+
+
+@pytest.mark.parametrize("inside", ["", f",{REGISTER_TILE}"])
+def test_the_buffer_can_hold_products(inside: str) -> None:
+    generator = np.random.default_rng(1)
+    a, b, c = (generator.integers(-9, 9, s) * 1.0 for s in ((33, 65), (65, 50), (33, 50)))
+    expected = c + 3 * a @ b
+    schedule = f"{TILED},pack{{loops=it array=A scaled=true}}{inside}"
+    kernel = loopwright.load(SCALED)["matmul"].compile(schedule=schedule, threads=1)
+    kernel(3.0, 33, 50, 65, a, b, c)
+    np.testing.assert_array_equal(c, expected)
+    copied, used = kernel.loop_ir.split("memref.alloc", 1)[1].split("%B[", 1)
+    assert "%alpha" in copied
+    assert "%alpha" not in used
+
+
+@pytest.mark.parametrize("array", ["B", "C"])
+def test_only_products_with_an_argument_can_be_held(array: str) -> None:
+    schedule = f"pack{{loops=i array={array} scaled=true}}"
+    with pytest.raises(MalformedTransformation, match=f"{array} is not only used in products"):
+        loopwright.load(SCALED)["matmul"].schedule(schedule)

@@ -1,0 +1,340 @@
+"""The strategy for contractions: sums of products whose result has loops that operands share out.
+
+Matrix products, batched or transposed, tensor contractions and the like: of the loops around an
+accumulation, some select an element of the result and some run over the terms of its sum. One of
+the former becomes the vector loop, another one makes the rows of a block of accumulators that
+stays in registers while the sum runs; operands are copied into panels in the order of their use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, prod
+
+from ..polyhedral.counting import fix_parameters
+from ..polyhedral.scop import Access
+from ..scaled_loads import scaled_load
+from ..schedule import Schedule
+from ..schedule_tree import Loop, Tree, chain, statements
+from ..transformation import Transformation, TransformationError
+from ..transformations.interchange import Interchange
+from ..transformations.pack import Pack
+from ..transformations.parallel import Parallel
+from ..transformations.tile import Tile
+from ..transformations.unroll import Unroll
+from ..transformations.vectorize import Vectorize
+from .facts import Facts, StatementFacts, bytes_of, coefficients
+from .register_tile import even_size, register_tile
+from .request import Request
+
+PANEL_OF_L1 = 1.5
+"""The bytes of one panel of the streamed operand, in first-level caches: it streams from L2."""
+
+BLOCK_OF_L2 = 0.5
+"""The part of the second-level cache that a block of an operand may fill."""
+
+WIDEST_PANELS = 4 << 20
+"""Bytes of all panels of the streamed operand that come from the last-level cache."""
+
+CONFLICTING_PITCH = 512
+"""Rows that are a multiple of so many bytes apart fall into few sets of a cache."""
+
+REUSES_WORTH_A_COPY = 2
+"""An operand is packed when more register tiles than this use each of its elements."""
+
+NEAR = 64 * 4096
+"""Bytes of an operand whose rows need no copy: so many pages are found at once."""
+
+PARALLEL_CYCLES = 60_000
+"""Work on one core from which on a second one saves more than starting it costs."""
+
+
+@dataclass(frozen=True)
+class Contraction:
+    """An accumulation in a perfect nest, and what its loops are (by name, outermost first).
+
+    `extents` are the numbers of iterations, `iterators` the statement's own loops (counted from 0)
+    that they are. `vector` is the loop whose neighbouring iterations are
+    neighbouring elements of the result; `streamed` is what is read along it, and `rows` a loop that
+    does not change that. `terms` are the loops of the sum, and `others` all that remain.
+    """
+
+    statement: str
+    extents: Mapping[str, int]
+    iterators: Mapping[str, int]
+    vector: str
+    rows: str
+    terms: tuple[str, ...]
+    others: tuple[str, ...]
+    streamed: Access
+    broadcast: tuple[Access, ...]
+
+
+def contraction(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+    """Register tile, cache tiles, panels, vectors and threads for one accumulation.
+
+    for i: for j: for k: C[i, j] += A[i, k] * B[k, j]
+    ->  parallel it: for jt: for kt: pack B: for jt2: for it2: for k: 8 x 24 block of C in registers
+    """
+    facts = request.facts(schedule.scop)
+    names = statements(nest)
+    if len(names) != 1 or not isinstance(nest, Loop):
+        return None
+    found = recognise(schedule, names[0], chain(nest), facts)
+    if found is None:
+        return None
+    try:
+        return ContractionPlan(schedule, found, facts, request).apply()
+    except TransformationError:
+        return None
+
+
+def recognise(
+    schedule: Schedule, name: str, around: Sequence[Loop], facts: Facts, *, fixed: int = 0
+) -> Contraction | None:
+    """The contraction that a statement is in the loops around it, if it is one.
+
+    The outermost `fixed` loops are left where they are.
+    """
+    loops = {loop.name: loop for loop in around}
+    accumulation = schedule.dependences.accumulations.get(name)
+    statement = facts.statements[name]
+    if (
+        accumulation is None
+        or not fix_parameters(statement.statement.domain, facts.sizes).is_box()
+        or not all(_is_iterator(statement, loop) for loop in loops.values())
+    ):
+        return None
+    trips = statement.trips(tuple(loops.values()))
+    extents = {loop: round(count) for loop, count in zip(loops, trips, strict=True)}
+    result = accumulation.store
+    reads = [access for access in statement.statement.reads if access is not accumulation.load]
+    movable = [loop.name for loop in around[fixed:]]
+    free = [each for each in movable if selects(statement, loops[each], result)]
+    terms = tuple(each for each in movable if each not in free)
+    for vector in free:
+        along = loops[vector]
+        streamed = [access for access in reads if selects(statement, along, access)]
+        rows = [
+            each
+            for each in free
+            if each != vector and not any(selects(statement, loops[each], a) for a in streamed)
+        ]
+        if _is_contiguous(statement, along, result) and len(streamed) == 1 and rows and terms:
+            tallest = max(rows, key=lambda each: extents[each])
+            return Contraction(
+                name,
+                {each: extents[each] for each in movable},
+                {each: statement.slopes(loop).index(1) for each, loop in loops.items()},
+                vector,
+                tallest,
+                terms,
+                tuple(each for each in free if each not in (vector, tallest)),
+                streamed[0],
+                tuple(access for access in reads if access is not streamed[0]),
+            )
+    return None
+
+
+def _is_iterator(statement: StatementFacts, loop: Loop) -> bool:
+    """Whether a loop is one of those around the statement as written."""
+    slopes = statement.slopes(loop)
+    return sum(map(bool, slopes)) == 1 and max(slopes) == 1
+
+
+def selects(statement: StatementFacts, loop: Loop, access: Access) -> bool:
+    """Whether an access goes to other elements from one iteration of the loop to the next."""
+    slopes = statement.slopes(loop)
+    return any(
+        sum(c * s for c, s in zip(row, slopes, strict=True)) for row in coefficients(access.map)
+    )
+
+
+def _is_contiguous(statement: StatementFacts, loop: Loop, access: Access) -> bool:
+    """Whether an access goes from one element of a row to the next."""
+    slopes = statement.slopes(loop)
+    steps = [
+        sum(c * s for c, s in zip(row, slopes, strict=True)) for row in coefficients(access.map)
+    ]
+    return steps[-1:] == [1] and not any(steps[:-1])
+
+
+class ContractionPlan:
+    """Sizes of the tiles, and the steps that make them."""
+
+    def __init__(
+        self, schedule: Schedule, found: Contraction, facts: Facts, request: Request
+    ) -> None:
+        self.schedule = schedule
+        self.found = found
+        self.facts = facts
+        self.element = bytes_of(found.streamed.array.element_type)
+        self.lanes = schedule.target.lanes(found.streamed.array.element_type)
+        extents = found.extents
+        self.depth = prod(extents[name] for name in found.terms)
+        vectors = ceil(extents[found.vector] / self.lanes)
+        registers = schedule.target.vector_registers
+        self.tile = register_tile(extents[found.rows], vectors, self.depth, registers)
+        self.width = self.tile.vectors * self.lanes
+        cycles = prod(extents.values()) / self.lanes / 2
+        self.threads = request.threads if cycles >= PARALLEL_CYCLES else 1
+        self.batches = min((extents[name] for name in found.others[:1]), default=1)
+        self.share = 1 if self.batches >= self.threads else self.threads
+        """How many threads share one product: all but where there are products for each."""
+
+    def apply(self) -> Schedule | None:
+        """The schedule with the contraction in tiles; None where the operand cannot be streamed."""
+        found = self.found
+        packs = self._is_packed()
+        if not packs and self._stride(found.streamed, found.vector) != 1:
+            return None
+        by_rows = self._goes_by_rows()
+        # The terms stay in their order, which decides how a sum is rounded.
+        tiled, *inner = found.terms
+        sizes = self._rows_first(tiled) if by_rows else self._panels_first(tiled)
+        self._interchange((*found.others, found.rows, found.vector, *found.terms))
+        rows, vector, terms = self._tile((found.rows, found.vector, tiled), sizes)
+        outer = (rows, vector, terms) if by_rows else (vector, terms, rows)
+        self._interchange((*outer, found.rows, found.vector, tiled))
+        if packs:
+            self._pack_panels(found.streamed, terms)
+        for access in found.broadcast:
+            scaled = self._is_scaled(access)
+            if self._has_own_arrays() and (scaled or (packs and self._has_conflicts(access))):
+                self._pack_rows(access, outer[-1], scaled=scaled)
+        block = (self.tile.rows, self.width)
+        row_blocks, vector_blocks = self._tile((found.rows, found.vector), block)
+        if not by_rows:
+            self._interchange((vector_blocks, row_blocks))
+        self._interchange((tiled, *inner, found.rows, found.vector))
+        self._apply(Unroll((self._name(found.rows), self._name(found.vector))))
+        self._apply(Vectorize((self._name(found.vector),), self.lanes))
+        if self.threads > 1:
+            parallel = found.others[0] if self.share == 1 else outer[0]
+            self._apply(Parallel((self._name(parallel),)))
+        return self.schedule
+
+    def _goes_by_rows(self) -> bool:
+        """Whether threads and tiles take whole rows of the result instead of panels.
+
+        So the result streams through once where sums are short, or panels are too few to share.
+        """
+        panels = ceil(self.found.extents[self.found.vector] / self.width)
+        blocks = ceil(self.found.extents[self.found.rows] / self.tile.rows)
+        if panels < 2 * self.share:
+            return blocks > panels
+        return blocks >= 4 * self.share and self.depth <= self._deepest()
+
+    def _deepest(self) -> int:
+        """Terms that a panel in the nearest cache has."""
+        panel = int(self.schedule.target.caches[1] * PANEL_OF_L1)
+        return max(1, panel // (self.width * self.element))
+
+    def _panels_first(self, term: str) -> tuple[int, int, int]:
+        """Tiles of the rows, the vector loop and a loop of terms: rows in L2, panels behind it."""
+        extents = self.found.extents
+        around = max(1, self.depth // extents[term])
+        depth = even_size(extents[term], self._deepest() // around, 4)
+        column = depth * around * self.element
+        block = int(self.schedule.target.caches[2] * BLOCK_OF_L2) // column
+        height = even_size(extents[self.found.rows], block, self.tile.rows)
+        share = ceil(extents[self.found.vector] / self.share)
+        return height, even_size(share, WIDEST_PANELS // column, self.width), depth
+
+    def _rows_first(self, term: str) -> tuple[int, int, int]:
+        """The same where rows stream: panels in L2, and as many rows as there are."""
+        extents = self.found.extents
+        around = max(1, self.depth // extents[term])
+        block = int(self.schedule.target.caches[2] * BLOCK_OF_L2) // self.element
+        deepest = block // min(extents[self.found.vector], 4 * self.width)
+        depth = even_size(extents[term], deepest // around, 4)
+        wide = even_size(extents[self.found.vector], block // (depth * around), self.width)
+        share = ceil(extents[self.found.rows] / self.share)
+        return even_size(share, share, self.tile.rows), wide, depth
+
+    def _is_packed(self) -> bool:
+        """Whether the streamed operand is worth a copy into panels."""
+        streamed, extents = self.found.streamed, self.found.extents
+        reuses = extents[self.found.rows] / self.tile.rows
+        if reuses <= REUSES_WORTH_A_COPY or not self._has_own_arrays():
+            return False
+        if self._stride(streamed, self.found.vector) != 1:
+            return True
+        pitches = [abs(self._stride(streamed, name)) for name in self.found.terms]
+        pitch = min((pitch for pitch in pitches if pitch), default=0)
+        if pitch <= self.width:
+            return False
+        used = extents[self.found.vector] * self.depth * self.element
+        has_conflicts = pitch * self.element % CONFLICTING_PITCH == 0
+        return used > (self.schedule.target.caches[1] // 2 if has_conflicts else NEAR)
+
+    def _stride(self, access: Access, loop: str) -> int:
+        """By how many elements an access moves from one iteration of a loop to the next."""
+        statement = self.facts.statements[self.found.statement]
+        position = self.found.iterators[loop]
+        direction = [Fraction(k == position) for k in range(len(statement.statement.loops))]
+        return statement.stride(access, direction, self.facts)
+
+    def _has_own_arrays(self) -> bool:
+        """Whether every operand is an array of its own: a copy would replace all uses."""
+        arrays = [access.array for access in (self.found.streamed, *self.found.broadcast)]
+        return len(set(arrays)) == len(arrays)
+
+    def _pack_panels(self, access: Access, loop: str) -> None:
+        """Copies the streamed operand into panels as wide as the register tile."""
+        cut = self._subscript(access, self.found.vector)
+        rank = len(access.array.shape)
+        order = (cut, *(k for k in range(rank) if k != cut))
+        panels = tuple(self.width if k == cut else 0 for k in range(rank))
+        name = access.array.name
+        self._apply(Pack((self._name(loop),), name, order, panels))
+        copy = f"pack_{name}"
+        subscript = f"{copy}.{name}{cut}"
+        self._apply(Tile((subscript,), (self.width,)))
+        self._apply(Unroll((subscript,)))
+        self._apply(Vectorize((subscript,), self.lanes))
+
+    def _pack_rows(self, access: Access, loop: str, *, scaled: bool) -> None:
+        """Copies an operand of which single elements are used, so that its rows lie together."""
+        name = access.array.name
+        self._apply(Pack((self._name(loop),), name, scaled=scaled))
+        self._apply(Vectorize((f"pack_{name}.{name}{len(access.array.shape) - 1}",), self.lanes))
+
+    def _is_scaled(self, access: Access) -> bool:
+        """Whether only products of the operand with a scalar argument are used."""
+        scop = self.schedule.scop
+        statement = scop.statement(self.found.statement)
+        now = next(each for each in statement.accesses if each.array == access.array)
+        return scaled_load(scop, statement, now) is not None
+
+    def _has_conflicts(self, access: Access) -> bool:
+        """Whether neighbouring rows of an operand compete for the same lines of a cache."""
+        pitch = self._stride(access, self.found.rows) * self.element
+        return pitch > 0 and pitch % CONFLICTING_PITCH == 0
+
+    def _subscript(self, access: Access, loop: str) -> int:
+        """The last subscript of an access that a loop changes."""
+        rows = coefficients(access.map)
+        return max(k for k, row in enumerate(rows) if row[self.found.iterators[loop]])
+
+    def _name(self, loop: str) -> str:
+        return f"{self.found.statement}.{loop}"
+
+    def _apply(self, step: Transformation) -> None:
+        self.schedule = self.schedule.apply(step)
+
+    def _interchange(self, order: Sequence[str]) -> None:
+        """Puts loops of one chain into an order, if they are not."""
+        names = tuple(self._name(loop) for loop in order)
+        now = self.schedule.chain(names)
+        if [loop.name for loop in now] != list(order):
+            self._apply(Interchange(names))
+
+    def _tile(self, loops: Sequence[str], sizes: Sequence[int]) -> tuple[str, ...]:
+        """Tiles loops; the names of the tile loops."""
+        step = Tile(tuple(self._name(loop) for loop in loops), tuple(sizes))
+        names = step.new_loops(self.schedule)
+        self._apply(step)
+        return names

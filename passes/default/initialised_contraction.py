@@ -1,0 +1,132 @@
+"""The strategy for contractions whose result is initialised, or used, in the same loops.
+
+A convolution starts each sum with a bias, and a layer applies a function to it: in the loops of the
+result other statements run before and after the loops of the terms. Block by block of the result,
+so that it is still in the nearest cache, they run one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as List
+from math import ceil, prod
+
+from ..schedule import Schedule
+from ..schedule_tree import Leaf, Loop, Sequence, Tree, chain, loops, statements
+from ..transformation import Transformation, TransformationError
+from ..transformations.distribute import Distribute
+from ..transformations.interchange import Interchange
+from ..transformations.parallel import Parallel
+from ..transformations.tile import Tile
+from ..transformations.unroll import Unroll
+from ..transformations.vectorize import Vectorize
+from .contraction import PARALLEL_CYCLES, Contraction, recognise
+from .facts import StatementFacts
+from .register_tile import register_tile
+from .request import Request
+
+SHORT_SUM = 4
+"""Loops over so few terms are written out."""
+
+
+def initialised_contraction(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+    """Blocks of the result, in each of which every statement has vector loops of its own.
+
+    for i: for j: (S0; for k: S1)
+    ->  for it: for jt: (for i: for j: S0; for k: for i: for j: S1) with i, j in registers
+    """
+    if not isinstance(nest, Loop):
+        return None
+    shared = chain(nest)
+    body = shared[-1].body
+    sums = [name for name in statements(nest) if name in schedule.dependences.accumulations]
+    if not isinstance(body, Sequence) or len(sums) != 1:
+        return None
+    (name,) = sums
+    inner = next(child for child in body.children if name in statements(child))
+    others = [child for child in body.children if child is not inner]
+    facts = request.facts(schedule.scop)
+    if not all(isinstance(child, Leaf) for child in others) or len(statements(inner)) != 1:
+        return None
+    found = recognise(schedule, name, (*shared, *loops(inner)), facts)
+    if found is None or {loop.name for loop in loops(inner)} != set(found.terms):
+        return None
+    try:
+        return _Plan(schedule, found, facts.statements[name], request).apply()
+    except TransformationError:
+        return None
+
+
+class _Plan:
+    """The steps, and the sizes of the block of the result."""
+
+    def __init__(
+        self, schedule: Schedule, found: Contraction, facts: StatementFacts, request: Request
+    ) -> None:
+        self.schedule = schedule
+        self.found = found
+        self.all = statements(_nest_of(schedule.tree, found.statement))
+        self.lanes = schedule.target.lanes(found.streamed.array.element_type)
+        extents = found.extents
+        depth = prod(extents[name] for name in found.terms)
+        vectors = ceil(extents[found.vector] / self.lanes)
+        registers = schedule.target.vector_registers
+        self.tile = register_tile(extents[found.rows], vectors, depth, registers)
+        cycles = prod(extents.values()) / self.lanes / 2
+        self.threads = request.threads if cycles >= PARALLEL_CYCLES else 1
+
+    def apply(self) -> Schedule:
+        """The schedule with all statements in blocks of the result."""
+        found = self.found
+        members = (found.rows, found.vector)
+        self._interchange((*found.others, *members))
+        self._tile(members, (self.tile.rows, self.tile.vectors * self.lanes))
+        self._apply(Distribute(self._names(members)))
+        self._interchange((*members, *found.terms), (*found.terms, *members))
+        short = [name for name in found.terms if found.extents[name] <= SHORT_SUM]
+        self._apply(Unroll(self._names((*short[-2:], *members))))
+        for statement in self.all:
+            vector = f"{statement}.{found.vector}"
+            if statement != found.statement:
+                self._apply(Unroll((f"{statement}.{found.rows}", vector)))
+            self._apply(Vectorize((vector,), self.lanes))
+        if self.threads > 1:
+            self._parallel()
+        return self.schedule
+
+    def _parallel(self) -> None:
+        """Shares the outermost loop with an iteration for each thread."""
+        outermost = chain(_loop_around(self.schedule.tree, self.found.statement))
+        for loop in outermost:
+            step = Parallel((f"{self.found.statement}.{loop.name}",))
+            trips = self.found.extents.get(loop.name, self.threads)
+            if trips >= self.threads and self.schedule.legal(step):
+                self._apply(step)
+                return
+
+    def _names(self, members: List[str]) -> tuple[str, ...]:
+        return tuple(f"{self.found.statement}.{name}" for name in members)
+
+    def _apply(self, step: Transformation) -> None:
+        self.schedule = self.schedule.apply(step)
+
+    def _tile(self, members: List[str], sizes: tuple[int, int]) -> None:
+        self._apply(Tile(self._names(members), sizes))
+
+    def _interchange(self, order: List[str], new: List[str] | None = None) -> None:
+        """Puts loops of one chain into an order, if they are not."""
+        names = self._names(new or order)
+        now = self.schedule.chain(names)
+        if [loop.name for loop in now] != list(new or order):
+            self._apply(Interchange(names))
+
+
+def _nest_of(tree: Tree, statement: str) -> Tree:
+    """The top-level nest that a statement is in."""
+    children = tree.children if isinstance(tree, Sequence) else (tree,)
+    return next(child for child in children if statement in statements(child))
+
+
+def _loop_around(tree: Tree, statement: str) -> Loop:
+    nest = _nest_of(tree, statement)
+    assert isinstance(nest, Loop)
+    return nest

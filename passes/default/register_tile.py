@@ -1,0 +1,70 @@
+"""Which block of a result to keep in vector registers while a sum runs over it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from math import ceil
+
+ADDRESSING = 2
+"""Vector registers that a micro-kernel needs besides accumulators and one row of vectors."""
+
+LATENCY = 4
+"""Cycles from a fused multiply-add to the next one on the same register; two start per cycle."""
+
+WIDEST = 4
+"""Vectors side by side: more rows reuse more than more vectors do."""
+
+STEPS_PER_TILE = 4.0
+"""What entering a tile costs per accumulator, in cycles: loads and stores of the result."""
+
+
+@dataclass(frozen=True)
+class RegisterTile:
+    """`rows` x `vectors` accumulators."""
+
+    rows: int
+    vectors: int
+
+
+@cache
+def register_tile(rows: int, vectors: int, depth: int, registers: int) -> RegisterTile:
+    """The block with which a result of `rows` x `vectors` vectors takes the fewest cycles.
+
+    Each step of a sum of `depth` terms loads one row of vectors and broadcasts one element per row.
+    Blocks at the edges are smaller, so the extents decide as much as the number of registers does.
+    """
+    candidates = [
+        RegisterTile(height, width)
+        for width in range(1, min(WIDEST, vectors) + 1)
+        for height in range(1, min(rows, (registers - ADDRESSING - width) // width) + 1)
+    ]
+    return min(candidates, key=lambda tile: (_cycles(tile, rows, vectors, depth), -tile.rows))
+
+
+def _cycles(tile: RegisterTile, rows: int, vectors: int, depth: int) -> float:
+    return sum(
+        row_blocks * vector_blocks * _block_cycles(height, width, depth)
+        for height, row_blocks in _blocks(rows, tile.rows)
+        for width, vector_blocks in _blocks(vectors, tile.vectors)
+    )
+
+
+def _blocks(extent: int, size: int) -> list[tuple[int, int]]:
+    """Sizes of blocks and how many there are."""
+    whole, rest = divmod(extent, size)
+    return [(size, whole), *([(rest, 1)] if rest else [])]
+
+
+def _block_cycles(height: int, width: int, depth: int) -> float:
+    fused = height * width
+    # One register's worth of loads comes with the multiply-adds where there is a single vector.
+    loads = width + height
+    step = max(fused / 2, loads / 2, LATENCY)
+    return depth * step + STEPS_PER_TILE * fused
+
+
+def even_size(extent: int, largest: int, unit: int) -> int:
+    """The size, a multiple of `unit`, that cuts an extent into equal parts of at most `largest`."""
+    parts = max(1, ceil(extent / max(unit, largest)))
+    return ceil(ceil(extent / parts) / unit) * unit

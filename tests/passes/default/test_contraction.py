@@ -1,0 +1,123 @@
+"""Contractions are found in any loop order and with any operands, and keep their results."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import loopwright
+from loopwright.passes.default.contraction import contraction
+from loopwright.passes.default.register_tile import even_size, register_tile
+from loopwright.passes.default.request import Request
+from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.schedule import Schedule
+from loopwright.runtime.program import Function
+
+EXTENTS = {"i": 37, "j": 70, "k": 53, "l": 6, "b": 3}
+
+CONTRACTIONS = (
+    "ik,kj->ij",
+    "ki,kj->ij",
+    "ik,jk->ij",
+    "ki,jk->ij",
+    "kj,ik->ij",
+    "bik,bkj->bij",
+    "ikl,lkj->ij",
+    "bik,kj->bij",
+    "bki,jk->ibj",
+)
+
+
+def function_of(equation: str, order: str, element: str = "f64") -> Function:
+    """A loop nest in the given order that adds the product of two operands to the result."""
+    left, right, result = equation.replace("->", ",").split(",")
+    arguments = [f"%n{name}: index" for name in order]
+    for array, subscripts in zip("ABC", (left, right, result), strict=True):
+        arguments.append(f"%{array}: memref<{'?x' * len(subscripts)}{element}>")
+    arrays = dict(zip("ABC", (left, right, result), strict=True))
+    subscripts = {a: ", ".join(f"%i{x}" for x in s) for a, s in arrays.items()}
+    types = {a: f"memref<{'?x' * len(s)}{element}>" for a, s in arrays.items()}
+    lines = [f"func.func @f({', '.join(arguments)}) {{"]
+    lines += [f"affine.for %i{name} = 0 to %n{name} {{" for name in order]
+    lines += [f"%{a.lower()} = affine.load %{a}[{subscripts[a]}] : {types[a]}" for a in "ABC"]
+    lines += [
+        f"%p = arith.mulf %a, %b : {element}",
+        f"%s = arith.addf %c, %p : {element}",
+        f"affine.store %s, %C[{subscripts['C']}] : {types['C']}",
+    ]
+    lines += ["}"] * len(order) + ["return", "}"]
+    return loopwright.load("\n".join(lines))["f"]
+
+
+def scheduled(function: Function, sizes: dict[str, int], threads: int) -> Schedule | None:
+    original = Schedule.original(function.scop)
+    request = Request(infer_extents(function.scop, sizes), threads)
+    return contraction(original, original.tree, request)
+
+
+@pytest.mark.parametrize("equation", CONTRACTIONS)
+@pytest.mark.parametrize("element", ["f32", "f64"])
+def test_results_are_those_of_the_program(equation: str, element: str) -> None:
+    names = sorted(set(equation) & set(EXTENTS))
+    left, right, result = equation.replace("->", ",").split(",")
+    orders = list(itertools.permutations(names))
+    for order in (orders[0], orders[len(orders) // 2], orders[-1]):
+        function = function_of(equation, "".join(order), element)
+        sizes = {f"n{name}": EXTENTS[name] for name in order}
+        schedule = scheduled(function, sizes, 2)
+        assert schedule is not None
+        assert "unroll" in str(schedule)
+        assert function.schedule(str(schedule)) == schedule
+        rng = np.random.default_rng(1)
+        a, b, c = (
+            rng.integers(-4, 5, [EXTENTS[x] for x in s]).astype(f"f{int(element[1:]) // 8}")
+            for s in (left, right, result)
+        )
+        expected = c + np.einsum(equation, a, b)
+        function.compile(str(schedule), threads=2)(*sizes.values(), a, b, c)
+        np.testing.assert_array_equal(c, expected)
+
+
+@pytest.mark.parametrize("shape", [(1, 64, 64), (64, 1, 64), (64, 64, 1), (129, 97, 65), (9, 9, 9)])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_any_shape(shape: tuple[int, int, int], threads: int) -> None:
+    function = function_of("ik,kj->ij", "ijk")
+    m, n, k = shape
+    schedule = scheduled(function, dict(zip(("ni", "nj", "nk"), shape, strict=True)), threads)
+    rng = np.random.default_rng(1)
+    a, b, c = (rng.integers(-4, 5, s) * 1.0 for s in ((m, k), (k, n), (m, n)))
+    expected = c + a @ b
+    function.compile(str(schedule or ""), threads=threads)(m, n, k, a, b, c)
+    np.testing.assert_array_equal(c, expected)
+
+
+def test_no_sum_is_no_contraction() -> None:
+    text = """
+func.func @f(%n: index, %A: memref<?xf64>, %C: memref<?x?xf64>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %n {
+      %a = affine.load %A[%j] : memref<?xf64>
+      affine.store %a, %C[%i, %j] : memref<?x?xf64>
+    }
+  }
+  return
+}
+"""
+    assert scheduled(loopwright.load(text)["f"], {"n": 1000}, 2) is None
+
+
+def test_a_register_tile_fits_the_registers_and_the_extents() -> None:
+    for rows, vectors in itertools.product((1, 4, 5, 84, 1000), (1, 2, 3, 63)):
+        tile = register_tile(rows, vectors, 1000, 32)
+        assert tile.rows <= rows
+        assert tile.vectors <= vectors
+        assert tile.rows * tile.vectors + tile.vectors + 1 <= 32
+    assert register_tile(1000, 63, 1000, 32).rows * register_tile(1000, 63, 1000, 32).vectors >= 24
+
+
+def test_parts_are_even() -> None:
+    assert even_size(1000, 384, 4) == 336
+    assert even_size(10, 384, 4) == 12
+    assert even_size(48, 16, 16) == 16
