@@ -102,7 +102,8 @@ class _Capture:
     def of(
         cls, emitter: FunctionEmitter, op: affine.ParallelOp, ranges: Sequence[Range]
     ) -> _Capture:
-        outside = [value for value in _used(op) if value not in _defined(op)]
+        defined = _defined(op)
+        outside = [value for value in _used(op) if value not in defined]
         scalars = [value for value in outside if value in emitter.values]
         buffers = [value for value in outside if value in emitter.buffers]
         candidates = [emitter.values[value] for value in scalars]
