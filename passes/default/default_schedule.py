@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from ..polyhedral.context import ISL_LOCK
 from ..polyhedral.scop import Scop
 from ..schedule import Schedule
-from ..schedule_tree import Sequence, Tree, statements
+from ..schedule_tree import Leaf, Loop, Sequence, Tree, statements
 from ..target import Target
 from ..transformation import Transformation, TransformationError
 from ..transformations.affine_schedule import AffineSchedule
@@ -61,7 +61,13 @@ def default_schedule(
 def candidates(original: Schedule, request: Request) -> Iterator[Schedule]:
     """The seeds that can be applied, with every nest scheduled; each schedule once."""
     seen = {original}
+    tried: set[str] = set()
     for order in orders(original, request):
+        # The steps that lead to an order do not matter, nor do the names of its loops.
+        functions = _functions(order.tree)
+        if functions in tried:
+            continue
+        tried.add(functions)
         schedule = schedule_nests(order, request)
         if schedule not in seen:
             seen.add(schedule)
@@ -88,6 +94,17 @@ def schedule_nests(schedule: Schedule, request: Request) -> Schedule:
                 schedule = scheduled
                 break
     return schedule
+
+
+def _functions(tree: Tree) -> str:
+    """What the loops of a tree iterate over, as text."""
+    match tree:
+        case Leaf(name):
+            return name
+        case Loop(schedule=schedule, body=body):
+            return f"[{', '.join(map(str, schedule.values()))}]({_functions(body)})"
+        case Sequence(children):
+            return "; ".join(map(_functions, children))
 
 
 def nests(tree: Tree) -> tuple[Tree, ...]:
