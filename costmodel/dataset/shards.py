@@ -58,7 +58,10 @@ class Listing:
 def write_shard(directory: Path, table: Table, replaces: Iterable[str] = ()) -> Shard:
     """Stores a table as a new shard; raises OSError, and leaves nothing behind then."""
     names = tuple(sorted(replaces))
-    metadata = {**(SCHEMA.metadata or {}), b"replaces": json.dumps(names).encode()}
+    metadata: dict[bytes, bytes] = {
+        **(SCHEMA.metadata or {}),
+        b"replaces": json.dumps(names).encode(),
+    }
     buffer = io.BytesIO()
     parquet.write_table(
         table.replace_schema_metadata(metadata),
@@ -109,7 +112,7 @@ def open_shard(path: Path) -> Shard:
         file = parquet.ParquetFile(io.BytesIO(data))
     except (pa.ArrowException, OSError) as error:
         raise DatasetError(f"{path}: not a Parquet file ({error})") from error
-    metadata = file.schema_arrow.metadata or {}
+    metadata: dict[bytes, bytes] = file.schema_arrow.metadata or {}
     version = metadata.get(b"loopwright_schema", b"none").decode()
     if version != str(SCHEMA_VERSION):
         raise DatasetError(

@@ -100,7 +100,7 @@ class NestBuilder:
                 pattern = "assignment"
             if pattern == "reduction" and accumulator is not None and number == 0:
                 kept = _loops_over(accumulator.dimensions, loops)
-                self.statements.reduce(loops, kept, nest, accumulator)
+                self.statements.accumulate(loops, kept, nest, accumulator)
             else:
                 self.statements.write(pattern, loops, nest)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 
@@ -28,8 +29,14 @@ class Statements:
 
     def write(self, pattern: str, loops: Sequence[Loop], nest: Nest) -> None:
         """One statement of the given pattern inside the loops, outermost first."""
+        with self._work(loops):
+            _WRITERS[pattern](self, loops, nest)
+
+    @contextmanager
+    def _work(self, loops: Sequence[Loop]) -> Generator[None]:
+        """Notes what the statement that is written inside costs."""
         self.code.nanoseconds = 0.0
-        _WRITERS[pattern](self, loops, nest)
+        yield
         self.facts.work.append(Work(tuple(loops), self.code.nanoseconds))
 
     def assignment(self, loops: Sequence[Loop], nest: Nest) -> None:
@@ -135,9 +142,16 @@ class Statements:
 
     def reduction(self, loops: Sequence[Loop], nest: Nest) -> None:
         """`X[i] += A[i, k] * B[k]`: the target has no subscript for some of the loops."""
-        self.reduce(loops, self.kept_loops(loops), nest, None)
+        self._reduce(loops, self._kept_loops(loops), nest, None)
 
-    def kept_loops(self, loops: Sequence[Loop]) -> list[Loop]:
+    def accumulate(
+        self, loops: Sequence[Loop], kept: Sequence[Loop], nest: Nest, target: ArraySpec
+    ) -> None:
+        """A reduction into an array that was initialised before, in the `kept` loops."""
+        with self._work(loops):
+            self._reduce(loops, kept, nest, target)
+
+    def _kept_loops(self, loops: Sequence[Loop]) -> list[Loop]:
         """The loops that are not reduced over."""
         count = min(draw(self.random, distribution.REDUCTION_LOOPS), max(1, len(loops) - 1))
         if self.random.random() < distribution.REDUCTION_INNERMOST:
@@ -145,7 +159,7 @@ class Statements:
         reduced = self.random.sample(range(len(loops)), count)
         return [loop for position, loop in enumerate(loops) if position not in reduced]
 
-    def reduce(
+    def _reduce(
         self, loops: Sequence[Loop], kept: Sequence[Loop], nest: Nest, target: ArraySpec | None
     ) -> None:
         """Accumulates into one element per iteration of the `kept` loops."""
@@ -162,7 +176,8 @@ class Statements:
         old = self.accesses.load(target, subscripts, nest)
         reads = draw(self.random, {1: 0.25, 2: 0.5, 3: 0.15, 4: 0.07, 6: 0.03})
         operands = self._operands(reads, loops, nest, target)
-        term = self._product_of(operands) if self.random.random() < 0.7 else self._any_of(operands)
+        is_product = self.random.random() < 0.7
+        term = self._product_of(operands) if is_product else self.code.combine(operands)
         term = self.accesses.bounded(term)
         new = self.code.binary(kind, old, term)
         if kind in ("addf", "subf"):
@@ -178,21 +193,17 @@ class Statements:
             value = self.code.binary(operation, value, operand)
         return value
 
-    def _any_of(self, operands: Sequence[Value]) -> Value:
-        return self.code.combine(operands)
-
     def initialise(self, kept: Sequence[Loop], nest: Nest) -> ArraySpec:
         """`X[i] = 0` or `X[i] = b[i]`, before a reduction; returns X."""
-        self.code.nanoseconds = 0.0
-        target = self.accesses.target(kept, nest)
-        if self.random.random() < 0.6:
-            value = self.code.constant(0.0)
-        else:
-            (value, *_) = self._operands(1, kept, nest, target)
-            value = self.accesses.bounded(value)
-        subscripts = self.accesses.subscripts(target, kept, is_plain=True)
-        self.accesses.store(value, target, subscripts, nest)
-        self.facts.work.append(Work(tuple(kept), self.code.nanoseconds))
+        with self._work(kept):
+            target = self.accesses.target(kept, nest)
+            if self.random.random() < 0.6:
+                value = self.code.constant(0.0)
+            else:
+                (value, *_) = self._operands(1, kept, nest, target)
+                value = self.accesses.bounded(value)
+            subscripts = self.accesses.subscripts(target, kept, is_plain=True)
+            self.accesses.store(value, target, subscripts, nest)
         return target
 
 

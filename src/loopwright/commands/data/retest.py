@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 
+from ...costmodel.labels import LabelledProgram
 from .. import UsageError
 from .common import add_directory, add_measuring_arguments, measuring_policy
 from .progress import Progress
@@ -31,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not workload.programs:
         raise UsageError(f"{arguments.directory} has no measured pairs")
     progress = Progress(len(workload.programs))
-    again = []
+    again: list[LabelledProgram] = []
     for labelled in label_here(
         workload, measuring_policy(arguments), range(len(workload.programs)), arguments.workers
     ):
