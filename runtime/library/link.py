@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -46,8 +47,8 @@ def _linker(library: Path) -> Sequence[str]:
 
 def link_line(file: Path, *, parallel: bool) -> str:
     """The command that links a program with an object file or shared library."""
-    openmp = " -lgomp" if parallel else ""
     if file.suffix == ".so":
-        folder = file.parent.resolve()
-        return f"cc main.c {file} -Wl,-rpath,{folder} -o main"
-    return f"cc main.c {file}{openmp} -lm -o main"
+        needs = [f"-Wl,-rpath,{file.parent.resolve()}"]
+    else:
+        needs = ["-lgomp"] * parallel + ["-lm"]
+    return shlex.join(["cc", "main.c", str(file), *needs, "-o", "main"])

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import platform
+import shutil
+import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.c_libraries import SharedLibrary
 from support.runtime_programs import DOT, GEMM, SAXPY
@@ -117,6 +121,41 @@ def test_functions_with_one_name_in_c(programs: Path, capsys: pytest.CaptureFixt
     (programs / "two.mlir").write_text(text)
     assert main(["build", "two.mlir", "-o", "two.o"]) == 1
     assert "@s.x and @s-x would both be called 's_x' in C" in capsys.readouterr().err
+
+
+def test_a_linker_alone(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no compiler."""
+    monkeypatch.setattr(link, "COMPILERS", ())
+    command = ["build", "gemm.mlir", "-o", "gemm.so", "-p", "parallel{loops=i}", "--threads", "2"]
+    assert main(command) == 0
+    library = SharedLibrary(Library(programs / "gemm.so", programs / "gemm.h", (), ""))
+    a, b, c = np.ones((4, 3)), np.ones((3, 5)), np.zeros((4, 5))
+    assert library("gemm", 4, 5, 3, c, 4, 5, a, 4, 3, b, 3, 5) == 0
+    assert (c == 3).all()
+
+
+def test_a_library_that_the_linker_does_not_find(
+    programs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link, "OPENMP", "-l:libgomp.so.77")
+    assert main(["build", "gemm.mlir", "-o", "gemm.so", "-p", "parallel{loops=i}"]) == 1
+    message = capsys.readouterr().err
+    assert "cannot link gemm.so: " in message and "is libgomp installed?" in message
+    assert main(["build", "gemm.mlir", "-o", "gemm.so", "-p", "parallel{loops=i}", "-t", "1"]) == 0
+
+
+@pytest.mark.parametrize(("target", "wide"), [("x86-64-v3", False), ("x86-64-v4", True)])
+def test_targets(target: str, wide: bool, programs: Path) -> None:
+    """Only the processors with AVX-512 get its registers."""
+    if platform.machine() != "x86_64" or shutil.which("objdump") is None:
+        pytest.skip("needs objdump on x86-64")
+    (programs / "saxpy.mlir").write_text(SAXPY)
+    options = ["-p", "vectorize{loops=i}", "--target", target, "--set", "n=1024"]
+    assert main(["build", "saxpy.mlir", "-o", "saxpy.o", *options]) == 0
+    command = ["objdump", "-d", "saxpy.o"]
+    assembly = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert ("%zmm" in assembly) == wide
+    assert "%ymm" in assembly or wide
 
 
 def test_no_linker(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import shlex
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ def run_program(compiler: str, text: str, library: Library, *flags: str) -> str:
     """What a C program prints that is linked with the library as the library says."""
     folder = library.file.parent
     (folder / "main.c").write_text(text)
-    _, *link = library.link.split()
+    _, *link = shlex.split(library.link)
     run(compiler, "-std=c99", *WARNINGS, *flags, *link, folder=folder)
     return run("./main", folder=folder)
 
