@@ -9,6 +9,7 @@ from ..schedule_tree import Tree
 from .contraction import contraction
 from .initialised_contraction import initialised_contraction
 from .matrix_vector import matrix_vector
+from .pivots import split_at_pivots
 from .private_contraction import private_contraction
 from .request import Request
 from .time_tiling import time_tiling
@@ -26,5 +27,6 @@ STRATEGIES: tuple[Strategy, ...] = (
     initialised_contraction,
     private_contraction,
     matrix_vector,
+    split_at_pivots,
     vector_parallel,
 )

@@ -50,7 +50,9 @@ def _innermost(schedule: Schedule, name: str, facts: Facts) -> Schedule:
         strides = [abs(statement.stride(a, direction, facts)) for a in statement.statement.accesses]
         return (sum(stride > 1 for stride in strides), -sum(stride == 1 for stride in strides))
 
-    for loop in sorted(band[-LONGEST_BAND:], key=contiguous):
+    trips = dict(zip(map(id, outer), statement.trips(outer), strict=True))
+    several = [loop for loop in band[-LONGEST_BAND:] if trips[id(loop)] > 1]
+    for loop in sorted(several, key=contiguous):
         order = (*(other for other in band if other is not loop), loop)
         steps: list[Transformation] = []
         if order != band:
