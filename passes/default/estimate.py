@@ -15,10 +15,10 @@ from math import inf, log, prod
 
 import islpy as isl
 from xdsl.dialects import arith, math
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ..legality import Outer
-from ..polyhedral.scop import Access, AccessKind
+from ..polyhedral.scop import Access, AccessKind, Statement
 from ..schedule import Schedule
 from ..schedule_tree import Leaf, Loop, Tree, statements
 from .facts import Facts, StatementFacts, footprint
@@ -108,8 +108,7 @@ class _Estimator:
             vector = None
         trips = dict(zip(map(id, loops), facts.trips(loops), strict=True))
         lanes = 1.0 if vector is None else self._lanes(facts, vector, trips[id(vector)])
-        body = facts.statement.body
-        operations = sum(CYCLES.get(type(op), 0.5) for op in body if op.results)
+        operations = sum(CYCLES.get(type(op), 0.5) for op in _varying(facts.statement))
         costs = dict.fromkeys(AccessKind, 0.0)
         for access in facts.statement.accesses:
             costs[access.kind] += self._cost(access, facts, loops, vector, lanes)
@@ -280,6 +279,17 @@ class _Estimator:
             for access in self.facts.statements[name].statement.accesses
         ]
         return sum(footprint(self.facts, accesses).values())
+
+
+def _varying(statement: Statement) -> Iterator[Operation]:
+    """The operations whose results differ from instance to instance; others run once."""
+    values = set[SSAValue](statement.indices)
+    loads = {access.op for access in statement.reads}
+    for operation in statement.body:
+        if operation in loads or any(operand in values for operand in operation.operands):
+            values.update(operation.results)
+            if operation.results:
+                yield operation
 
 
 def _innermost(loops: Sequence[Loop]) -> Loop | None:

@@ -11,6 +11,7 @@ from .initialised_contraction import initialised_contraction
 from .matrix_vector import matrix_vector
 from .pivots import split_at_pivots
 from .private_contraction import private_contraction
+from .recurrences import recurrences
 from .request import Request
 from .time_tiling import time_tiling
 from .vector_parallel import vector_parallel
@@ -27,6 +28,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     initialised_contraction,
     private_contraction,
     matrix_vector,
+    recurrences,
     split_at_pivots,
     vector_parallel,
 )

@@ -1,0 +1,128 @@
+"""Recurrences that do not depend on each other, along the rows or the columns of matrices."""
+
+from __future__ import annotations
+
+from ..legality import Outer
+from ..schedule import Schedule
+from ..schedule_tree import Loop, Tree
+from ..transformation import Transformation, TransformationError
+from ..transformations.distribute import Distribute
+from ..transformations.interchange import Interchange
+from ..transformations.parallel import Parallel
+from ..transformations.strip_mine import StripMine
+from ..transformations.unroll_and_jam import UnrollAndJam
+from ..transformations.vectorize import Vectorize
+from .estimate import leaves, loops_around
+from .request import Request
+
+CHAINS = 4
+"""Recurrences along rows that run at the same time: one waits while the others compute."""
+
+COLUMNS = 64
+"""Columns whose recurrences run together: some cache lines of every row."""
+
+PARALLEL_WORK = 50_000
+"""Statement instances below which threads cost more than they save."""
+
+
+def recurrences(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+    """Runs several recurrences at once; threads take some of them.
+
+    for i:                              parallel for strips of 4 rows i:
+      for j:                              for j:
+        y[i, j] = f(y[i, j - 1])            for i in strip: y[i, j] = f(y[i, j - 1])
+
+    for j:                              parallel for strips of 64 columns j:
+      for i:                              for i:
+        y[i, j] = f(y[i - 1, j])            vector j in strip: y[i, j] = f(y[i - 1, j])
+    """
+    if not isinstance(nest, Loop) or not schedule.legality.is_coincident(frozenset(), nest):
+        return None
+    inner = [loops[1] for _, loops in leaves(nest, ()) if len(loops) > 1]
+    if not inner or any(len(loops) > 2 for _, loops in leaves(nest, ())):
+        return None
+    outer: Outer = schedule.legality.inside(frozenset(), nest)
+    if all(schedule.legality.is_coincident(outer, loop) for loop in inner):
+        return None
+    facts = request.facts(schedule.scop)
+    work = sum(facts.statements[name].instances for name in nest.schedule)
+    is_parallel = request.threads > 1 and work >= PARALLEL_WORK
+    match _directions(schedule, nest, request):
+        case (rows, 0) if (rows and not schedule.reassociate) or _is_more_than_sums(schedule, nest):
+            return _along_rows(schedule, nest, is_parallel=is_parallel)
+        case (0, columns) if columns:
+            return _along_columns(schedule, nest, is_parallel=is_parallel)
+        case _:
+            return None
+
+
+def _is_more_than_sums(schedule: Schedule, nest: Loop) -> bool:
+    """Whether something but sums, which LLVM can make vectors of, runs in the inner loops."""
+    accumulating = schedule.dependences.accumulations
+    return any(
+        leaf.statement not in accumulating for leaf, loops in leaves(nest, ()) if len(loops) > 1
+    )
+
+
+def _directions(schedule: Schedule, nest: Loop, request: Request) -> tuple[int, int]:
+    """How many accesses walk along rows, and along columns, in the inner loops."""
+    facts = request.facts(schedule.scop)
+    rows = columns = 0
+    for leaf, loops in leaves(nest, ()):
+        if len(loops) < 2:
+            continue
+        statement = facts.statements[leaf.statement]
+        across, along = (statement.direction(loops, loop) for loop in loops)
+        if across is None or along is None:
+            return (0, 0)
+        for access in statement.statement.accesses:
+            if access.array.is_local:
+                continue
+            outer, inner = (
+                abs(statement.stride(access, direction, facts)) for direction in (across, along)
+            )
+            rows += inner == 1 and outer > 1
+            columns += outer == 1 and inner > 1
+    return rows, columns
+
+
+def _along_rows(schedule: Schedule, nest: Loop, *, is_parallel: bool) -> Schedule | None:
+    loop = f"{next(iter(nest.schedule))}.{nest.name}"
+    jam = UnrollAndJam((loop,), CHAINS)
+    try:
+        (strips,) = jam.resolve(schedule).new_loops(schedule)
+        jammed = schedule.apply(jam)
+        steps = [Parallel((f"{next(iter(nest.schedule))}.{strips}",))] if is_parallel else []
+        return jammed.apply_all(steps)
+    except TransformationError:
+        return None
+
+
+def _along_columns(schedule: Schedule, nest: Loop, *, is_parallel: bool) -> Schedule | None:
+    first = next(iter(nest.schedule))
+    strip = StripMine((f"{first}.{nest.name}",), COLUMNS)
+    try:
+        (strips,) = strip.resolve(schedule).new_loops(schedule)
+        result = schedule.apply(strip)
+        if is_parallel:
+            result = result.apply(Parallel((f"{first}.{strips}",)))
+        if not isinstance(nest.body, Loop):
+            result = result.apply(Distribute((f"{first}.{nest.name}",)))
+        for name in nest.schedule:
+            result = result.apply_all(_columns_inside(result, name, nest.name))
+        return result
+    except TransformationError:
+        return None
+
+
+def _columns_inside(schedule: Schedule, statement: str, columns: str) -> list[Transformation]:
+    """The loop over the columns of a strip innermost and in vectors, once per loop."""
+    loops = loops_around(schedule.tree, statement)
+    if any(loop.vector is not None for loop in loops):
+        return []
+    if loops[-1].name == columns:
+        return [Vectorize((f"{statement}.{columns}",))]
+    return [
+        Interchange((f"{statement}.{loops[-1].name}", f"{statement}.{columns}")),
+        Vectorize((f"{statement}.{columns}",)),
+    ]

@@ -1,0 +1,82 @@
+"""Independent recurrences run at once: rows as scalars, columns in vectors."""
+
+import numpy as np
+import pytest
+from support.reference_runs import check_run, function_of
+
+import loopwright
+from loopwright.kernels.catalogue import catalogue
+from loopwright.passes.default.default_schedule import default_schedule
+from loopwright.passes.default.recurrences import recurrences
+from loopwright.passes.default.request import Request
+from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.schedule import Schedule
+
+PREFIX = """
+func.func @prefix(%n: index, %m: index, %A: memref<?x?xf64>) {{
+  affine.for %a = {} to %n {{
+    affine.for %b = {} to %m {{
+      %0 = affine.load %A[{}] : memref<?x?xf64>
+      %1 = affine.load %A[{}] : memref<?x?xf64>
+      %2 = arith.addf %0, %1 : f64
+      affine.store %2, %A[{}] : memref<?x?xf64>
+    }}
+  }}
+  return
+}}
+"""
+ROWS = PREFIX.format(0, 1, "%a, %b", "%a, %b - 1", "%a, %b")
+COLUMNS = PREFIX.format(0, 1, "%b, %a", "%b - 1, %a", "%b, %a")
+INDEPENDENT = PREFIX.format(0, 0, "%a, %b", "%a, %b", "%a, %b")
+
+
+def choose(text: str, threads: int) -> Schedule | None:
+    scop = loopwright.load(text)["prefix"].scop
+    original = Schedule.original(scop)
+    sizes = infer_extents(scop, {"n": 900, "m": 900})
+    return recurrences(original, original.tree, Request(sizes, threads))
+
+
+@pytest.mark.parametrize(
+    ("text", "threads", "expected"),
+    [
+        (ROWS, 1, "unroll-and-jam{loops=a factor=4}"),
+        (ROWS, 2, "unroll-and-jam{loops=a factor=4},parallel{loops=at}"),
+        (
+            COLUMNS,
+            2,
+            "strip-mine{loops=a size=64},parallel{loops=at},interchange{loops=b,a},"
+            "vectorize{loops=a width=8}",
+        ),
+    ],
+)
+@pytest.mark.parametrize("extent", [1, 7, 67])
+def test_choice_and_results(text: str, threads: int, expected: str, extent: int) -> None:
+    chosen = choose(text, threads)
+    assert chosen is not None
+    assert (
+        str(chosen).replace("vectorize{loops=a width=4}", "vectorize{loops=a width=8}") == expected
+    )
+    function = loopwright.load(text)["prefix"]
+    a, b = (np.random.default_rng(1).random((extent, extent)) for _ in range(2))
+    function.compile(None)(extent, extent, a)
+    function.compile(str(chosen), threads=threads)(extent, extent, b)
+    np.testing.assert_array_equal(a, b)
+
+
+def test_what_can_run_in_vectors_anyway_is_left_alone() -> None:
+    assert choose(INDEPENDENT, 2) is None
+
+
+def test_deriche_reads_each_row_once_for_both_passes() -> None:
+    function = function_of("polybench/deriche")
+    sizes = catalogue()["polybench/deriche"].parameter_values("LARGE")
+    chosen = default_schedule(function.scop, infer_extents(function.scop, sizes), threads=2)
+    steps = [str(step) for step in chosen.transformations]
+    assert steps[:3] == [
+        "fuse{loops=S0.i,S7.i}",
+        "fuse{loops=S0.i,S16.i}",
+        "unroll-and-jam{loops=S0.i factor=4}",
+    ]
+    assert "interchange{loops=S20.i,S20.j}" in steps
+    check_run("polybench/deriche", chosen, "MINI")
