@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import IO
 
 from .arrow import Row, Table
+from .errors import DatasetError
 from .schema import table_of
 from .shards import (
     Listing,
@@ -17,6 +20,7 @@ from .shards import (
     write_shard,
 )
 
+LOCK = ".lock"
 FLUSH_SECONDS = 10.0
 FLUSH_ROWS = 2000
 SMALL_ROWS = 20_000
@@ -29,12 +33,13 @@ MERGED_ROWS = 200_000
 class Writer:
     """Collects rows and stores them; what `flush` has returned from is safe.
 
-    Used as a context manager. Not more than `FLUSH_SECONDS` of work are lost when the process is
+    Used as a context manager. One process at a time adds to a directory: another one gets
+    DatasetError. Not more than `FLUSH_SECONDS` of work are lost when the process is
     killed, and those are done again.
     """
 
     def __init__(self, directory: Path, clock: Callable[[], float] = time.monotonic) -> None:
-        directory.mkdir(parents=True, exist_ok=True)
+        self._lock = lock(directory)
         self._directory = directory
         self._clock = clock
         self._rows: list[Row] = []
@@ -45,7 +50,10 @@ class Writer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.flush()
+        try:
+            self.flush()
+        finally:
+            self._lock.close()
 
     def append(self, rows: Iterable[Row]) -> None:
         """Adds all rows of a program, and stores them now and then; raises OSError."""
@@ -62,6 +70,23 @@ class Writer:
         if len(self._small) >= MANY:
             merged = merge_shards(self._directory, self._small)
             self._small = [shard for shard in merged if shard.rows < SMALL_ROWS]
+
+
+def lock(directory: Path) -> IO[bytes]:
+    """Keeps other processes from changing a directory, which is made, as long as the file is open.
+
+    Raises DatasetError when another process is at it, OSError.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    file = (directory / LOCK).open("ab")
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.close()
+        raise DatasetError(
+            f"another process adds to {directory}: use a directory of its own, and merge later"
+        ) from error
+    return file
 
 
 def clean_up(directory: Path) -> Listing:
@@ -115,7 +140,11 @@ def merge_directories(sources: Iterable[Path], target: Path) -> tuple[int, int]:
 
     The sources stay as they are, unless the target is one of them. Raises DatasetError, OSError.
     """
-    target.mkdir(parents=True, exist_ok=True)
+    with lock(target):
+        return _merge_into(sources, target)
+
+
+def _merge_into(sources: Iterable[Path], target: Path) -> tuple[int, int]:
     here = clean_up(target).shards
     others = [
         shard

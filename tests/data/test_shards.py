@@ -136,7 +136,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         with pytest.raises(OSError, match="No space left"):
             writer.flush()
     assert len(keys(tmp_path)) == 4
-    assert list(tmp_path.iterdir()) == list(tmp_path.glob("pairs-*.parquet"))
+    assert len(list(tmp_path.iterdir())) == 1 + len(list(tmp_path.glob("pairs-*.parquet")))
     writer.flush()
     assert len(keys(tmp_path)) == 8
 
@@ -213,6 +213,33 @@ def test_killed_while_writing(tmp_path: Path) -> None:
     clean_up(tmp_path)
     found = keys(tmp_path)
     assert len(found) == len(set(found))
+
+
+LOCKED = """
+import sys
+from pathlib import Path
+from loopwright.costmodel.dataset.store import Writer
+with Writer(Path({directory!r})):
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_one_process_at_a_time_adds(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", LOCKED.format(directory=str(tmp_path))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        with pytest.raises(DatasetError, match="another process adds to"):
+            Writer(tmp_path)
+        process.kill()
+    fill(tmp_path, range(1))
+    assert len(keys(tmp_path)) == 4
 
 
 def test_merging_directories(tmp_path: Path) -> None:

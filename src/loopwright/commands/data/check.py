@@ -20,13 +20,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints one line per problem; 1 when there are problems that were not put right."""
     from ...costmodel.dataset.checking import check
-    from ...costmodel.dataset.store import clean_up
+    from ...costmodel.dataset.store import clean_up, lock
 
     report = check(arguments.directory)
     for problem in report.problems:
         print(problem)
     if arguments.fix and report.problems:
-        clean_up(arguments.directory)
+        with lock(arguments.directory):
+            clean_up(arguments.directory)
         print("put right; 'loopwright data generate' labels again what was lost")
     print(
         f"{report.rows} rows in {report.shards} shards, {report.pairs} labelled pairs, "
