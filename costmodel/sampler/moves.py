@@ -37,7 +37,11 @@ ALL_NESTS = 0.65
 
 TILE_SIZES = (8, 16, 32, 32, 64, 64, 128, 256)
 REGISTER_TILE_SIZES = (2, 3, 4, 4, 6, 8)
-UNROLL_FACTORS = (2, 4, 8, 16)
+UNROLL_FACTORS = (2, 4, 4, 8, 8, 16)
+
+MOST_JAMMED = 4
+"""Only this many of the innermost loops of a chain take part in register tiles."""
+
 TOWARDS_CONTIGUOUS = 0.6
 """Interchanges that bring a loop over contiguous elements inside, where there is none yet."""
 
@@ -46,7 +50,7 @@ STRIDED_VECTORS = 0.2
 
 SCHEDULER_SECONDS = 3
 
-MOST_COPIES = 48
+MOST_COPIES = 32
 """How often a statement may stand in the code, as a product of unroll factors."""
 
 
@@ -187,12 +191,17 @@ def wavefront_of_tiles(random: Random, schedule: Schedule) -> Schedule | None:
 
 
 def register_tile(random: Random, schedule: Schedule) -> Schedule | None:
-    """Loops that are not innermost are unrolled and jammed."""
+    """Loops around innermost ones are unrolled and jammed; those over tiles are not."""
     return _per_chain(random, schedule, 2, _jams)
 
 
 def _jams(random: Random, schedule: Schedule, members: Sequence[Loop]) -> Iterator[Transformation]:
-    free = [loop for loop in members[:-1] if loop.unroll is None and not loop.parallel]
+    tiles = {loop.within.tile for loop in members if loop.within is not None}
+    free = [
+        loop
+        for loop in members[-MOST_JAMMED:-1]
+        if loop.unroll is None and not loop.parallel and loop.name not in tiles
+    ]
     while free:
         factor = random.choice(REGISTER_TILE_SIZES)
         if copies(schedule.tree) * factor > MOST_COPIES:
