@@ -33,8 +33,11 @@ REFUSALS = (SourceError, TransformationError, KernelError)
 MOST_FRAMES = 6
 """Frames of a traceback that are reported."""
 
-OBJECT_LIMIT = 4 << 20
-"""Bytes of LLVM IR of one candidate; what is larger takes seconds to compile and seldom wins."""
+LARGEST = 64 << 10
+"""Bytes of LLVM IR of one candidate: one in twenty is larger, and takes a second to compile."""
+
+LARGEST_DEFAULT = 1 << 20
+"""Bytes of LLVM IR of a schedule that a search starts from."""
 
 
 class TooLarge(Exception):
@@ -107,7 +110,7 @@ class Compiler:
             text = str(schedule)
             self._connection.send(Begun(item, subject, text))
             try:
-                code = self._scheduled(schedule, names)
+                code = self._scheduled(schedule, names, _limit(origin))
             except TooLarge:
                 continue
             except REFUSALS as error:
@@ -132,16 +135,16 @@ class Compiler:
         module = translate(loops, target=self._target, options=self._options)
         return self._object_code(str(module), function.name)
 
-    def _scheduled(self, schedule: Schedule, names: Mapping[str, int]) -> ObjectCode:
+    def _scheduled(self, schedule: Schedule, names: Mapping[str, int], limit: int) -> ObjectCode:
         with stage("loop IR"):
             loops = generate(schedule, names)
         with stage("LLVM IR"):
             text = str(translate(loops, target=self._target, options=self._options))
+        if len(text) > limit:
+            raise TooLarge
         return self._object_code(text, schedule.program.name)
 
     def _object_code(self, llvm_ir: str, function: str) -> ObjectCode:
-        if len(llvm_ir) > OBJECT_LIMIT:
-            raise TooLarge
         code = jit.compile_module(llvm_ir, target=self._target)
         allocates = FAILED_ALLOCATIONS in llvm_ir
         exports = (symbol(function), *([FAILED_ALLOCATIONS] if allocates else []))
@@ -155,6 +158,10 @@ class Compiler:
             message = "".join(traceback.format_exception(error)[-MOST_FRAMES:])
         incident = Incident(kind, message, subject.text, subject.sizes, schedule, subject.seed)
         self._connection.send(Failed(item, incident))
+
+
+def _limit(origin: str) -> int:
+    return LARGEST_DEFAULT if origin == "default" else LARGEST
 
 
 def _sizes(scop: Scop, names: Mapping[str, int]) -> Sizes:
