@@ -40,7 +40,9 @@ def keys(directory: Path) -> list[bytes]:
 
 
 def count(directory: Path) -> int:
-    return int(dict(summarise(directory))["programs"]) if directory.is_dir() else 0
+    """Programs that are done, whether they could be measured or not."""
+    table = dict(summarise(directory))
+    return int(table["programs"]) + int(table["programs that cannot be measured"])
 
 
 def children_of(process: int) -> list[int]:
