@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from ctypes import c_int64
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,14 @@ def use_real_time() -> None:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 
 
+class _Written(NamedTuple):
+    """An array that the program writes, its initial contents, and whether it reads them."""
+
+    array: Array
+    initial: Array
+    is_read: bool
+
+
 class Measurer:
     """Arguments of one program, and runs of its candidates on them."""
 
@@ -76,7 +84,7 @@ class Measurer:
         self._policy = policy
         self._cpus = cpus
         self._arrays: list[Array] = []
-        self._written: list[tuple[Array, Array]] = []
+        self._written: list[_Written] = []
         self._expected: list[Array] | None = None
         self._values: list[Any] = []
         self._opened: Opened | None = None
@@ -94,7 +102,7 @@ class Measurer:
                     self._arrays.append(array)
                     self._values.append(array.ctypes.data)
                     if argument.writes:
-                        self._written.append((array, array.copy()))
+                        self._written.append(_Written(array, array.copy(), argument.reads))
                 case IntegerArgument(is_size=True):
                     self._values.append(names[argument.place.name])
                 case IntegerArgument():
@@ -130,10 +138,12 @@ class Measurer:
             c_int64.from_address(loaded[FAILED_ALLOCATIONS]) if len(code.exports) > 1 else None
         )
 
-        def call() -> float:
+        def call(is_first: bool = False) -> float:
             with stage("restore"):
-                for array, saved in self._written:
-                    ctypes.memmove(array.ctypes.data, saved.ctypes.data, saved.nbytes)
+                for array, saved, is_read in self._written:
+                    # What is only written has the same values after every correct run.
+                    if is_first or is_read:
+                        ctypes.memmove(array.ctypes.data, saved.ctypes.data, saved.nbytes)
             with stage("run"):
                 start = time.perf_counter()
                 function(*self._values)
@@ -141,7 +151,7 @@ class Measurer:
 
         os.sched_setaffinity(0, self._cpus if code.is_parallel else self._cpus[-1:])
         with pinned(self._policy.threads if code.is_parallel else 1):
-            first = call()
+            first = call(is_first=True)
             if failures is not None and failures.value:
                 raise MemoryError("the candidate could not allocate its arrays")
             with stage("check"):
@@ -173,7 +183,7 @@ class Measurer:
 
     def _check(self) -> float:
         """The difference of the results from those expected, relative to the largest value."""
-        results = [array for array, _ in self._written]
+        results = [written.array for written in self._written]
         if self._expected is None:
             self._expected = [array.copy() for array in results]
             finite = all(bool(np.isfinite(array).all()) for array in results)
