@@ -15,6 +15,7 @@ from .recurrences import recurrences
 from .request import Request
 from .time_tiling import time_tiling
 from .vector_parallel import vector_parallel
+from .wavefronts import wavefronts
 
 Strategy = Callable[[Schedule, Tree, Request], Schedule | None]
 """Schedules one top-level nest (a child of the root of the schedule's tree); None where the nest is
@@ -30,5 +31,6 @@ STRATEGIES: tuple[Strategy, ...] = (
     matrix_vector,
     recurrences,
     split_at_pivots,
+    wavefronts,
     vector_parallel,
 )

@@ -1,0 +1,57 @@
+"""Two loops that both wait for earlier iterations: tiles on a diagonal are independent."""
+
+from __future__ import annotations
+
+from ..legality import Outer
+from ..schedule import Schedule
+from ..schedule_tree import Loop, Tree, chain
+from ..transformation import TransformationError
+from ..transformations.parallel import Parallel
+from ..transformations.tile import Tile
+from ..transformations.wavefront import Wavefront
+from .estimate import loops_around
+from .request import Request
+
+SIZE = 32
+"""Iterations of each loop in a tile."""
+
+DIAGONAL_WORK = 50_000
+"""Statement instances on a diagonal of tiles below which threads cost more than they save."""
+
+
+def wavefronts(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+    """Tiles the two outermost loops; threads take the tiles of a diagonal.
+
+    for i:                              for diagonal:
+      for j:                              parallel for tile on the diagonal:
+        A[i, j] = f(A[i - 1, j],    ->      for i, j in tile:
+                    A[i, j - 1])              A[i, j] = f(A[i - 1, j], A[i, j - 1])
+    """
+    if request.threads < 2 or not isinstance(nest, Loop):
+        return None
+    band = chain(nest)[:2]
+    if len(band) < 2 or _any_is_independent(schedule, band):
+        return None
+    facts = request.facts(schedule.scop)
+    statement = facts.statements[next(iter(nest.schedule))]
+    diagonals = sum(statement.trips(band)) / SIZE
+    work = sum(facts.statements[name].instances for name in nest.schedule)
+    if min(statement.trips(band)) < SIZE * request.threads or work < DIAGONAL_WORK * diagonals:
+        return None
+    name = statement.statement.name
+    try:
+        tiled = schedule.apply(Tile(tuple(f"{name}.{loop.name}" for loop in band), (SIZE, SIZE)))
+        tiles = tuple(f"{name}.{loop.name}" for loop in loops_around(tiled.tree, name)[:2])
+        return tiled.apply_all((Wavefront(tiles, (1, 1)), Parallel(tiles[1:])))
+    except TransformationError:
+        return None
+
+
+def _any_is_independent(schedule: Schedule, band: tuple[Loop, ...]) -> bool:
+    """Whether the iterations of one of the loops could run on threads as they are."""
+    outer: Outer = frozenset()
+    for loop in band:
+        if schedule.legality.is_coincident(outer, loop):
+            return True
+        outer = schedule.legality.inside(outer, loop)
+    return False

@@ -1,0 +1,42 @@
+"""Where two loops wait for earlier iterations, threads take the tiles of a diagonal."""
+
+import pytest
+from support.reference_runs import check_run, function_of
+
+from loopwright.kernels.catalogue import catalogue
+from loopwright.passes.default.default_schedule import default_schedule
+from loopwright.passes.default.request import Request
+from loopwright.passes.default.wavefronts import wavefronts
+from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.schedule import Schedule
+
+
+def choose(kernel: str, size: str, threads: int) -> Schedule | None:
+    scop = function_of(f"polybench/{kernel}").scop
+    sizes = infer_extents(scop, catalogue()[f"polybench/{kernel}"].parameter_values(size))
+    original = Schedule.original(scop)
+    return wavefronts(original, original.tree, Request(sizes, threads))
+
+
+def test_rna_folding() -> None:
+    chosen = choose("nussinov", "LARGE", 2)
+    assert str(chosen) == (
+        "tile{loops=i,j sizes=32,32},wavefront{loops=it,jt factors=1,1},parallel{loops=jt}"
+    )
+    scop = function_of("polybench/nussinov").scop
+    assert default_schedule(scop, {"n": 2500}, threads=2) == chosen
+    for size in ("MINI", "SMALL"):
+        check_run("polybench/nussinov", chosen, size)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "size", "threads"),
+    [
+        ("nussinov", "LARGE", 1),  # nobody to share the work with
+        ("nussinov", "MINI", 2),  # too little work on a diagonal
+        ("gemm", "LARGE", 2),  # independent rows
+        ("lu", "LARGE", 2),  # not directly nested
+    ],
+)
+def test_others_stay(kernel: str, size: str, threads: int) -> None:
+    assert choose(kernel, size, threads) is None
