@@ -66,10 +66,9 @@ class _Converter:
 
     def _user(self, node: isl.AstNode, environment: Environment) -> Nest:
         call = node.user_get_expr()
-        return Call(
-            call.op_get_arg(0).id_get_id().get_name(),
-            tuple(to_index(call.op_get_arg(k), environment) for k in range(1, call.op_get_n_arg())),
-        )
+        name = call.op_get_arg(0).id_get_id().get_name()
+        arguments = (call.op_get_arg(k) for k in range(1, self.ast.depths[name] + 1))
+        return Call(name, tuple(to_index(argument, environment) for argument in arguments))
 
     def _mark(self, node: isl.AstNode, environment: Environment) -> Nest:
         mark = node.mark_get_id().get_name()

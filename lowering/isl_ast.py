@@ -9,11 +9,12 @@ and another AST of its inside for that case, without min, max and guards.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import islpy as isl
 
-from ..passes.schedule_tree import Leaf, Loop, Sequence, Tree, loops, sum_of_affs
+from ..passes.schedule_tree import Leaf, Loop, Sequence, Tree, sum_of_affs
 from .full_tiles import (
     TileBox,
     cut_tiles,
@@ -23,6 +24,7 @@ from .full_tiles import (
     restrict_to_tile,
     tile_box,
 )
+from .quotients import has_sums_of_quotients, linear_program
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,14 @@ class Note:
 
 @dataclass
 class MarkedAst:
-    """An isl AST and what its marks mean: mark name -> Loop, annotation name -> Note."""
+    """An isl AST and what its marks mean: mark name -> Loop, annotation name -> Note.
+
+    A call of a statement has its induction variables as arguments, as many as `depths` says, and
+    perhaps others behind them.
+    """
 
     root: isl.AstNode
+    depths: Mapping[str, int]
     loops: dict[str, Loop] = field(default_factory=dict[str, Loop])
     notes: dict[str, Note] = field(default_factory=dict[str, Note])
 
@@ -71,7 +78,14 @@ def build_ast(tree: Tree, domains: Mapping[str, isl.Set], context: isl.Set) -> M
 
     Raises IncompleteCodeError.
     """
-    return _AstBuilder(domains, context).build(tree)
+    is_checked = has_sums_of_quotients(tree)
+    with suppress(IncompleteCodeError):
+        return _AstBuilder(domains, context, is_checked=is_checked).build(tree)
+    program = linear_program(tree, domains)
+    result = _AstBuilder(program.domains, context, is_checked=True).build(program.tree)
+    result.depths = _depths(domains)
+    result.loops = {mark: program.originals[id(loop)] for mark, loop in result.loops.items()}
+    return result
 
 
 class IncompleteCodeError(Exception):
@@ -83,19 +97,17 @@ class IncompleteCodeError(Exception):
 
 
 class _AstBuilder:
-    def __init__(self, domains: Mapping[str, isl.Set], context: isl.Set):
+    def __init__(self, domains: Mapping[str, isl.Set], context: isl.Set, *, is_checked: bool):
         self.domains = domains
         self.context = context
-        self.result = MarkedAst(isl.AstNode.alloc_user(isl.AstExpr.from_val(isl.Val(0))))
+        nothing = isl.AstNode.alloc_user(isl.AstExpr.from_val(isl.Val(0)))
+        self.result = MarkedAst(nothing, _depths(domains))
         self.entries: dict[str, TileBox] = {}
         self.pending: list[tuple[str, tuple[TileCase, ...], bool]] = []
         self.failure: Exception | None = None
-        self.is_checked = False
+        self.is_checked = is_checked
 
     def build(self, tree: Tree) -> MarkedAst:
-        self.is_checked = any(
-            aff.dim(isl.dim_type.div) > 1 for loop in loops(tree) for aff in loop.schedule.values()
-        )
         self.result.root = self._generate(self._to_isl(tree, (), self.domains), self.context)
         if self.failure is not None:
             raise self.failure
@@ -107,8 +119,7 @@ class _AstBuilder:
         build, _after = build.set_after_each_mark(self._after_mark)
         if not self.is_checked:
             return build.node_from_schedule(schedule)
-        # isl 0.27 loses instances where two quotients of one iterator are added, as diamond tiles
-        # of a tile loop and its point loop do.
+        # isl 0.27 loses instances where two quotients of one iterator are added.
         executed: list[isl.UnionSet] = []
 
         def at_domain(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
@@ -219,6 +230,10 @@ class _AstBuilder:
         domains, context = restrict_to_tile(box, tiles, parameters)
         schedule = self._to_isl(box.entry, box.outer, domains, entries=False)
         return TileCase(condition, self._generate(schedule, context), parameters, origin)
+
+
+def _depths(domains: Mapping[str, isl.Set]) -> dict[str, int]:
+    return {name: domain.dim(isl.dim_type.set) for name, domain in domains.items()}
 
 
 def _has_whole_tiles(box: TileBox, build: isl.AstBuild, reached: isl.Set) -> bool:
