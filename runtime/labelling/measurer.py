@@ -171,13 +171,13 @@ class Measurer:
         is_slow = baseline is not None and first > policy.slow * baseline
         least = min(2, policy.least_runs) if is_slow else policy.least_runs
         runs: list[float] = []
-        total, budget = 0.0, policy.budget if baseline is not None else policy.budget / 2
+        total = 0.0
         while len(runs) < MOST_RUNS:
             runs.append(call())
             total += runs[-1]
             if len(runs) < least or total < policy.enough:
                 continue
-            if is_slow or total >= budget or _is_steady(runs, policy.steady):
+            if is_slow or total >= policy.budget or _is_steady(runs, policy.steady):
                 break
         return tuple(runs), False
 

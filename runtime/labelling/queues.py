@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from dataclasses import dataclass, field
 
@@ -17,6 +18,10 @@ ROUNDING = {"f32": 1e-4, "f64": 1e-9}
 """Differences, relative to the largest value, that can come from another rounding."""
 
 
+BETWEEN_TURNS = 1.0
+"""Seconds between two turns of a candidate, as long as there are others to wait for."""
+
+
 @dataclass
 class ProgramQueue:
     """A program on its way through a station."""
@@ -26,9 +31,9 @@ class ProgramQueue:
     subject: Subject | None = None
     opened: Opened | None = None
     waiting: deque[Candidate] = field(default_factory=deque[Candidate])
-    done: list[tuple[Candidate, Measurement]] = field(
-        default_factory=list[tuple[Candidate, Measurement]]
-    )
+    again: deque[tuple[float, Candidate]] = field(default_factory=deque[tuple[float, Candidate]])
+    done: dict[str, list[Measurement]] = field(default_factory=dict[str, list[Measurement]])
+    candidates: dict[str, Candidate] = field(default_factory=dict[str, Candidate])
     baselines: list[Measurement] = field(default_factory=list[Measurement])
     incidents: list[Incident] = field(default_factory=list[Incident])
     stages: dict[str, float] = field(default_factory=dict[str, float])
@@ -47,15 +52,23 @@ class ProgramQueue:
             return None, self.opened.baseline
         if self.waiting:
             candidate = self.waiting.popleft()
-            return candidate, candidate.code
-        return None
+        elif self.again and (self.is_closed or time.monotonic() >= self.again[0][0]):
+            _, candidate = self.again.popleft()
+        else:
+            return None
+        return candidate, candidate.code
 
     @property
     def _wants_baseline(self) -> bool:
         """At first, after some candidates, and in the end."""
         is_due = self.since_baseline >= self.policy.baseline_every
-        is_last = self.is_closed and not self.waiting and self.since_baseline > 0
+        is_last = self.is_closed and not self._is_waited_for and self.since_baseline > 0
         return not self.baselines or is_due or is_last
+
+    @property
+    def _is_waited_for(self) -> bool:
+        """Whether there are candidates to measure, for the first time or again."""
+        return bool(self.waiting) or bool(self.again)
 
     def reopen(self, candidate: Candidate | None) -> None:
         """A process that knows nothing of the program is to measure: the program itself first."""
@@ -85,8 +98,16 @@ class ProgramQueue:
         if measurement.difference > max((ROUNDING.get(kind, 0.0) for kind in kinds), default=0.0):
             message = f"results differ by {measurement.difference:.3g} of the largest value"
             self.fail("wrong", message, candidate.schedule)
-        else:
-            self.done.append((candidate, measurement))
+            self.done.pop(candidate.schedule, None)
+            return
+        visits = self.done.setdefault(candidate.schedule, [])
+        visits.append(measurement)
+        self.candidates[candidate.schedule] = candidate
+        known = self.baseline_seconds
+        assert known is not None, "the program itself is measured first"
+        is_slow = measurement.is_censored or median(measurement.runs) > self.policy.slow * known
+        if len(visits) < self.policy.visits and not is_slow:
+            self.again.append((time.monotonic() + BETWEEN_TURNS, candidate))
 
     def _accept(self, measurement: Measurement) -> None:
         """Whether the program can be measured at all."""
@@ -121,7 +142,7 @@ class ProgramQueue:
         """Whether everything that could be measured was."""
         if self.is_hopeless or self.opened is None:
             return self.is_closed
-        idle = not self.is_running and not self.waiting
+        idle = not self.is_running and not self._is_waited_for
         return self.is_closed and idle and not self._wants_baseline
 
     def result(self) -> LabelledProgram:
@@ -140,34 +161,34 @@ class ProgramQueue:
         times = [measurement.started for measurement in self.baselines]
         medians = [median(measurement.runs) for measurement in self.baselines]
 
-        def label(candidate: Candidate, measurement: Measurement) -> Label:
-            seconds = median(measurement.runs)
+        def label(candidate: Candidate, visits: list[Measurement]) -> Label:
+            visits = [visit for visit in visits if not visit.is_censored] or visits
+            runs = tuple(run for visit in visits for run in visit.runs)
+            started = [visit.started for visit in visits]
             return Label(
                 candidate.schedule,
                 candidate.origin,
-                "censored" if measurement.is_censored else "measured",
-                seconds,
-                spread(measurement.runs),
-                min(measurement.runs),
-                len(measurement.runs),
+                "censored" if visits[0].is_censored else "measured",
+                median(runs),
+                spread(runs),
+                min(runs),
+                len(runs),
                 self.policy.threads if candidate.code.is_parallel else 1,
-                float(np.interp(measurement.started, times, medians)),
-                measurement.difference,
+                float(np.mean(np.interp(started, times, medians))),
+                max(visit.difference for visit in visits),
                 candidate.seconds,
-                measurement.started,
+                started[0],
             )
 
-        runs = tuple(run for measurement in self.baselines for run in measurement.runs)
         program = Candidate(self.item, "", "program", self.opened.baseline, self.opened.seconds)
-        whole = Measurement(runs, False, 0.0, self.baselines[0].started)
         return LabelledProgram(
             self.item,
             self.subject,
             self.opened.names,
-            label(program, whole),
+            label(program, self.baselines),
             machine_fingerprint(),
             code_generator(),
-            tuple(label(*pair) for pair in self.done),
+            tuple(label(self.candidates[name], visits) for name, visits in self.done.items()),
             tuple(self.incidents),
             self.stages,
         )

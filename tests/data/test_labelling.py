@@ -18,7 +18,14 @@ from loopwright.runtime import jit
 from loopwright.runtime.labelling.children import StartError
 from loopwright.runtime.labelling.measurer import relative_difference
 from loopwright.runtime.labelling.measuring import MeasuringSlot
-from loopwright.runtime.labelling.messages import Candidate, Closed, ObjectCode, Opened, Policy
+from loopwright.runtime.labelling.messages import (
+    Candidate,
+    Closed,
+    Measurement,
+    ObjectCode,
+    Opened,
+    Policy,
+)
 from loopwright.runtime.labelling.queues import ProgramQueue
 from loopwright.runtime.labelling.station import Station
 from loopwright.runtime.program import load
@@ -181,8 +188,6 @@ def test_a_program_that_crashes_by_itself_is_given_up(opened: Opened) -> None:
 
 def test_baselines_follow_the_drift(opened: Opened) -> None:
     """The baseline of a candidate is interpolated between the measurements around it."""
-    from loopwright.runtime.labelling.messages import Measurement
-
     queue = ProgramQueue(0, QUICK, SUBJECT, opened)
     queue.measured(None, Measurement((1.0, 1.0, 1.0), False, 0.0, 100.0))
     candidate = Candidate(0, "x", "test", opened.baseline, 0.1)
@@ -210,3 +215,33 @@ def test_differences_of_results() -> None:
 def test_a_process_that_does_not_start_is_an_error() -> None:
     with pytest.raises(StartError, match="this workload cannot be unpickled"):
         label(UnpicklableWorkload(SUBJECT))
+
+
+def test_candidates_that_are_not_slow_have_two_turns(opened: Opened) -> None:
+    queue = ProgramQueue(0, QUICK, SUBJECT, opened)
+    queue.measured(None, Measurement((1.0, 1.0), False, 0.0, 100.0))
+    fast, slow = (Candidate(0, name, "test", opened.baseline, 0.1) for name in ("fast", "slow"))
+    queue.measured(fast, Measurement((0.5, 0.6), False, 0.0, 101.0))
+    queue.measured(slow, Measurement((3.0, 3.1), False, 0.0, 102.0))
+    queue.close(Closed(0, SUBJECT, {}))
+    run = queue.next_run()
+    assert run is not None and run[0] is fast
+    queue.measured(fast, Measurement((0.7, 0.8), False, 0.0, 103.0))
+    run = queue.next_run()
+    assert run is not None and run[0] is None, "the program itself comes last"
+    queue.measured(None, Measurement((1.0, 1.0), False, 0.0, 104.0))
+    assert queue.is_finished
+    found = {label.schedule: label for label in queue.result().labels}
+    assert found["fast"].seconds == pytest.approx(0.65)
+    assert found["fast"].repetitions == 4
+    assert found["slow"].repetitions == 2
+
+
+def test_what_is_wrong_the_second_time_is_no_label(opened: Opened) -> None:
+    queue = ProgramQueue(0, QUICK, SUBJECT, opened)
+    queue.measured(None, Measurement((1.0, 1.0), False, 0.0, 100.0))
+    candidate = Candidate(0, "x", "test", opened.baseline, 0.1)
+    queue.measured(candidate, Measurement((0.5, 0.5), False, 0.0, 101.0))
+    queue.measured(candidate, Measurement((0.5, 0.5), False, 0.1, 102.0))
+    assert queue.result().labels == ()
+    assert [incident.kind for incident in queue.incidents] == ["wrong"]
