@@ -23,6 +23,7 @@ from ..arguments import ArrayArgument, FloatArgument, IntegerArgument
 from ..openmp import imports
 from ..threads import pinned
 from ..timing import quantile
+from .arena import Arena, array_bytes
 from .children import die_with_parent, limit_memory
 from .messages import Measurement, ObjectCode, Opened, Policy
 
@@ -94,11 +95,19 @@ class Measurer:
         self.close()
         self._opened = opened
         random = np.random.default_rng(opened.subject.seed)
-        names = opened.names
+        names, shapes = opened.names, opened.sizes.shapes
+        arena = Arena(
+            sum(
+                array_bytes(shapes[position], argument.element.dtype)
+                for position, argument in enumerate(opened.signature.arguments)
+                if isinstance(argument, ArrayArgument)
+            )
+        )
         for position, argument in enumerate(opened.signature.arguments):
             match argument:
                 case ArrayArgument():
-                    array = _contents(random, opened.sizes.shapes[position], argument)
+                    array = arena.array(shapes[position], argument.element.dtype)
+                    _fill(random, array)
                     self._arrays.append(array)
                     self._values.append(array.ctypes.data)
                     if argument.writes:
@@ -192,20 +201,12 @@ class Measurer:
         return max((relative_difference(a, b) for a, b in pairs), default=0.0)
 
 
-def _contents(
-    random: np.random.Generator, shape: tuple[int, ...], argument: ArrayArgument
-) -> Array:
-    """Floats from [0, 1), integers from 1 to 99, at an address that is a multiple of 64."""
-    dtype = argument.element.dtype
-    count = int(np.prod(shape, dtype=np.int64))
-    memory = np.empty(count * dtype.itemsize + 64, np.uint8)
-    start = -memory.ctypes.data % 64
-    array = memory[start : start + count * dtype.itemsize].view(dtype).reshape(shape)
-    if argument.element.bits is None:
-        array[...] = random.random(shape, np.float32)
+def _fill(random: np.random.Generator, array: Array) -> None:
+    """Floats from [0, 1), integers from 1 to 99."""
+    if np.issubdtype(array.dtype, np.floating):
+        array[...] = random.random(array.shape, np.float32)
     else:
-        array[...] = random.integers(1, 100, shape, np.int32)
-    return array
+        array[...] = random.integers(1, 100, array.shape, np.int32)
 
 
 def _is_steady(runs: list[float], share: float) -> bool:

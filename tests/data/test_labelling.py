@@ -15,6 +15,7 @@ from loopwright.lowering.llvm import Options, symbol, translate
 from loopwright.lowering.specialise import specialise
 from loopwright.passes.target import Target
 from loopwright.runtime import jit
+from loopwright.runtime.labelling.arena import Arena, array_bytes
 from loopwright.runtime.labelling.children import StartError
 from loopwright.runtime.labelling.measurer import relative_difference
 from loopwright.runtime.labelling.measuring import MeasuringSlot
@@ -245,3 +246,15 @@ def test_what_is_wrong_the_second_time_is_no_label(opened: Opened) -> None:
     queue.measured(candidate, Measurement((0.5, 0.5), False, 0.1, 102.0))
     assert queue.result().labels == ()
     assert [incident.kind for incident in queue.incidents] == ["wrong"]
+
+
+def test_arrays_of_an_arena() -> None:
+    shapes = [(3, 5), (), (0, 4), (1000,)]
+    dtype = np.dtype(np.float32)
+    arena = Arena(sum(array_bytes(shape, dtype) for shape in shapes))
+    arrays = [arena.array(shape, dtype) for shape in shapes]
+    for number, array in enumerate(arrays):
+        array[...] = number
+    for number, (shape, array) in enumerate(zip(shapes, arrays, strict=True)):
+        assert array.shape == shape and array.ctypes.data % 64 == 0
+        assert (array == number).all()

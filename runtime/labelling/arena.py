@@ -1,0 +1,45 @@
+"""Memory for the arrays of a program: one block of huge pages, where the system has them.
+
+With pages of 4 KiB, which cache sets an array falls into is drawn anew in every process, and the
+same code takes other times.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+HUGE_PAGE = 2 << 20
+ALIGNMENT = 64
+
+
+class Arena:
+    """A block of memory from which arrays are taken, one after the other."""
+
+    def __init__(self, size: int) -> None:
+        block = mmap.mmap(-1, size + HUGE_PAGE)
+        with contextlib.suppress(OSError, AttributeError):
+            block.madvise(mmap.MADV_HUGEPAGE)
+        self._bytes = np.frombuffer(block, np.uint8)
+        self._next = -self._bytes.ctypes.data % HUGE_PAGE
+
+    def array(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+        """An array of zeros; its address is a multiple of `ALIGNMENT`."""
+        size = array_bytes(shape, dtype)
+        start, self._next = self._next, self._next + size
+        flat = self._bytes[start : start + size].view(dtype)
+        return flat[: _elements(shape)].reshape(shape)
+
+
+def array_bytes(shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
+    """What an array takes of an arena."""
+    size = _elements(shape) * dtype.itemsize
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def _elements(shape: tuple[int, ...]) -> int:
+    return int(np.prod(shape, dtype=np.int64))
