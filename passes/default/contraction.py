@@ -25,7 +25,7 @@ from ..transformations.parallel import Parallel
 from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
-from .facts import Facts, StatementFacts, bytes_of, coefficients
+from .facts import CACHE_LINE, Facts, StatementFacts, bytes_of, coefficients
 from .register_tile import even_size, register_tile
 from .request import Request
 
@@ -104,7 +104,7 @@ def recognise(
     if (
         accumulation is None
         or not fix_parameters(statement.statement.domain, facts.sizes).is_box()
-        or not all(_is_iterator(statement, loop) for loop in loops.values())
+        or not all(_is_iterator(statement, loop) for loop in around[fixed:])
     ):
         return None
     trips = statement.trips(tuple(loops.values()))
@@ -127,7 +127,7 @@ def recognise(
             return Contraction(
                 name,
                 {each: extents[each] for each in movable},
-                {each: statement.slopes(loop).index(1) for each, loop in loops.items()},
+                {each: statement.slopes(loops[each]).index(1) for each in movable},
                 vector,
                 tallest,
                 terms,
@@ -165,8 +165,15 @@ class ContractionPlan:
     """Sizes of the tiles, and the steps that make them."""
 
     def __init__(
-        self, schedule: Schedule, found: Contraction, facts: Facts, request: Request
+        self,
+        schedule: Schedule,
+        found: Contraction,
+        facts: Facts,
+        request: Request,
+        panels_at: str | None = None,
     ) -> None:
+        self.panels_at = panels_at
+        """The loop in which the streamed operand is packed once; by default a tile loop."""
         self.schedule = schedule
         self.found = found
         self.facts = facts
@@ -199,7 +206,7 @@ class ContractionPlan:
         outer = (rows, vector, terms) if by_rows else (vector, terms, rows)
         self._interchange((*outer, found.rows, found.vector, tiled))
         if packs:
-            self._pack_panels(found.streamed, terms)
+            self._pack_panels(found.streamed, self.panels_at or terms)
         for access in found.broadcast:
             scaled = self._is_scaled(access)
             if self._has_own_arrays() and (scaled or (packs and self._has_conflicts(access))):
@@ -237,6 +244,8 @@ class ContractionPlan:
         extents = self.found.extents
         around = max(1, self.depth // extents[term])
         depth = even_size(extents[term], self._deepest() // around, 4)
+        if depth < extents[term] and depth * self.element % CONFLICTING_PITCH == 0:
+            depth += CACHE_LINE // self.element
         column = depth * around * self.element
         block = int(self.schedule.target.caches[2] * BLOCK_OF_L2) // column
         height = even_size(extents[self.found.rows], block, self.tile.rows)

@@ -11,7 +11,7 @@ from collections.abc import Sequence as List
 from math import ceil, prod
 
 from ..schedule import Schedule
-from ..schedule_tree import Leaf, Loop, Sequence, Tree, chain, loops, statements
+from ..schedule_tree import Leaf, Loop, Sequence, Tree, chain, statements
 from ..transformation import Transformation, TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.interchange import Interchange
@@ -20,7 +20,8 @@ from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .contraction import PARALLEL_CYCLES, Contraction, recognise
-from .facts import StatementFacts
+from .estimate import loops_around
+from .facts import Facts
 from .register_tile import register_tile
 from .request import Request
 
@@ -34,34 +35,58 @@ def initialised_contraction(schedule: Schedule, nest: Tree, request: Request) ->
     for i: for j: (S0; for k: S1)
     ->  for it: for jt: (for i: for j: S0; for k: for i: for j: S1) with i, j in registers
     """
-    if not isinstance(nest, Loop):
-        return None
-    shared = chain(nest)
-    body = shared[-1].body
     sums = [name for name in statements(nest) if name in schedule.dependences.accumulations]
-    if not isinstance(body, Sequence) or len(sums) != 1:
+    if not isinstance(nest, Loop) or len(sums) != 1:
         return None
     (name,) = sums
-    inner = next(child for child in body.children if name in statements(child))
-    others = [child for child in body.children if child is not inner]
-    facts = request.facts(schedule.scop)
-    if not all(isinstance(child, Leaf) for child in others) or len(statements(inner)) != 1:
-        return None
-    found = recognise(schedule, name, (*shared, *loops(inner)), facts)
-    if found is None or {loop.name for loop in loops(inner)} != set(found.terms):
-        return None
     try:
-        return _Plan(schedule, found, facts.statements[name], request).apply()
+        schedule = _separate(schedule, name, len(chain(nest)))
+        nest = _nest_of(schedule.tree, name)
+        shared = chain(nest)
+        facts = request.facts(schedule.scop)
+        if not _is_initialised(shared[-1].body, name, facts):
+            return None
+        found = recognise(schedule, name, loops_around(schedule.tree, name), facts)
+        inner = loops_around(schedule.tree, name)[len(shared) :]
+        if found is None or {loop.name for loop in inner} != set(found.terms):
+            return None
+        return _Plan(schedule, found, request).apply()
     except TransformationError:
         return None
+
+
+def _separate(schedule: Schedule, name: str, shared: int) -> Schedule:
+    """The schedule in which the loops inside of the shared ones run one statement each.
+
+    Where a statement needs the whole sum, a scheduler puts it into the last iteration of a loop.
+    """
+    around = loops_around(schedule.tree, name)
+    for loop in around[shared:]:
+        if isinstance(loop.body, Sequence):
+            return schedule.apply(Distribute((f"{name}.{loop.name}",)))
+    return schedule
+
+
+def _is_initialised(body: Tree, name: str, facts: Facts) -> bool:
+    """Whether a body is loops around the statement, and other statements before or after them."""
+    if not isinstance(body, Sequence):
+        return False
+    for child in body.children:
+        around = chain(child) if isinstance(child, Loop) else ()
+        if not isinstance(around[-1].body if around else child, Leaf):
+            return False
+        (statement,) = statements(child)
+        if statement != name and any(
+            any(facts.statements[statement].slopes(loop)) for loop in around
+        ):
+            return False
+    return True
 
 
 class _Plan:
     """The steps, and the sizes of the block of the result."""
 
-    def __init__(
-        self, schedule: Schedule, found: Contraction, facts: StatementFacts, request: Request
-    ) -> None:
+    def __init__(self, schedule: Schedule, found: Contraction, request: Request) -> None:
         self.schedule = schedule
         self.found = found
         self.all = statements(_nest_of(schedule.tree, found.statement))

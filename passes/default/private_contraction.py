@@ -10,8 +10,8 @@ from __future__ import annotations
 from math import ceil, prod
 
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Sequence, Tree, chain, statements
-from ..transformation import Transformation, TransformationError
+from ..schedule_tree import Loop, Sequence, Tree, chain, loops, statements
+from ..transformation import TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.pack import Pack
 from ..transformations.parallel import Parallel
@@ -22,7 +22,7 @@ from .estimate import loops_around
 from .facts import bytes_of
 from .request import Request
 
-COPIES_OF_L2 = 0.25
+COPIES_OF_L2 = 0.0625
 """The part of the second-level cache that the copies of some iterations may fill."""
 
 
@@ -43,7 +43,7 @@ def private_contraction(schedule: Schedule, nest: Tree, request: Request) -> Sch
     if array.is_local or schedule.legal(outer):
         return None
     try:
-        return _apply(schedule, shared, sums[0], array.name, outer, request)
+        return _apply(schedule, shared, sums[0], array.name, request)
     except TransformationError:
         return None
 
@@ -53,25 +53,25 @@ def _apply(
     shared: tuple[Loop, ...],
     name: str,
     array: str,
-    outer: Transformation,
     request: Request,
 ) -> Schedule | None:
     rows = f"{name}.{shared[-1].name}"
     others = [other for other in statements(shared[0]) if other != name]
     schedule = schedule.apply(Pack((rows,), array))
+    schedule, block = _blocks(schedule, f"{name}.{shared[0].name}", name, request)
     statement = request.facts(schedule.scop).statements[name]
     around = loops_around(schedule.tree, name)
-    trips = statement.trips(around)
+    trips = dict(zip((loop.name for loop in around), statement.trips(around), strict=True))
     (store,) = statement.statement.writes
     row = bytes_of(store.array.element_type) * prod(
-        count
-        for loop, count in list(zip(around, trips, strict=True))[len(shared) :]
-        if selects(statement, loop, store)
+        trips[loop.name]
+        for loop in loops(shared[-1].body)
+        if name in loop.schedule and selects(statement, loop, store)
     )
-    most = int(schedule.target.caches[2] * COPIES_OF_L2 / row)
-    if trips[len(shared) - 1] > most:
-        parts = ceil(trips[len(shared) - 1] / max(1, most))
-        schedule = schedule.apply(Tile((rows,), (ceil(trips[len(shared) - 1] / parts),)))
+    most = max(1, int(schedule.target.caches[2] * COPIES_OF_L2 / row))
+    extent = trips[shared[-1].name]
+    if extent > most:
+        schedule = schedule.apply(Tile((rows,), (ceil(extent / ceil(extent / most)),)))
     schedule = schedule.apply(Distribute((rows,)))
     own = chain(schedule.loop(rows))
     if isinstance(own[-1].body, Sequence):
@@ -83,11 +83,28 @@ def _apply(
     if found is None:
         return None
     alone = Request(request.sizes, 1)
-    planned = ContractionPlan(schedule, found, facts, alone).apply()
+    is_shared = not any(
+        selects(facts.statements[name], loop, found.streamed)
+        for loop in around[: len(around) - len(own)]
+    )
+    panels_at = block if is_shared else None
+    planned = ContractionPlan(schedule, found, facts, alone, panels_at).apply()
     if planned is None:
         return None
     for other in others:
         innermost = Vectorize((f"{other}.{loops_around(planned.tree, other)[-1].name}",))
         planned = planned.apply(innermost) if planned.legal(innermost) else planned
-    is_long = prod(found.extents.values()) / planned.target.vector_bits >= PARALLEL_CYCLES / 16
-    return planned.apply(outer) if request.threads > 1 and is_long else planned
+    cycles = facts.statements[name].instances / planned.target.vector_bits * 16
+    parallel = Parallel((f"{name}.{block}",))
+    return planned.apply(parallel) if request.threads > 1 and cycles >= PARALLEL_CYCLES else planned
+
+
+def _blocks(
+    schedule: Schedule, outermost: str, name: str, request: Request
+) -> tuple[Schedule, str]:
+    """A tile of the outermost loop for each thread, and the name of the loop over these."""
+    statement = request.facts(schedule.scop).statements[name]
+    (trips, *_) = statement.trips(loops_around(schedule.tree, name))
+    step = Tile((outermost,), (ceil(trips / request.threads),))
+    (block,) = step.new_loops(schedule)
+    return schedule.apply(step), block

@@ -5,6 +5,7 @@ import pytest
 
 import loopwright
 from loopwright.passes.transformation import MalformedTransformation
+from loopwright.passes.transformations.parallel import Parallel
 
 MATMUL = """
 func.func @matmul(%n: index, %m: index, %l: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>,
@@ -129,3 +130,41 @@ def test_only_products_with_an_argument_can_be_held(array: str) -> None:
     schedule = f"pack{{loops=i array={array} scaled=true}}"
     with pytest.raises(MalformedTransformation, match=f"{array} is not only used in products"):
         loopwright.load(SCALED)["matmul"].schedule(schedule)
+
+
+TEMPORARY = """
+func.func @f(%n: index, %A: memref<?x?xf64>, %x: memref<?xf64>) {
+  %zero = arith.constant 0.0 : f64
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %n {
+      affine.store %zero, %x[%j] : memref<?xf64>
+      affine.for %k = 0 to %n {
+        %0 = affine.load %x[%j] : memref<?xf64>
+        %1 = affine.load %A[%i, %k] : memref<?x?xf64>
+        %2 = arith.addf %0, %1 : f64
+        affine.store %2, %x[%j] : memref<?xf64>
+      }
+    }
+    affine.for %j = 0 to %n {
+      %3 = affine.load %x[%j] : memref<?xf64>
+      affine.store %3, %A[%i, %j] : memref<?x?xf64>
+    }
+  }
+  return
+}
+"""
+
+
+def test_what_every_iteration_overwrites_becomes_private() -> None:
+    function = loopwright.load(TEMPORARY)["f"]
+    assert not function.schedule("").legal(Parallel(("i",)))
+    schedule = function.schedule("pack{loops=i array=x},parallel{loops=i}")
+    names = [statement.name for statement in schedule.scop.statements]
+    assert "pack_x" not in names, "nothing from before is read"
+    assert "unpack_x" in names
+    rng = np.random.default_rng(1)
+    a, x = rng.integers(-9, 9, (7, 7)) * 1.0, np.zeros(7)
+    sums = a.sum(axis=1)
+    function.compile(str(schedule), threads=2)(7, a, x)
+    np.testing.assert_array_equal(a, np.tile(sums[:, None], 7))
+    np.testing.assert_array_equal(x, np.full(7, sums[-1]), "the last iteration's")

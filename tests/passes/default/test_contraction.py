@@ -6,9 +6,14 @@ import itertools
 
 import numpy as np
 import pytest
+from support.reference_runs import check_run, function_of
 
 import loopwright
+from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.contraction import contraction
+from loopwright.passes.default.default_schedule import nests
+from loopwright.passes.default.initialised_contraction import initialised_contraction
+from loopwright.passes.default.private_contraction import private_contraction
 from loopwright.passes.default.register_tile import even_size, register_tile
 from loopwright.passes.default.request import Request
 from loopwright.passes.polyhedral.extents import infer_extents
@@ -30,7 +35,7 @@ CONTRACTIONS = (
 )
 
 
-def function_of(equation: str, order: str, element: str = "f64") -> Function:
+def einsum(equation: str, order: str, element: str = "f64") -> Function:
     """A loop nest in the given order that adds the product of two operands to the result."""
     left, right, result = equation.replace("->", ",").split(",")
     arguments = [f"%n{name}: index" for name in order]
@@ -57,14 +62,14 @@ def scheduled(function: Function, sizes: dict[str, int], threads: int) -> Schedu
     return contraction(original, original.tree, request)
 
 
-@pytest.mark.parametrize("equation", CONTRACTIONS)
-@pytest.mark.parametrize("element", ["f32", "f64"])
-def test_results_are_those_of_the_program(equation: str, element: str) -> None:
+@pytest.mark.parametrize(("number", "equation"), enumerate(CONTRACTIONS))
+def test_results_are_those_of_the_program(number: int, equation: str) -> None:
+    element = ("f32", "f64")[number % 2]
     names = sorted(set(equation) & set(EXTENTS))
     left, right, result = equation.replace("->", ",").split(",")
     orders = list(itertools.permutations(names))
-    for order in (orders[0], orders[len(orders) // 2], orders[-1]):
-        function = function_of(equation, "".join(order), element)
+    for order in (orders[number % len(orders)], orders[-1]):
+        function = einsum(equation, "".join(order), element)
         sizes = {f"n{name}": EXTENTS[name] for name in order}
         schedule = scheduled(function, sizes, 2)
         assert schedule is not None
@@ -83,7 +88,7 @@ def test_results_are_those_of_the_program(equation: str, element: str) -> None:
 @pytest.mark.parametrize("shape", [(1, 64, 64), (64, 1, 64), (64, 64, 1), (129, 97, 65), (9, 9, 9)])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_any_shape(shape: tuple[int, int, int], threads: int) -> None:
-    function = function_of("ik,kj->ij", "ijk")
+    function = einsum("ik,kj->ij", "ijk")
     m, n, k = shape
     schedule = scheduled(function, dict(zip(("ni", "nj", "nk"), shape, strict=True)), threads)
     rng = np.random.default_rng(1)
@@ -91,6 +96,44 @@ def test_any_shape(shape: tuple[int, int, int], threads: int) -> None:
     expected = c + a @ b
     function.compile(str(schedule or ""), threads=threads)(m, n, k, a, b, c)
     np.testing.assert_array_equal(c, expected)
+
+
+INITIALISED = {
+    "tiramisu/convolution": (2, 3, 2, 5, 83, 3),
+    "tiramisu/conv_relu": (1, 2, 3, 4, 70, 3),
+    "polybench/gemm": (37, 41, 29),
+}
+PRIVATE = {"polybench/doitgen": (3, 17, 21), "tiramisu/doitgen": (2, 40, 37)}
+
+
+@pytest.mark.parametrize("name", INITIALISED)
+@pytest.mark.parametrize("seed", ["", "affine-schedule"])
+def test_a_result_that_starts_with_something(name: str, seed: str) -> None:
+    function = function_of(name)
+    start = function.schedule(seed)
+    sizes = infer_extents(function.scop, parameters(name, INITIALISED[name]))
+    nest = nests(start.tree)[0]
+    schedule = initialised_contraction(start, nest, Request(sizes, 2))
+    if schedule is not None:
+        assert "distribute" in str(schedule)
+        check_run(name, str(schedule), INITIALISED[name])
+    assert (schedule is None) == (name == "polybench/gemm")
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_result_that_every_iteration_overwrites(name: str, threads: int) -> None:
+    function = function_of(name)
+    original = Schedule.original(function.scop)
+    sizes = infer_extents(function.scop, parameters(name, PRIVATE[name]))
+    schedule = private_contraction(original, original.tree, Request(sizes, threads))
+    assert schedule is not None
+    assert "pack{loops=q array=sum}" in str(schedule)
+    check_run(name, str(schedule), PRIVATE[name], threads)
+
+
+def parameters(name: str, values: tuple[int, ...]) -> dict[str, int]:
+    return dict(zip(catalogue()[name].parameters, values, strict=True))
 
 
 def test_no_sum_is_no_contraction() -> None:
