@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 import islpy as isl
 from xdsl.dialects import arith, func, memref
@@ -15,7 +15,7 @@ from ..dialects.errors import SourceError
 from ..passes.polyhedral.context import bounded_for
 from ..passes.polyhedral.scop import Array, Parameter, Scop
 from ..passes.schedule import Schedule
-from ..passes.schedule_tree import loops, statements
+from ..passes.schedule_tree import Loop, loops, statements
 from ..passes.stages import stage
 from .ast_to_nest import ast_to_nest
 from .emit_loops import LoopEmitter
@@ -25,7 +25,7 @@ from .index_expression import Index
 from .ir_builder import IRBuilder
 from .isl_ast import IncompleteCodeError, MarkedAst, build_ast
 from .nest import Block as Parts
-from .nest import Nest, scattered_loops
+from .nest import Nest, restrict, scattered_loops
 from .promotion import promote
 from .storage import Storage, place_local_arrays
 
@@ -58,7 +58,11 @@ def _generate(schedule: Schedule, sizes: Mapping[str, int], vectors: bool) -> fu
             ast = _build_ast(schedule, domains, context)
         nest = ast_to_nest(ast, parameters, builder.new_variable)
     marked = [loop for loop in loops(schedule.tree) if loop.vector is not None]
-    no_homes = [*scattered_loops(nest, schedule.tree), *(marked if vectors else ())]
+
+    def no_homes(names: Container[str]) -> list[Loop]:
+        scattered = scattered_loops(restrict(nest, names), schedule.tree)
+        return [*scattered, *(marked if vectors else ())]
+
     storage = Storage(
         place_local_arrays(scop, schedule.tree, no_homes, context, parameters),
         {a.name: entry.args[a.argument] for a in scop.arrays if a.argument is not None},

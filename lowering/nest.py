@@ -6,8 +6,8 @@ that trip counts, strides and invariance can be asked before any operation is bu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from ..passes.schedule_tree import Leaf, Loop, Tree, path
 from ..passes.schedule_tree import walk as walk_tree
@@ -107,6 +107,23 @@ def scattered_loops(nest: Nest, tree: Tree) -> list[Loop]:
     split: list[Loop] = []
     _collect_split(nest, split)
     return [*split, *(loop for loop, _ in omitted_loops(nest, tree))]
+
+
+def restrict(nest: Nest, names: Container[str]) -> Nest:
+    """The nest with only the calls of the statements in `names`; `Block(())` where none is left."""
+    match nest:
+        case For(body=body) | Once(body=body):
+            inner = restrict(body, names)
+            return inner if inner == Block(()) else replace(nest, body=inner)
+        case Block(parts):
+            kept = (restrict(part, names) for part in parts)
+            return Block(tuple(part for part in kept if part != Block(())))
+        case Guard(condition, then, otherwise):
+            return Guard(condition, restrict(then, names), restrict(otherwise, names))
+        case TileSplit(condition, full, rest):
+            return TileSplit(condition, restrict(full, names), restrict(rest, names))
+        case Call(statement):
+            return nest if statement in names else Block(())
 
 
 def omitted_loops(nest: Nest, tree: Tree) -> list[tuple[Loop, Call]]:

@@ -9,7 +9,7 @@ allows it, and stay where it does not.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -120,13 +120,14 @@ class Storage:
 def place_local_arrays(
     scop: Scop,
     tree: Tree,
-    no_homes: Sequence[Loop],
+    no_homes: Callable[[Container[str]], Sequence[Loop]],
     context: isl.Set,
     parameters: Mapping[str, Index],
 ) -> list[Placement]:
     """Homes of all local arrays that are used, for sizes in `context`.
 
-    The loops `no_homes` have no code that runs one whole iteration of theirs, and no other.
+    `no_homes` gives the loops that have no code which runs all that some statements (by name) do in
+    one iteration of theirs, and nothing that they do in another one.
     """
     leaves = {node.statement: path(tree, node) for node in walk(tree) if isinstance(node, Leaf)}
     result: list[Placement] = []
@@ -141,7 +142,8 @@ def place_local_arrays(
             if access.array == array and statement.name in leaves
         ]
         if uses:
-            outer = _home(array, uses, [leaves[name] for name, _ in uses], no_homes)
+            names = {name for name, _ in uses}
+            outer = _home(array, uses, [leaves[name] for name, _ in uses], no_homes(names))
             result.append(_placement(array, uses, outer, context, parameters))
     return result
 

@@ -26,7 +26,7 @@ from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .facts import CACHE_LINE, Facts, StatementFacts, bytes_of, coefficients
-from .register_tile import even_size, register_tile
+from .register_tile import RegisterTile, even_size, register_tile
 from .request import Request
 
 PANEL_OF_L1 = 1.5
@@ -43,6 +43,9 @@ CONFLICTING_PITCH = 512
 
 REUSES_WORTH_A_COPY = 2
 """An operand is packed when more register tiles than this use each of its elements."""
+
+LEAST_LANES = 0.5
+"""The part of a vector that must be used."""
 
 NEAR = 64 * 4096
 """Bytes of an operand whose rows need no copy: so many pages are found at once."""
@@ -114,7 +117,8 @@ def recognise(
     movable = [loop.name for loop in around[fixed:]]
     free = [each for each in movable if selects(statement, loops[each], result)]
     terms = tuple(each for each in movable if each not in free)
-    for vector in free:
+    lanes = schedule.target.lanes(result.array.element_type)
+    for vector in (each for each in free if extents[each] >= lanes * LEAST_LANES):
         along = loops[vector]
         streamed = [access for access in reads if selects(statement, along, access)]
         rows = [
@@ -171,6 +175,7 @@ class ContractionPlan:
         facts: Facts,
         request: Request,
         panels_at: str | None = None,
+        tile: RegisterTile | None = None,
     ) -> None:
         self.panels_at = panels_at
         """The loop in which the streamed operand is packed once; by default a tile loop."""
@@ -183,7 +188,7 @@ class ContractionPlan:
         self.depth = prod(extents[name] for name in found.terms)
         vectors = ceil(extents[found.vector] / self.lanes)
         registers = schedule.target.vector_registers
-        self.tile = register_tile(extents[found.rows], vectors, self.depth, registers)
+        self.tile = tile or register_tile(extents[found.rows], vectors, self.depth, registers)
         self.width = self.tile.vectors * self.lanes
         cycles = prod(extents.values()) / self.lanes / 2
         self.threads = request.threads if cycles >= PARALLEL_CYCLES else 1

@@ -7,19 +7,22 @@ a product of matrices.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil, prod
 
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Sequence, Tree, chain, loops, statements
-from ..transformation import TransformationError
+from ..schedule_tree import Loop, Sequence, Tree, chain, statements
+from ..transformation import Transformation, TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.pack import Pack
 from ..transformations.parallel import Parallel
+from ..transformations.reorder import Reorder
 from ..transformations.tile import Tile
 from ..transformations.vectorize import Vectorize
 from .contraction import PARALLEL_CYCLES, ContractionPlan, recognise, selects
 from .estimate import loops_around
 from .facts import bytes_of
+from .register_tile import RegisterTile, even_size, register_tile
 from .request import Request
 
 COPIES_OF_L2 = 0.0625
@@ -43,68 +46,100 @@ def private_contraction(schedule: Schedule, nest: Tree, request: Request) -> Sch
     if array.is_local or schedule.legal(outer):
         return None
     try:
-        return _apply(schedule, shared, sums[0], array.name, request)
+        return _Plan(schedule, shared, sums[0], request).apply(array.name)
     except TransformationError:
         return None
 
 
-def _apply(
-    schedule: Schedule,
-    shared: tuple[Loop, ...],
-    name: str,
-    array: str,
-    request: Request,
-) -> Schedule | None:
-    rows = f"{name}.{shared[-1].name}"
-    others = [other for other in statements(shared[0]) if other != name]
-    schedule = schedule.apply(Pack((rows,), array))
-    schedule, block = _blocks(schedule, f"{name}.{shared[0].name}", name, request)
-    statement = request.facts(schedule.scop).statements[name]
-    around = loops_around(schedule.tree, name)
-    trips = dict(zip((loop.name for loop in around), statement.trips(around), strict=True))
-    (store,) = statement.statement.writes
-    row = bytes_of(store.array.element_type) * prod(
-        trips[loop.name]
-        for loop in loops(shared[-1].body)
-        if name in loop.schedule and selects(statement, loop, store)
-    )
-    most = max(1, int(schedule.target.caches[2] * COPIES_OF_L2 / row))
-    extent = trips[shared[-1].name]
-    if extent > most:
-        schedule = schedule.apply(Tile((rows,), (ceil(extent / ceil(extent / most)),)))
-    schedule = schedule.apply(Distribute((rows,)))
-    own = chain(schedule.loop(rows))
-    if isinstance(own[-1].body, Sequence):
-        schedule = schedule.apply(Distribute(tuple(f"{name}.{loop.name}" for loop in own)))
-        own = chain(schedule.loop(rows))
-    around = loops_around(schedule.tree, name)
-    facts = request.facts(schedule.scop)
-    found = recognise(schedule, name, around, facts, fixed=len(around) - len(own))
-    if found is None:
-        return None
-    alone = Request(request.sizes, 1)
-    is_shared = not any(
-        selects(facts.statements[name], loop, found.streamed)
-        for loop in around[: len(around) - len(own)]
-    )
-    panels_at = block if is_shared else None
-    planned = ContractionPlan(schedule, found, facts, alone, panels_at).apply()
-    if planned is None:
-        return None
-    for other in others:
-        innermost = Vectorize((f"{other}.{loops_around(planned.tree, other)[-1].name}",))
-        planned = planned.apply(innermost) if planned.legal(innermost) else planned
-    cycles = facts.statements[name].instances / planned.target.vector_bits * 16
-    parallel = Parallel((f"{name}.{block}",))
-    return planned.apply(parallel) if request.threads > 1 and cycles >= PARALLEL_CYCLES else planned
+class _Plan:
+    """The steps for a nest whose loops `shared` contain all statements."""
 
+    def __init__(
+        self, schedule: Schedule, shared: tuple[Loop, ...], name: str, request: Request
+    ) -> None:
+        self.schedule = schedule
+        self.shared = shared
+        self.name = name
+        self.request = request
+        self.rows = f"{name}.{shared[-1].name}"
+        self.others = [other for other in statements(shared[0]) if other != name]
 
-def _blocks(
-    schedule: Schedule, outermost: str, name: str, request: Request
-) -> tuple[Schedule, str]:
-    """A tile of the outermost loop for each thread, and the name of the loop over these."""
-    statement = request.facts(schedule.scop).statements[name]
-    (trips, *_) = statement.trips(loops_around(schedule.tree, name))
-    step = Tile((outermost,), (ceil(trips / request.threads),))
-    (block,) = step.new_loops(schedule)
-    return schedule.apply(step), block
+    def apply(self, array: str) -> Schedule | None:
+        """The schedule with private rows of `array`; None where there is no contraction then."""
+        self._apply(Pack((self.rows,), array))
+        block = self._share()
+        tile, height = self._block_rows()
+        self._separate(array)
+        own = chain(self.schedule.loop(self.rows))
+        facts = self.request.facts(self.schedule.scop)
+        around = loops_around(self.schedule.tree, self.name)
+        outside = around[: len(around) - len(own)]
+        found = recognise(self.schedule, self.name, around, facts, fixed=len(outside))
+        if found is None:
+            return None
+        statement = facts.statements[self.name]
+        varies = any(selects(statement, loop, found.streamed) for loop in outside)
+        if found.rows == self.shared[-1].name:
+            found = replace(found, extents={**found.extents, found.rows: height})
+        planned = ContractionPlan(
+            self.schedule,
+            found,
+            facts,
+            Request(self.request.sizes, 1),
+            None if varies else block,
+            tile,
+        ).apply()
+        if planned is None:
+            return None
+        for other in self.others:
+            innermost = Vectorize((f"{other}.{loops_around(planned.tree, other)[-1].name}",))
+            planned = planned.apply(innermost) if planned.legal(innermost) else planned
+        lanes = planned.target.lanes(found.streamed.array.element_type)
+        is_long = statement.instances / lanes / 2 >= PARALLEL_CYCLES
+        is_shared = self.request.threads > 1 and is_long
+        return planned.apply(Parallel((f"{self.name}.{block}",))) if is_shared else planned
+
+    def _apply(self, step: Transformation) -> None:
+        self.schedule = self.schedule.apply(step)
+
+    def _share(self) -> str:
+        """Makes a tile of the outermost loop for each thread; the loop over these."""
+        statement = self.request.facts(self.schedule.scop).statements[self.name]
+        (trips, *_) = statement.trips(loops_around(self.schedule.tree, self.name))
+        outermost = f"{self.name}.{self.shared[0].name}"
+        step = Tile((outermost,), (ceil(trips / self.request.threads),))
+        (block,) = step.new_loops(self.schedule)
+        self._apply(step)
+        return block
+
+    def _block_rows(self) -> tuple[RegisterTile, int]:
+        """Makes tiles of iterations whose rows fit a cache; the register tile and their size."""
+        statement = self.request.facts(self.schedule.scop).statements[self.name]
+        around = loops_around(self.schedule.tree, self.name)
+        trips = dict(zip((loop.name for loop in around), statement.trips(around), strict=True))
+        (store,) = statement.statement.writes
+        inside = around[len(self.shared) + 1 :]
+        columns, depth = (
+            round(prod(trips[x.name] for x in inside if selects(statement, x, store) is wanted))
+            for wanted in (True, False)
+        )
+        target, element_type = self.schedule.target, store.array.element_type
+        extent = round(trips[self.shared[-1].name])
+        vectors = ceil(columns / target.lanes(element_type))
+        tile = register_tile(extent, vectors, depth, target.vector_registers)
+        most = int(target.caches[2] * COPIES_OF_L2 / (columns * bytes_of(element_type)))
+        height = even_size(extent, most, tile.rows)
+        if height < extent:
+            self._apply(Tile((self.rows,), (height,)))
+        return tile, min(height, extent)
+
+    def _separate(self, array: str) -> None:
+        """Gives each statement loops of its own over the rows of a block."""
+        self._apply(Distribute((self.rows,)))
+        # Last, what the last iteration writes back would become a loop of its own, far away.
+        earlier = Reorder((), (f"unpack_{array}", self.others[-1]))
+        if self.schedule.legal(earlier):
+            self._apply(earlier)
+        own = chain(self.schedule.loop(self.rows))
+        if isinstance(own[-1].body, Sequence):
+            self._apply(Distribute(tuple(f"{self.name}.{loop.name}" for loop in own)))
