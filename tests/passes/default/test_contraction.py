@@ -62,7 +62,7 @@ def scheduled(function: Function, sizes: dict[str, int], threads: int) -> Schedu
     return contraction(original, original.tree, request)
 
 
-@pytest.mark.parametrize(("number", "equation"), enumerate(CONTRACTIONS))
+@pytest.mark.parametrize(("number", "equation"), tuple(enumerate(CONTRACTIONS)))
 def test_results_are_those_of_the_program(number: int, equation: str) -> None:
     element = ("f32", "f64")[number % 2]
     names = sorted(set(equation) & set(EXTENTS))
