@@ -41,8 +41,7 @@ def initialised_contraction(schedule: Schedule, nest: Tree, request: Request) ->
     (name,) = sums
     try:
         schedule = _separate(schedule, name, len(chain(nest)))
-        nest = _nest_of(schedule.tree, name)
-        shared = chain(nest)
+        shared = chain(_loop_around(schedule.tree, name))
         facts = request.facts(schedule.scop)
         if not _is_initialised(shared[-1].body, name, facts):
             return None
