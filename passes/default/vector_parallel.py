@@ -61,8 +61,13 @@ def _innermost(schedule: Schedule, name: str, facts: Facts) -> Schedule:
         try:
             return schedule.apply_all(steps)
         except TransformationError:
-            continue
+            if loop is several[-1] and _may_reassociate(schedule, name):
+                return schedule  # LLVM makes vectors of the terms of a sum.
     return schedule
+
+
+def _may_reassociate(schedule: Schedule, name: str) -> bool:
+    return schedule.reassociate and name in schedule.dependences.accumulations
 
 
 def _parallel(schedule: Schedule, members: tuple[str, ...], facts: Facts) -> Schedule:
@@ -75,7 +80,7 @@ def _parallel(schedule: Schedule, members: tuple[str, ...], facts: Facts) -> Sch
         statement = facts.statements[name]
         executions = 1.0
         for loop, trips in zip(outer, statement.trips(outer), strict=True):
-            if loop.vector is None or trips >= 4 * loop.vector:
+            if trips > 1 and (loop.vector is None or trips >= 4 * loop.vector):
                 work = (
                     sum(facts.statements[other].instances for other in loop.schedule) / executions
                 )

@@ -7,6 +7,7 @@ from support.reference_runs import function_of
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.schedule_tree import loops
 
 KERNELS = [name for name in catalogue() if name.startswith("polybench/")]
 
@@ -42,3 +43,14 @@ def test_chooses_for_the_sizes_of_each_call() -> None:
         kernel(m, n, a, x, y, tmp)
         np.testing.assert_allclose(y, a.T @ (a @ x))
         assert (kernel.schedule is None) == (m == 5)
+
+
+def test_loops_that_run_once_are_no_vector_and_no_parallel_loops() -> None:
+    scop = function_of("gemm/gemm").scop
+    sizes = infer_extents(scop, {"M": 2048, "N": 1, "K": 128})
+    chosen = default_schedule(scop, sizes, threads=2, reassociate=True)
+    assert str(chosen) == "parallel{loops=i}"
+    exact = default_schedule(scop, sizes, threads=2)
+    assert not any(
+        loop.name == "j" and (loop.parallel or loop.vector) for loop in loops(exact.tree)
+    )
