@@ -14,7 +14,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from .index_expression import Comparison, Connective, Index, bounds, decide, maximum, minimum
+from .index_expression import (
+    Comparison,
+    Connective,
+    Index,
+    bounds,
+    decide,
+    maximum,
+    minimum,
+    without_quotient,
+)
 from .nest import Block, Call, For, Guard, Nest, Once, TileSplit
 
 
@@ -132,7 +141,7 @@ def _full_loop(nest: For, ranges: Mapping[int, tuple[Index, Index]]) -> _Full | 
         if worst is None or (worst.is_constant and worst.constant < 0):
             return None
         if not worst.is_constant:
-            conditions.append(worst)
+            conditions.append(without_quotient(worst))
     return _Full(replace(nest, lower=(low,), upper=(high,), body=inner.nest), tuple(conditions))
 
 

@@ -281,6 +281,17 @@ def decide(condition: Condition) -> bool | None:
             return None if None in verdicts else kind == "all"
 
 
+def without_quotient(index: Index) -> Index:
+    """An index that is negative for the same values, without a single quotient if it has one."""
+    quotients = [(atom, c) for atom, c in index.terms if isinstance(atom, Quotient)]
+    if len(quotients) != 1 or abs(quotients[0][1]) != 1:
+        return index
+    ((atom, sign),) = quotients
+    rest = index - Index.of(atom) * sign
+    last = atom.divisor - 1 if sign < 0 else 0
+    return (rest * atom.divisor + atom.numerator * sign) + last
+
+
 def conjuncts(condition: Condition) -> tuple[Comparison, ...] | None:
     """The comparisons that together make up the condition, or None when it has a disjunction."""
     match condition:

@@ -8,6 +8,7 @@ from ..schedule import Schedule
 from ..schedule_tree import Tree
 from .contraction import contraction
 from .initialised_contraction import initialised_contraction
+from .interleaving import interleaving
 from .matrix_vector import matrix_vector
 from .pivots import split_at_pivots
 from .private_contraction import private_contraction
@@ -25,6 +26,7 @@ loops there as well.
 
 STRATEGIES: tuple[Strategy, ...] = (
     time_tiling,
+    interleaving,
     contraction,
     initialised_contraction,
     private_contraction,

@@ -54,28 +54,36 @@ def time_tiling(schedule: Schedule, nest: Tree, request: Request) -> Schedule | 
     for t: for i: for j: S0; S1   ->   for tt + it: parallel it: for t: for i: vector j: S0
                                                                               vector j: S1
     """
-    band = _band(schedule, nest)
+    band = time_band(schedule, nest, request)
+    if band is None:
+        return None
     facts = request.facts(schedule.scop)
-    if band is None or not _repeats(facts, band):
-        return None
     sizes = _sizes(schedule, facts, band, request.threads)
-    if sizes is None:
-        return None
-    name = statements(nest)[0]
-    loops = tuple(f"{name}.{loop.name}" for loop in band[: len(sizes)])
+    tiled = None if sizes is None else wavefronts(schedule, band, sizes, request.threads)
+    return tiled and _vectorised(tiled, statements(nest), band[-1].name)
+
+
+def wavefronts(
+    schedule: Schedule, band: Sequence[Loop], sizes: tuple[int, ...], threads: int
+) -> Schedule | None:
+    """The outermost loops of a band in tiles, those on a wavefront in parallel."""
+    name = statements(band[0])[0]
     try:
-        tile = Tile(loops, sizes).resolve(schedule)
-        tiles = tuple(f"{name}.{loop}" for loop in tile.new_loops(schedule)[:2])
+        tile = Tile(tuple(f"{name}.{loop.name}" for loop in band[: len(sizes)]), sizes)
+        tiles = tuple(f"{name}.{loop}" for loop in tile.resolve(schedule).new_loops(schedule)[:2])
         result = schedule.apply(tile)
-        if request.threads > 1:
+        if threads > 1:
             result = result.apply(Wavefront(tiles, (1, 1))).apply(Parallel(tiles[1:]))
     except TransformationError:
         return None
-    return _vectorised(result, statements(nest), band[-1].name)
+    return result
 
 
-def _band(schedule: Schedule, nest: Tree) -> tuple[Loop, ...] | None:
-    """The loops of a nest around nothing but statements, the outermost a time loop."""
+def time_band(schedule: Schedule, nest: Tree, request: Request) -> tuple[Loop, ...] | None:
+    """The loops of a nest around nothing but statements, the outermost a time loop.
+
+    A time loop carries dependences, and all its iterations go over the same elements.
+    """
     if not isinstance(nest, Loop):
         return None
     band = chain(nest)
@@ -87,7 +95,7 @@ def _band(schedule: Schedule, nest: Tree) -> tuple[Loop, ...] | None:
         return None
     if schedule.legality.is_coincident(frozenset(), band[0]):
         return None
-    return band
+    return band if _repeats(request.facts(schedule.scop), band) else None
 
 
 def _repeats(facts: Facts, band: Sequence[Loop]) -> bool:
@@ -133,7 +141,7 @@ def _sizes(
     if not costs:
         return None
     # Tiles of fewer loops have longer rows, which is worth something.
-    best = min(costs, key=lambda cost: cost.time * (1 + 0.2 * cost.loops))
+    best = min(costs, key=lambda cost: cost.time * (1 + 0.4 * cost.loops))
     return best.sizes
 
 

@@ -21,6 +21,7 @@ from loopwright.lowering.index_expression import (
     linear_form,
     maximum,
     minimum,
+    without_quotient,
 )
 
 VALUES = st.lists(st.integers(-50, 50), min_size=3, max_size=3)
@@ -141,3 +142,16 @@ def test_affine_expressions_go_both_ways(values: list[int], divisor: int) -> Non
     assert evaluate(index, values) == expression.eval([values[0]], [values[1]])
     back = index.to_affine(lambda number: number)
     assert back.eval(values, []) == evaluate(index, values)
+
+
+def test_a_condition_without_its_quotient_holds_for_the_same_values() -> None:
+    number = Index.variable(0)
+    for sign in (1, -1):
+        for constant in (-3, 0, 4):
+            index = ((number + 5) // 3) * sign + number * -2 + constant
+            linear = without_quotient(index)
+            assert linear.coefficient(0) is not None
+            for value in range(-20, 20):
+                at = {0: Index(value)}
+                negative = index.substitute(at).constant < 0
+                assert negative == (linear.substitute(at).constant < 0)
