@@ -38,8 +38,11 @@ MEMORY = 42e9
 FILL = 0.7
 """The part of a cache that data of one loop can be expected to keep."""
 
-FORK = 5e-6
+FORK = 3e-6
 """Seconds to start a parallel loop and to wait for its threads."""
+
+WAKE = 10e-6
+"""Seconds until threads run that have gone to sleep since the program ran last."""
 
 GUARD = 2.0
 """Cycles for the conditions of statements that share a loop, but not all of its iterations."""
@@ -59,7 +62,8 @@ CYCLES: dict[type[Operation], float] = {
 
 def estimate(schedule: Schedule, request: Request) -> float:
     """Seconds that the program takes, roughly."""
-    return _Estimator(schedule, request).seconds(schedule.tree)
+    forks = request.threads > 1 and any(True for _ in _parallel(schedule.tree, ()))
+    return _Estimator(schedule, request).seconds(schedule.tree) + WAKE * forks
 
 
 class _Estimator:
