@@ -10,11 +10,12 @@ from xdsl.dialects import arith
 from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, MemRefType, VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineConstraintKind, AffineExpr
 from xdsl.utils.hints import isa
 
 from ..dialects import affine
 from .index_expression import Index, Variable, linear_form
+from .simplification import is_known
 
 # So many steps at most from an inequality to the bounds of the outermost loop.
 DEPTH = 8
@@ -40,10 +41,42 @@ class Place:
 
 @dataclass
 class Numbering:
-    """Numbers for SSA values of type index, so that they can occur in an `Index`."""
+    """Numbers for SSA values of type index, so that they can occur in an `Index`.
+
+    `facts` are not negative at the place in question, because of the conditions around it.
+    """
 
     values: list[SSAValue] = field(default_factory=list[SSAValue])
     numbers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    facts: tuple[Index, ...] = ()
+    positive: dict[Index, bool] = field(default_factory=dict[Index, bool])
+
+    def go_to(self, operation: Operation) -> None:
+        """Takes over what the conditions around an operation say."""
+        self.positive.clear()
+        facts: list[Index] = []
+        block = operation.parent
+        while block is not None and (parent := block.parent_op()) is not None:
+            if isinstance(parent, xdsl_affine.IfOp) and block is parent.then_region.block:
+                facts += self._conditions(parent)
+            block = parent.parent
+        self.facts = tuple(facts)
+
+    def _conditions(self, branch: xdsl_affine.IfOp) -> tuple[Index, ...]:
+        condition = branch.condition.data
+        sides = [
+            side
+            for constraint in condition.constraints
+            for side in (constraint.lhs, constraint.rhs)
+        ]
+        forms = self.forms(sides, condition.num_dims, branch.args)
+        kinds = [constraint.kind for constraint in condition.constraints]
+        pairs = zip(kinds, forms[::2], forms[1::2], strict=True)
+        return tuple(
+            right - left if kind is AffineConstraintKind.le else left - right
+            for kind, left, right in pairs
+            if kind is not AffineConstraintKind.eq
+        )
 
     def index(self, value: SSAValue) -> Index:
         """The value as a sum over others, where it is computed by constants and affine.apply."""
@@ -106,14 +139,19 @@ class Numbering:
         return False
 
     def is_positive(self, index: Index, depth: int = DEPTH) -> bool:
-        """Whether the bounds of the loops around prove that the index is positive.
+        """Whether bounds of loops and the facts prove that the index is positive.
 
         Replaces the innermost loop's variable by its bounds, then that of the next loop ...
         """
-        if index.is_constant:
-            return index.constant > 0
+        if index not in self.positive:
+            self.positive[index] = self._is_positive(index, depth)
+        return self.positive[index]
+
+    def _is_positive(self, index: Index, depth: int) -> bool:
+        if is_known(index - 1, self.facts):
+            return True
         variables = [atom.number for atom, _ in index.terms if isinstance(atom, Variable)]
-        if depth == 0 or len(variables) < len(index.terms):
+        if depth == 0 or not variables or len(variables) < len(index.terms):
             return False
         variable = max(variables, key=lambda number: _depth(self.values[number]))
         coefficient = index.coefficient(variable)
@@ -130,7 +168,7 @@ class Numbering:
 
 def touched_memrefs(operation: Operation) -> list[SSAValue]:
     """The memrefs that an operation may access."""
-    return [value for value in operation.operands if isa(value.type, MemRefType[Attribute])]
+    return [value for value in operation.operands if isinstance(value.type, MemRefType)]
 
 
 def _loop(value: SSAValue) -> xdsl_affine.ForOp | None:

@@ -97,6 +97,8 @@ class LoopEmitter:
                     if otherwise == Parts(())
                     else partial(self.emit, otherwise, environment, lanes),
                 )
+            case TileSplit(condition, _, rest) if decide(condition) is False:
+                self._tile(rest, environment, lanes, is_partial=True)
             case TileSplit(condition, full, rest):
                 self.builder.branch(
                     substitute_condition(condition, environment),

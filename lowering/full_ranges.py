@@ -7,36 +7,42 @@ there is a range of that loop in which the tile is full:
       for i in [8 it, min(8 it + 8, k)):          for i in [8 it, min(8 it + 8, k)): S
         S                                  ->   for k in [max(8 it + 1, 8 it + 8), m):
                                                   for i in [8 it, 8 it + 8): S
+
+Where several statements have register tiles in one loop, each gets its own ranges, in which what
+cannot run beside it is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
+from ..passes.schedule_tree import loops
 from .index_expression import (
     Comparison,
     Connective,
     Index,
     bounds,
+    conjuncts,
     decide,
     maximum,
     minimum,
     without_quotient,
 )
-from .nest import Block, Call, For, Guard, Nest, Once, TileSplit
+from .nest import Block, Call, For, Guard, Nest, Once, TileSplit, walk
+from .simplification import is_known, simplify
 
 
 def cut_into_full_ranges(nest: Nest) -> Nest:
     """The nest in which loops around full tiles run over full and partial ranges separately.
 
-    Loops inside of partial tiles stay whole.
+    Loops over tiles and those inside of partial tiles stay whole.
     """
     match nest:
         case For():
             nest = replace(nest, body=cut_into_full_ranges(nest.body))
-            is_plain = not _is_explicit(nest) and not nest.loop.parallel and nest.step == 1
-            return _cut(nest) if is_plain else nest
+            return _cut(nest) if _can_be_cut(nest) else nest
         case Once():
             return replace(nest, body=cut_into_full_ranges(nest.body))
         case Block(parts):
@@ -57,49 +63,122 @@ class _Full:
     conditions: tuple[Index, ...] = ()
 
 
+@dataclass(frozen=True)
+class _Ranges:
+    """Where the tiles in the body of a loop are full.
+
+    That is so from the largest of `first` on, before the least of `end`, provided that none of
+    `fixed` is negative.
+    """
+
+    first: tuple[Index, ...]
+    end: tuple[Index, ...]
+    fixed: tuple[Index, ...]
+
+    @property
+    def condition(self) -> Connective:
+        """The condition on what does not change in the loop."""
+        return Connective("all", tuple(Comparison(">=", index) for index in self.fixed))
+
+
 def _is_explicit(nest: For) -> bool:
     return nest.loop.vector is not None or nest.loop.unroll is not None
 
 
+def _can_be_cut(nest: For) -> bool:
+    tiles = {inner.within.tile for inner in loops(nest.loop.body) if inner.within is not None}
+    is_plain = not _is_explicit(nest) and not nest.loop.parallel and nest.step == 1
+    return is_plain and nest.loop.name not in tiles
+
+
 def _cut(nest: For) -> Nest:
-    """The loop before, in and behind the range in which the tiles inside are full."""
-    full = _full(nest.body, {})
-    if full is None or not full.conditions:
-        return nest
+    """The loop before, in and behind the ranges in which the tiles inside are full."""
+    alternatives: list[tuple[_Ranges, Nest]] = []
+    tried: set[frozenset[Index]] = set()
+    for full in _alternatives(nest.body):
+        ranges = _ranges(nest, full.conditions)
+        if ranges is None or frozenset(full.conditions) in tried or _is_impossible(ranges.fixed):
+            continue
+        tried.add(frozenset(full.conditions))
+        alternatives.append((ranges, _in_ranges(nest, full, ranges)))
+        if not ranges.fixed:
+            break
+    known = tuple(-r.fixed[0] - 1 for r, _ in alternatives if len(r.fixed) == 1)
+    result: Nest = nest if not known else simplify(nest, known)
+    for ranges, parts in reversed(alternatives):
+        result = parts if decide(ranges.condition) else Guard(ranges.condition, parts, result)
+    return result
+
+
+def _in_ranges(nest: For, full: _Full, ranges: _Ranges) -> Nest:
+    inside = simplify(full.nest, full.conditions)
+    lower, upper = nest.lower, nest.upper
+    parts: list[For] = []
+    if ranges.first:
+        rest = simplify(nest.body, (*ranges.fixed, *_violated(nest, ranges.first, "first")))
+        parts.append(_between(nest, lower, (*upper, maximum(ranges.first)), rest))
+    parts.append(_between(nest, (*lower, *ranges.first), (*upper, *ranges.end), inside))
+    if ranges.end:
+        rest = simplify(nest.body, (*ranges.fixed, *_violated(nest, ranges.end, "end")))
+        parts.append(_between(nest, (*lower, *ranges.first, minimum(ranges.end)), upper, rest))
+    return Block(tuple(part for part in parts if part.trip_count != 0 and part.body != Block(())))
+
+
+def _violated(
+    nest: For, limits: Sequence[Index], kind: Literal["first", "end"]
+) -> tuple[Index, ...]:
+    """What is known outside of a range: with several limits, not which one is exceeded."""
+    if len(limits) > 1:
+        return ()
+    value = Index.variable(nest.variable)
+    return (limits[0] - 1 - value if kind == "first" else value - limits[0],)
+
+
+def _ranges(nest: For, conditions: Sequence[Index]) -> _Ranges | None:
     first: list[Index] = []
     end: list[Index] = []
-    fixed: list[Comparison] = []
-    for condition in full.conditions:
+    fixed: list[Index] = []
+    for condition in conditions:
         coefficient = condition.coefficient(nest.variable)
         if coefficient is None:
-            return nest
+            return None
         rest = condition - Index.variable(nest.variable) * coefficient
         if coefficient > 0:
             first.append(-(rest // coefficient))
         elif coefficient < 0:
             end.append(rest // -coefficient + 1)
         else:
-            fixed.append(Comparison(">=", rest))
-    is_possible = Connective("all", tuple(fixed))
-    if decide(is_possible) is False:
-        return nest
-    lower, upper = nest.lower, nest.upper
-    before = [_between(nest, lower, (*upper, maximum(first)))] if first else []
-    inside = [_between(nest, (*lower, *first), (*upper, *end), full.nest)]
-    behind = [_between(nest, (*lower, *first, minimum(end)), upper)] if end else []
-    ranges = Block(tuple(part for part in (*before, *inside, *behind) if part.trip_count != 0))
-    return ranges if decide(is_possible) else TileSplit(is_possible, ranges, nest)
+            fixed.append(rest)
+    return _Ranges(tuple(first), tuple(end), tuple(fixed))
 
 
-def _between(
-    nest: For, lower: tuple[Index, ...], upper: tuple[Index, ...], body: Nest | None = None
-) -> For:
+def _is_impossible(conditions: Sequence[Index]) -> bool:
+    return any(is_known(-condition - 1, conditions) for condition in conditions)
+
+
+def _between(nest: For, lower: Sequence[Index], upper: Sequence[Index], body: Nest) -> For:
     return replace(
-        nest,
-        lower=bounds("max", maximum(lower)),
-        upper=bounds("min", minimum(upper)),
-        body=nest.body if body is None else body,
+        nest, lower=bounds("max", maximum(lower)), upper=bounds("min", minimum(upper)), body=body
     )
+
+
+def _alternatives(body: Nest) -> Iterator[_Full]:
+    """The body with all its largest register tiles full, or else with one of them full."""
+    parts = body.parts if isinstance(body, Block) else (body,)
+    sizes = [sum(isinstance(n, For) and _is_explicit(n) for n in _of_full(part)) for part in parts]
+    largest = [k for k, size in enumerate(sizes) if size == max(sizes)]
+    for chosen in (largest, *([k] for k in largest)):
+        full = {k: _full(parts[k], {}) for k in chosen}
+        known = {k: part for k, part in full.items() if part is not None}
+        conditions = tuple(c for part in known.values() for c in part.conditions)
+        if len(known) == len(chosen) and conditions:
+            new = [known[k].nest if k in known else part for k, part in enumerate(parts)]
+            yield _Full(Block(tuple(new)), conditions)
+
+
+def _of_full(nest: Nest) -> Iterator[Nest]:
+    """The nodes of the nest where its tiles are full."""
+    return walk(nest.full if isinstance(nest, TileSplit) else nest)
 
 
 def _full(nest: Nest, ranges: Mapping[int, tuple[Index, Index]]) -> _Full | None:
@@ -110,6 +189,13 @@ def _full(nest: Nest, ranges: Mapping[int, tuple[Index, Index]]) -> _Full | None
     match nest:
         case For() if _is_explicit(nest):
             return _full_loop(nest, ranges)
+        case TileSplit(condition, full):
+            comparisons = conjuncts(condition)
+            inner = _full(full, ranges)
+            if inner is None or comparisons is None or any(c.kind != ">=" for c in comparisons):
+                return None
+            own = tuple(c.left for c in comparisons if not decide(c))
+            return _Full(inner.nest, (*own, *inner.conditions))
         case Once() | Guard(otherwise=Block(())):
             name = "body" if isinstance(nest, Once) else "then"
             inner = _full(getattr(nest, name), ranges)

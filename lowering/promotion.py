@@ -47,6 +47,7 @@ class _Access:
 
 def _promote(loop: affine.ForOp, entry: Block, numbering: Numbering) -> None:
     block = loop.body.block
+    numbering.go_to(loop)
     groups = _promotable(block, numbering)
     if not groups:
         return

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ..schedule import Schedule
 from ..schedule_tree import Tree
 from .contraction import contraction
+from .factorisation import factorisation
 from .initialised_contraction import initialised_contraction
 from .interleaving import interleaving
 from .matrix_vector import matrix_vector
@@ -15,6 +16,7 @@ from .private_contraction import private_contraction
 from .recurrences import recurrences
 from .request import Request
 from .time_tiling import time_tiling
+from .triangular import triangular
 from .vector_parallel import vector_parallel
 from .wavefronts import wavefronts
 
@@ -30,6 +32,8 @@ STRATEGIES: tuple[Strategy, ...] = (
     contraction,
     initialised_contraction,
     private_contraction,
+    triangular,
+    factorisation,
     matrix_vector,
     recurrences,
     split_at_pivots,

@@ -1,0 +1,115 @@
+"""Triangular products and factorisations get register tiles, and keep their results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import loopwright
+from loopwright.kernels.catalogue import catalogue
+from loopwright.passes.default.default_schedule import default_schedule
+from loopwright.passes.default.factorisation import factorisation
+from loopwright.passes.default.request import Request
+from loopwright.passes.default.triangular import triangular
+from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedule_tree import loops
+from loopwright.passes.transformations.affine_schedule import AffineSchedule
+from loopwright.runtime.program import Function
+
+# C[i, j] += A[i, k] * B[k, j] below the diagonal of C, in another order and under other names
+LOWER = """
+func.func @f(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>, %C: memref<?x?xf64>) {
+  affine.for %row = 0 to %n {
+    affine.for %x = 0 to %m {
+      affine.for %column = 0 to affine_map<(d0) -> (d0 + 1)>(%row) {
+        %0 = affine.load %C[%row, %column] : memref<?x?xf64>
+        %1 = affine.load %A[%row, %x] : memref<?x?xf64>
+        %2 = affine.load %B[SUBSCRIPTS] : memref<?x?xf64>
+        %3 = arith.mulf %1, %2 : f64
+        %4 = arith.addf %0, %3 : f64
+        affine.store %4, %C[%row, %column] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+def large(function: Function, size: int) -> dict[str, int]:
+    values = {parameter.name: size for parameter in function.scop.parameters}
+    return infer_extents(function.scop, values)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("subscripts", ["%x, %column", "%column, %x"])
+@pytest.mark.parametrize(("n", "m"), [(1, 3), (24, 8), (37, 21), (61, 300)])
+def test_results_over_a_triangle(subscripts: str, threads: int, n: int, m: int) -> None:
+    function = loopwright.load(LOWER.replace("SUBSCRIPTS", subscripts))["f"]
+    original = Schedule.original(function.scop)
+    request = Request(large(function, 1000), threads)
+    schedule = triangular(original, original.tree, request)
+    assert schedule is not None
+    tiled = {loop.name: loop for loop in loops(schedule.tree)}
+    assert tiled["row"].unroll == 0
+    assert tiled["column"].vector == schedule.target.lanes(function.scop.arrays[0].element_type)
+    assert ("pack" in str(schedule)) == (subscripts == "%column, %x")
+    assert any(loop.parallel for loop in loops(schedule.tree)) == (threads > 1)
+    generator = np.random.default_rng(n * m)
+    left = generator.random((n, m))
+    right = generator.random((m, n) if subscripts == "%x, %column" else (n, m))
+    result = generator.random((n, n))
+    product = left @ (right if subscripts == "%x, %column" else right.T)
+    expected = result + np.tril(product)
+    function.compile(schedule, threads=threads)(n, m, left, right, result)
+    np.testing.assert_allclose(result, expected, rtol=1e-12)
+
+
+def test_small_triangles_and_boxes_are_left_alone() -> None:
+    function = loopwright.load(LOWER.replace("SUBSCRIPTS", "%x, %column"))["f"]
+    original = Schedule.original(function.scop)
+    assert triangular(original, original.tree, Request(large(function, 50), 1)) is None
+    text = LOWER.replace("affine_map<(d0) -> (d0 + 1)>(%row)", "%n").replace("SUBSCRIPTS", "%x, %x")
+    box = loopwright.load(text)["f"]
+    schedule = Schedule.original(box.scop)
+    assert triangular(schedule, schedule.tree, Request(large(box, 1000), 1)) is None
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("n", [1, 23, 24, 73, 150])
+def test_factorisations_keep_their_results(threads: int, n: int) -> None:
+    function = loopwright.load(catalogue()["polybench/lu"].text)["lu"]
+    seed = Schedule.original(function.scop).apply(AffineSchedule(fusion="minimal"))
+    schedule = factorisation(seed, seed.tree, Request(large(function, 2000), threads))
+    assert schedule is not None
+    assert ("wavefront" in str(schedule)) == (threads > 1)
+    matrix = np.random.default_rng(n).random((n, n)) + n * np.eye(n)
+    expected = matrix.copy()
+    function.compile(None)(n, expected)
+    function.compile(schedule, threads=threads)(n, matrix)
+    np.testing.assert_allclose(matrix, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["trmm", "syrk", "syr2k", "symm", "covariance", "lu"])
+def test_default_schedules_of_kernels_have_register_tiles(kernel: str) -> None:
+    entry = catalogue()[f"polybench/{kernel}"]
+    function = loopwright.load(entry.text)[entry.function]
+    sizes = infer_extents(function.scop, entry.parameter_values("LARGE"))
+    schedule = default_schedule(function.scop, sizes, threads=2, reassociate=True)
+    tiles = [loop for loop in loops(schedule.tree) if loop.vector and loop.unroll == 0]
+    assert tiles, str(schedule)
+    arguments = entry.arguments("MINI")
+    expected = entry.arguments("MINI")
+    function.compile(schedule, fast_math=True, threads=2)(*arguments)
+    function.compile(None, fast_math=True)(*expected)
+    for result, wanted in zip(arguments, expected, strict=True):
+        if isinstance(result, np.ndarray) and isinstance(wanted, np.ndarray):
+            _close(result, wanted)
+
+
+def _close(result: NDArray[Any], expected: NDArray[Any]) -> None:
+    np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
