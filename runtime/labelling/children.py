@@ -78,20 +78,22 @@ class Child:
         """Stops the process where it is."""
         if not self.is_paused:
             self.is_paused = True
-            self._signal(signal.SIGSTOP)
+            # Not its own children: stopped, they would outlive all who could continue them.
+            self._process.send_signal(signal.SIGSTOP)
 
     def resume(self) -> None:
         """Lets it go on."""
         if self.is_paused:
             self.is_paused = False
-            self._signal(signal.SIGCONT)
+            self._process.send_signal(signal.SIGCONT)
 
     def kill(self) -> str:
         """Ends it and what it has started; how it had ended before, if it had, in words."""
         if self._errors.closed:
             return "it was killed before"
         code = self._process.poll()
-        self._signal(signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
         self.connection.close()
         self._process.wait()
         words = self._last_words()
@@ -106,10 +108,6 @@ class Child:
         size = self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, size - MOST_WORDS))
         return self._errors.read().decode(errors="replace").strip()
-
-    def _signal(self, number: signal.Signals) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, number)
 
 
 def limit_memory(limit: int) -> None:
