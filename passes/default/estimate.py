@@ -18,6 +18,7 @@ from xdsl.dialects import arith, math
 from xdsl.ir import Operation, SSAValue
 
 from ..legality import Outer
+from ..polyhedral.counting import fix_parameters
 from ..polyhedral.scop import Access, AccessKind, Statement
 from ..schedule import Schedule
 from ..schedule_tree import Leaf, Loop, Tree, statements
@@ -272,6 +273,7 @@ class _Estimator:
         if self._touched(tree.body, inside) <= capacity:
             return touched
         trips = max(self.facts.statements[name].trips(inside)[-1] for name in tree.schedule)
+        trips = max(1.0, trips / (tree.vector or 1))
         return trips * self._traffic(tree.body, inside, capacity)
 
     def _touched(self, tree: Tree, outer: tuple[Loop, ...]) -> float:
@@ -309,7 +311,7 @@ def _iterations(facts: Facts, name: str, loops: Sequence[Loop]) -> isl.Set:
     values = isl.MultiAff.zero(space.map_from_domain_and_range(target))
     for position, loop in enumerate(loops):
         values = values.set_aff(position, loop.schedule[name])
-    return domain.apply(isl.Map.from_multi_aff(values))
+    return fix_parameters(domain.apply(isl.Map.from_multi_aff(values)), facts.sizes)
 
 
 def leaves(tree: Tree, outer: tuple[Loop, ...]) -> Iterator[tuple[Leaf, tuple[Loop, ...]]]:

@@ -138,10 +138,13 @@ class StatementFacts:
         return function.eval(point).to_python()
 
     def spans_inside(self, outer: Sequence[Loop]) -> tuple[float, ...]:
-        """The spans that are left for the loops inside of `outer` (outermost first)."""
+        """The spans that are left for the loops inside of `outer` (outermost first).
+
+        The lanes of a vector loop run together: their share of its span is left.
+        """
         spans = list(self.spans)
         for loop in outer:
-            self._narrow(spans, loop)
+            self._narrow(spans, loop, loop.vector or 1)
         return tuple(spans)
 
     def trips(self, loops: Sequence[Loop]) -> tuple[float, ...]:
@@ -149,14 +152,14 @@ class StatementFacts:
         spans = list(self.spans)
         return tuple(self._narrow(spans, loop) for loop in loops)
 
-    def _narrow(self, spans: list[float], loop: Loop) -> float:
+    def _narrow(self, spans: list[float], loop: Loop, lanes: int = 1) -> float:
         """Takes a loop's share from the spans; the result is the number of its iterations."""
         slopes = self.slopes(loop)
         gains = [abs(slope) * span for slope, span in zip(slopes, spans, strict=True)]
         if not gains or max(gains) <= 0:
             return 1.0
         position = max(range(len(gains)), key=lambda d: gains[d])
-        left = min(spans[position], float(1 / abs(slopes[position])))
+        left = min(spans[position], float(lanes / abs(slopes[position])))
         trips = spans[position] / left if left else 1.0
         spans[position] = left
         return max(1.0, trips)
