@@ -80,6 +80,16 @@ def test_wrong_results_are_seen(case: Case) -> None:
     assert "WRONG" in report.table(rows)[2][-1]
 
 
+def test_recurrences_that_amplify_rounding_may_differ_by_more() -> None:
+    durbin = Case(catalogue()["polybench/durbin"], "MINI")
+    exact = variant("exact", Fake(durbin, [1.0] * 9))
+    close = variant("close", Fake(durbin, [1.0] * 9, factor=1 + 1e-8))
+    wrong = variant("wrong", Fake(durbin, [1.0] * 9, factor=1 + 1e-5))
+    _, near, far = outcomes(durbin, exact, close, wrong)
+    assert near.agrees
+    assert not far.agrees
+
+
 def test_what_cannot_run_is_noted(case: Case) -> None:
     good = variant("good", Fake(case, [0.02] * 100))
     bad = variant("bad", NotApplicable("no such compiler"))
