@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from ..polyhedral.context import ISL_LOCK
 from ..polyhedral.scop import Scop
 from ..schedule import Schedule
 from ..schedule_tree import Leaf, Loop, Sequence, Tree, statements
 from ..target import Target
-from ..transformation import Transformation, TransformationError
+from ..transformation import TransformationError
 from ..transformations.affine_schedule import AffineSchedule
 from .estimate import estimate
 from .request import Request
@@ -22,13 +23,11 @@ WORTHWHILE = 20_000
 GAIN = 0.8
 """A schedule must be estimated to take this part of the time of the program as it was written."""
 
-SEEDS: tuple[tuple[Transformation, ...], ...] = (
-    (),
-    (AffineSchedule(fusion="minimal"),),
-    (AffineSchedule(fusion="balanced"),),
-    (AffineSchedule(fusion="maximal"),),
-)
-"""The orders of the whole program that are tried."""
+FUSIONS = ("minimal", "balanced", "maximal")
+"""How affine scheduling fuses, from what takes it least time to what takes it most."""
+
+PATIENCE = 2
+"""Seconds for affine scheduling, which takes a tenth of that for most programs."""
 
 
 def default_schedule(
@@ -76,11 +75,14 @@ def candidates(original: Schedule, request: Request) -> Iterator[Schedule]:
 
 def orders(original: Schedule, request: Request) -> Iterator[Schedule]:
     """Orders of the whole program, without marks."""
-    for seed in SEEDS:
+    yield original
+    for fusion in FUSIONS:
         try:
-            yield original.apply_all(seed)
+            order = original.apply(AffineSchedule(fusion=fusion, seconds=PATIENCE))
         except TransformationError:
-            continue
+            break
+        # Who replays it may wait as long as usual.
+        yield replace(order, transformations=(AffineSchedule(fusion=fusion),))
     yield share_streams(original, request)
 
 
