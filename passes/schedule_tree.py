@@ -105,6 +105,28 @@ def path(tree: Tree, target: Tree) -> tuple[Tree, ...]:
     raise KeyError(target)
 
 
+def leaves(tree: Tree, outer: tuple[Loop, ...] = ()) -> Iterator[tuple[Leaf, tuple[Loop, ...]]]:
+    """Every leaf with the loops around it, outermost first."""
+    match tree:
+        case Leaf():
+            yield tree, outer
+        case Loop(body=body):
+            yield from leaves(body, (*outer, tree))
+        case _:
+            for child in tree.children:
+                yield from leaves(child, outer)
+
+
+def loops_around(tree: Tree, statement: str) -> tuple[Loop, ...]:
+    """The loops around a statement, outermost first."""
+    return next(outer for leaf, outer in leaves(tree) if leaf.statement == statement)
+
+
+def nests(tree: Tree) -> tuple[Tree, ...]:
+    """The top-level nests: what the root runs one after the other."""
+    return tree.children if isinstance(tree, Sequence) else (tree,)
+
+
 def chain(loop: Loop) -> tuple[Loop, ...]:
     """The loops nested directly inside each other that start at `loop`, outermost first."""
     result = [loop]

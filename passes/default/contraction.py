@@ -18,8 +18,7 @@ from ..polyhedral.scop import Access
 from ..scaled_loads import scaled_load
 from ..schedule import Schedule
 from ..schedule_tree import Loop, Tree, chain, statements
-from ..transformation import Transformation, TransformationError
-from ..transformations.interchange import Interchange
+from ..transformation import TransformationError
 from ..transformations.pack import Pack
 from ..transformations.parallel import Parallel
 from ..transformations.tile import Tile
@@ -28,6 +27,7 @@ from ..transformations.vectorize import Vectorize
 from .facts import CACHE_LINE, Facts, StatementFacts, bytes_of, coefficients
 from .register_tile import RegisterTile, even_size, register_tile
 from .request import Request
+from .steps import Steps
 
 PANEL_OF_L1 = 1.5
 """The bytes of one panel of the streamed operand, in first-level caches: it streams from L2."""
@@ -165,7 +165,7 @@ def _is_contiguous(statement: StatementFacts, loop: Loop, access: Access) -> boo
     return steps[-1:] == [1] and not any(steps[:-1])
 
 
-class ContractionPlan:
+class ContractionPlan(Steps):
     """Sizes of the tiles, and the steps that make them."""
 
     def __init__(
@@ -179,7 +179,7 @@ class ContractionPlan:
     ) -> None:
         self.panels_at = panels_at
         """The loop in which the streamed operand is packed once; by default a tile loop."""
-        self.schedule = schedule
+        super().__init__(schedule, found.statement)
         self.found = found
         self.facts = facts
         self.element = bytes_of(found.streamed.array.element_type)
@@ -206,10 +206,10 @@ class ContractionPlan:
         # The terms stay in their order, which decides how a sum is rounded.
         tiled, *inner = found.terms
         sizes = self._rows_first(tiled) if by_rows else self._panels_first(tiled)
-        self._interchange((*found.others, found.rows, found.vector, *found.terms))
-        rows, vector, terms = self._tile((found.rows, found.vector, tiled), sizes)
+        self.interchange((*found.others, found.rows, found.vector, *found.terms))
+        rows, vector, terms = self.make_tiles((found.rows, found.vector, tiled), sizes)
         outer = (rows, vector, terms) if by_rows else (vector, terms, rows)
-        self._interchange((*outer, found.rows, found.vector, tiled))
+        self.interchange((*outer, found.rows, found.vector, tiled))
         if packs:
             self._pack_panels(found.streamed, self.panels_at or terms)
         for access in found.broadcast:
@@ -217,15 +217,15 @@ class ContractionPlan:
             if self._has_own_arrays() and (scaled or (packs and self._has_conflicts(access))):
                 self._pack_rows(access, outer[-1], scaled=scaled)
         block = (self.tile.rows, self.width)
-        row_blocks, vector_blocks = self._tile((found.rows, found.vector), block)
+        row_blocks, vector_blocks = self.make_tiles((found.rows, found.vector), block)
         if not by_rows:
-            self._interchange((vector_blocks, row_blocks))
-        self._interchange((tiled, *inner, found.rows, found.vector))
-        self._apply(Unroll((self._name(found.rows), self._name(found.vector))))
-        self._apply(Vectorize((self._name(found.vector),), self.lanes))
+            self.interchange((vector_blocks, row_blocks))
+        self.interchange((tiled, *inner, found.rows, found.vector))
+        self.step(Unroll((self.name(found.rows), self.name(found.vector))))
+        self.step(Vectorize((self.name(found.vector),), self.lanes))
         if self.threads > 1:
             parallel = found.others[0] if self.share == 1 else outer[0]
-            self._apply(Parallel((self._name(parallel),)))
+            self.step(Parallel((self.name(parallel),)))
         return self.schedule
 
     def _goes_by_rows(self) -> bool:
@@ -303,18 +303,18 @@ class ContractionPlan:
         order = (cut, *(k for k in range(rank) if k != cut))
         panels = tuple(self.width if k == cut else 0 for k in range(rank))
         name = access.array.name
-        self._apply(Pack((self._name(loop),), name, order, panels))
+        self.step(Pack((self.name(loop),), name, order, panels))
         copy = f"pack_{name}"
         subscript = f"{copy}.{name}{cut}"
-        self._apply(Tile((subscript,), (self.width,)))
-        self._apply(Unroll((subscript,)))
-        self._apply(Vectorize((subscript,), self.lanes))
+        self.step(Tile((subscript,), (self.width,)))
+        self.step(Unroll((subscript,)))
+        self.step(Vectorize((subscript,), self.lanes))
 
     def _pack_rows(self, access: Access, loop: str, *, scaled: bool) -> None:
         """Copies an operand of which single elements are used, so that its rows lie together."""
         name = access.array.name
-        self._apply(Pack((self._name(loop),), name, scaled=scaled))
-        self._apply(Vectorize((f"pack_{name}.{name}{len(access.array.shape) - 1}",), self.lanes))
+        self.step(Pack((self.name(loop),), name, scaled=scaled))
+        self.step(Vectorize((f"pack_{name}.{name}{len(access.array.shape) - 1}",), self.lanes))
 
     def _is_scaled(self, access: Access) -> bool:
         """Whether only products of the operand with a scalar argument are used."""
@@ -332,23 +332,3 @@ class ContractionPlan:
         """The last subscript of an access that a loop changes."""
         rows = coefficients(access.map)
         return max(k for k, row in enumerate(rows) if row[self.found.iterators[loop]])
-
-    def _name(self, loop: str) -> str:
-        return f"{self.found.statement}.{loop}"
-
-    def _apply(self, step: Transformation) -> None:
-        self.schedule = self.schedule.apply(step)
-
-    def _interchange(self, order: Sequence[str]) -> None:
-        """Puts loops of one chain into an order, if they are not."""
-        names = tuple(self._name(loop) for loop in order)
-        now = self.schedule.chain(names)
-        if [loop.name for loop in now] != list(order):
-            self._apply(Interchange(names))
-
-    def _tile(self, loops: Sequence[str], sizes: Sequence[int]) -> tuple[str, ...]:
-        """Tiles loops; the names of the tile loops."""
-        step = Tile(tuple(self._name(loop) for loop in loops), tuple(sizes))
-        names = step.new_loops(self.schedule)
-        self._apply(step)
-        return names

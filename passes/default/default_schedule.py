@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..polyhedral.context import ISL_LOCK
 from ..polyhedral.scop import Scop
 from ..schedule import Schedule
-from ..schedule_tree import Leaf, Loop, Sequence, Tree, statements
+from ..schedule_tree import Leaf, Loop, Sequence, Tree, nests, statements
 from ..target import Target
 from ..transformation import TransformationError
 from ..transformations.affine_schedule import AffineSchedule
@@ -107,8 +107,3 @@ def _functions(tree: Tree) -> str:
             return f"[{', '.join(map(str, schedule.values()))}]({_functions(body)})"
         case Sequence(children):
             return "; ".join(map(_functions, children))
-
-
-def nests(tree: Tree) -> tuple[Tree, ...]:
-    """The top-level nests: what the root runs one after the other."""
-    return tree.children if isinstance(tree, Sequence) else (tree,)

@@ -8,21 +8,19 @@ every line crosses once; otherwise once per iteration). The larger one counts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from functools import reduce
-from itertools import takewhile
 from math import inf, log, prod
 
 import islpy as isl
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation, SSAValue
 
-from ..legality import Outer
 from ..polyhedral.counting import fix_parameters
 from ..polyhedral.scop import Access, AccessKind, Statement
+from ..program_edits import outer_values
 from ..schedule import Schedule
-from ..schedule_tree import Leaf, Loop, Tree, statements
-from .facts import Facts, StatementFacts, footprint
+from ..schedule_tree import Leaf, Loop, Tree, leaves, statements
+from .facts import StatementFacts, footprint
 from .request import Request
 
 HERTZ = 4e9
@@ -111,12 +109,15 @@ class _Estimator:
         guarded = vector is not None and not self._in_step(vector, loops)
         if guarded:
             vector = None
-        trips = dict(zip(map(id, loops), facts.trips(loops), strict=True))
-        lanes = 1.0 if vector is None else self._lanes(facts, vector, trips[id(vector)])
+        trips = facts.trips(loops)
+        lanes = 1.0
+        if vector is not None:
+            along = next(t for loop, t in zip(loops, trips, strict=True) if loop is vector)
+            lanes = self._lanes(facts, vector, along)
         operations = sum(CYCLES.get(type(op), 0.5) for op in _varying(facts.statement))
         costs = dict.fromkeys(AccessKind, 0.0)
         for access in facts.statement.accesses:
-            costs[access.kind] += self._cost(access, facts, loops, vector, lanes)
+            costs[access.kind] += self._cost(access, facts, loops, trips, vector, lanes)
         cycles = GUARD * guarded + max(
             operations,
             costs[AccessKind.READ] / 2,
@@ -131,21 +132,19 @@ class _Estimator:
         innermost = _innermost(loops)
         if marked is not None or innermost is None or self.explicit:
             return marked
-        legality = self.schedule.legality
-        outer: Outer = frozenset()
-        for loop in takewhile(lambda other: other is not innermost, loops):
-            outer = legality.inside(outer, loop)
-        if legality.is_coincident(outer, innermost):
+        if self.schedule.is_coincident(innermost):
             return innermost
-        return (
-            innermost if self.schedule.reassociate and self._only_sums(outer, innermost) else None
-        )
+        return innermost if self.schedule.reassociate and self._only_sums(innermost) else None
 
-    def _only_sums(self, outer: Outer, loop: Loop) -> bool:
+    def _only_sums(self, loop: Loop) -> bool:
         """Whether all that iterations of a loop hand on is what statements accumulate."""
         legality = self.schedule.legality
         inside = self._domain(loop)
-        active = legality.active(outer).intersect_domain(inside).intersect_range(inside)
+        active = (
+            legality.active(self.schedule.functions_around(loop))
+            .intersect_domain(inside)
+            .intersect_range(inside)
+        )
         crossing = active.subtract(active.eq_at_multi_union_pw_aff(legality.function(loop).multi))
         for name in loop.schedule:
             if name in self.accumulating:
@@ -163,22 +162,23 @@ class _Estimator:
         found = self.in_step.get(id(loop))
         if found is None:
             around = loops[: next(n for n, other in enumerate(loops) if other is loop) + 1]
-            first, *others = (_iterations(self.facts, name, around) for name in loop.schedule)
+            first, *others = (self._iterations(name, around) for name in loop.schedule)
             found = self.in_step[id(loop)] = all(first.is_equal(other) for other in others)
         return found
+
+    def _iterations(self, name: str, loops: Sequence[Loop]) -> isl.Set:
+        """The values that the loops around a statement take together."""
+        values = outer_values(loops, self.facts.statements[name].statement).range()
+        return fix_parameters(values, self.request.sizes)
 
     def _is_sum(self, statement: StatementFacts, loops: tuple[Loop, ...]) -> bool:
         """Whether the innermost loop adds up into one element."""
         innermost = _innermost(loops)
         direction = None if innermost is None else statement.direction(loops, innermost)
         return direction is not None and all(
-            self._stride(access, statement, direction) == 0 for access in statement.statement.writes
+            statement.stride(access, direction, self.facts) == 0
+            for access in statement.statement.writes
         )
-
-    def _stride(
-        self, access: Access, statement: StatementFacts, direction: Sequence[Fraction]
-    ) -> int:
-        return statement.stride(access, direction, self.facts)
 
     def _lanes(self, statement: StatementFacts, loop: Loop, trips: float) -> float:
         width = loop.vector or min(
@@ -192,21 +192,19 @@ class _Estimator:
         access: Access,
         statement: StatementFacts,
         loops: tuple[Loop, ...],
+        trips: tuple[float, ...],
         vector: Loop | None,
         lanes: float,
     ) -> float:
         """Loads or stores per vector of instances: fewer where a register is used again."""
         cost = 1.0
-        trips = statement.trips(loops)
-        innermost = len(loops) - 1
-        while innermost > 0 and loops[innermost].unroll == 0:
-            innermost -= 1
+        innermost = _innermost(loops)
         for loop, count in zip(loops, trips, strict=True):
             direction = statement.direction(loops, loop)
-            stride = 1 if direction is None else self._stride(access, statement, direction)
+            stride = 1 if direction is None else statement.stride(access, direction, self.facts)
             if loop is vector:
                 cost *= 1.0 if stride in (0, 1) else lanes
-            elif stride == 0 and (loop is loops[innermost] or loop.unroll == 0):
+            elif stride == 0 and (loop is innermost or loop.unroll == 0):
                 cost /= max(1.0, count)
             elif stride == 0 and loop.unroll:
                 cost /= min(loop.unroll, max(1.0, count))
@@ -257,7 +255,7 @@ class _Estimator:
                 rows = prod(
                     count
                     for direction, count in jammed
-                    if abs(self._stride(access, facts, direction)) > 1
+                    if abs(facts.stride(access, direction, self.facts)) > 1
                 )
                 found[access.array.name] = max(found.get(access.array.name, 1.0), rows)
         return max(1.0, sum(found.values()))
@@ -301,34 +299,6 @@ def _varying(statement: Statement) -> Iterator[Operation]:
 def _innermost(loops: Sequence[Loop]) -> Loop | None:
     """The innermost loop that is left when short loops are written out."""
     return next((loop for loop in reversed(loops) if loop.unroll != 0), None)
-
-
-def _iterations(facts: Facts, name: str, loops: Sequence[Loop]) -> isl.Set:
-    """The values that the loops around a statement take together."""
-    domain = facts.statements[name].statement.domain
-    space = domain.get_space()
-    target = isl.Space.set_alloc(domain.get_ctx(), 0, len(loops)).align_params(space)
-    values = isl.MultiAff.zero(space.map_from_domain_and_range(target))
-    for position, loop in enumerate(loops):
-        values = values.set_aff(position, loop.schedule[name])
-    return fix_parameters(domain.apply(isl.Map.from_multi_aff(values)), facts.sizes)
-
-
-def leaves(tree: Tree, outer: tuple[Loop, ...]) -> Iterator[tuple[Leaf, tuple[Loop, ...]]]:
-    """Every leaf with the loops around it, outermost first."""
-    match tree:
-        case Leaf():
-            yield tree, outer
-        case Loop(body=body):
-            yield from leaves(body, (*outer, tree))
-        case _:
-            for child in tree.children:
-                yield from leaves(child, outer)
-
-
-def loops_around(tree: Tree, statement: str) -> tuple[Loop, ...]:
-    """The loops around a statement, outermost first."""
-    return next(outer for leaf, outer in leaves(tree, ()) if leaf.statement == statement)
 
 
 def _parallel(tree: Tree, outer: tuple[Loop, ...]) -> Iterator[tuple[Loop, tuple[Loop, ...]]]:

@@ -11,19 +11,17 @@ from collections.abc import Sequence as List
 from math import ceil, prod
 
 from ..schedule import Schedule
-from ..schedule_tree import Leaf, Loop, Sequence, Tree, chain, statements
-from ..transformation import Transformation, TransformationError
+from ..schedule_tree import Leaf, Loop, Sequence, Tree, chain, loops_around, nests, statements
+from ..transformation import TransformationError
 from ..transformations.distribute import Distribute
-from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel
-from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .contraction import PARALLEL_CYCLES, Contraction, recognise
-from .estimate import loops_around
 from .facts import Facts
 from .register_tile import register_tile
 from .request import Request
+from .steps import Steps
 
 SHORT_SUM = 4
 """Loops over so few terms are written out."""
@@ -82,11 +80,11 @@ def _is_initialised(body: Tree, name: str, facts: Facts) -> bool:
     return True
 
 
-class _Plan:
+class _Plan(Steps):
     """The steps, and the sizes of the block of the result."""
 
     def __init__(self, schedule: Schedule, found: Contraction, request: Request) -> None:
-        self.schedule = schedule
+        super().__init__(schedule, found.statement)
         self.found = found
         self.all = statements(_nest_of(schedule.tree, found.statement))
         self.lanes = schedule.target.lanes(found.streamed.array.element_type)
@@ -102,17 +100,17 @@ class _Plan:
         """The schedule with all statements in blocks of the result."""
         found = self.found
         members = (found.rows, found.vector)
-        self._interchange((*found.others, *members))
-        self._tile(members, (self.tile.rows, self.tile.vectors * self.lanes))
-        self._apply(Distribute(self._names(members)))
-        self._interchange((*members, *found.terms), (*found.terms, *members))
+        self.interchange((*found.others, *members))
+        self.make_tiles(members, (self.tile.rows, self.tile.vectors * self.lanes))
+        self.step(Distribute(self._names(members)))
+        self.interchange((*found.terms, *members))
         short = [name for name in found.terms if found.extents[name] <= SHORT_SUM]
-        self._apply(Unroll(self._names((*short[-2:], *members))))
+        self.step(Unroll(self._names((*short[-2:], *members))))
         for statement in self.all:
             vector = f"{statement}.{found.vector}"
             if statement != found.statement:
-                self._apply(Unroll((f"{statement}.{found.rows}", vector)))
-            self._apply(Vectorize((vector,), self.lanes))
+                self.step(Unroll((f"{statement}.{found.rows}", vector)))
+            self.step(Vectorize((vector,), self.lanes))
         if self.threads > 1:
             self._parallel()
         return self.schedule
@@ -124,30 +122,16 @@ class _Plan:
             step = Parallel((f"{self.found.statement}.{loop.name}",))
             trips = self.found.extents.get(loop.name, self.threads)
             if trips >= self.threads and self.schedule.legal(step):
-                self._apply(step)
+                self.step(step)
                 return
 
     def _names(self, members: List[str]) -> tuple[str, ...]:
-        return tuple(f"{self.found.statement}.{name}" for name in members)
-
-    def _apply(self, step: Transformation) -> None:
-        self.schedule = self.schedule.apply(step)
-
-    def _tile(self, members: List[str], sizes: tuple[int, int]) -> None:
-        self._apply(Tile(self._names(members), sizes))
-
-    def _interchange(self, order: List[str], new: List[str] | None = None) -> None:
-        """Puts loops of one chain into an order, if they are not."""
-        names = self._names(new or order)
-        now = self.schedule.chain(names)
-        if [loop.name for loop in now] != list(new or order):
-            self._apply(Interchange(names))
+        return tuple(self.name(name) for name in members)
 
 
 def _nest_of(tree: Tree, statement: str) -> Tree:
     """The top-level nest that a statement is in."""
-    children = tree.children if isinstance(tree, Sequence) else (tree,)
-    return next(child for child in children if statement in statements(child))
+    return next(child for child in nests(tree) if statement in statements(child))
 
 
 def _loop_around(tree: Tree, statement: str) -> Loop:

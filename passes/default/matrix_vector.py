@@ -5,20 +5,17 @@ from __future__ import annotations
 from math import ceil
 
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree
+from ..schedule_tree import Loop, Tree, leaves
 from ..transformation import TransformationError
 from ..transformations.parallel import Parallel
 from ..transformations.rfactor import Rfactor
 from ..transformations.strip_mine import StripMine
 from ..transformations.unroll_and_jam import UnrollAndJam
-from .estimate import leaves
 from .request import Request
+from .vector_parallel import PARALLEL_WORK
 
 ROWS = 4
 """Rows of a matrix that are streamed at the same time."""
-
-PARALLEL_WORK = 50_000
-"""Statement instances below which threads cost more than they save."""
 
 PARTIAL_WORK = 16
 """Instances per element of the partial results that threads sum up, at least."""

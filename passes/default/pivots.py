@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..legality import Outer
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, statements
+from ..schedule_tree import Loop, Tree, loops_around, statements
 from ..transformation import TransformationError
 from ..transformations.split import Split
-from .estimate import loops_around
 from .request import Request
 from .vector_parallel import vector_parallel
 
@@ -74,8 +72,4 @@ def _added(before: Schedule, after: Schedule) -> Iterator[str]:
 
 def _is_independent(schedule: Schedule, statement: str, depth: int) -> bool:
     """Whether no iteration of the loop at this depth around a statement depends on another."""
-    loops = loops_around(schedule.tree, statement)
-    outer: Outer = frozenset()
-    for loop in loops[:depth]:
-        outer = schedule.legality.inside(outer, loop)
-    return schedule.legality.is_coincident(outer, loops[depth])
+    return schedule.is_coincident(loops_around(schedule.tree, statement)[depth])

@@ -11,8 +11,8 @@ from dataclasses import replace
 from math import ceil, prod
 
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Sequence, Tree, chain, statements
-from ..transformation import Transformation, TransformationError
+from ..schedule_tree import Loop, Sequence, Tree, chain, loops_around, statements
+from ..transformation import TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.pack import Pack
 from ..transformations.parallel import Parallel
@@ -20,10 +20,10 @@ from ..transformations.reorder import Reorder
 from ..transformations.tile import Tile
 from ..transformations.vectorize import Vectorize
 from .contraction import PARALLEL_CYCLES, ContractionPlan, recognise, selects
-from .estimate import loops_around
 from .facts import bytes_of
 from .register_tile import RegisterTile, even_size, register_tile
 from .request import Request
+from .steps import Steps
 
 COPIES_OF_L2 = 0.0625
 """The part of the second-level cache that the copies of some iterations may fill."""
@@ -51,33 +51,32 @@ def private_contraction(schedule: Schedule, nest: Tree, request: Request) -> Sch
         return None
 
 
-class _Plan:
+class _Plan(Steps):
     """The steps for a nest whose loops `shared` contain all statements."""
 
     def __init__(
         self, schedule: Schedule, shared: tuple[Loop, ...], name: str, request: Request
     ) -> None:
-        self.schedule = schedule
+        super().__init__(schedule, name)
         self.shared = shared
-        self.name = name
         self.request = request
         self.rows = f"{name}.{shared[-1].name}"
         self.others = [other for other in statements(shared[0]) if other != name]
 
     def apply(self, array: str) -> Schedule | None:
         """The schedule with private rows of `array`; None where there is no contraction then."""
-        self._apply(Pack((self.rows,), array))
+        self.step(Pack((self.rows,), array))
         block = self._share()
         tile, height = self._block_rows()
         self._separate(array)
         own = chain(self.schedule.loop(self.rows))
         facts = self.request.facts(self.schedule.scop)
-        around = loops_around(self.schedule.tree, self.name)
+        around = loops_around(self.schedule.tree, self.statement)
         outside = around[: len(around) - len(own)]
-        found = recognise(self.schedule, self.name, around, facts, fixed=len(outside))
+        found = recognise(self.schedule, self.statement, around, facts, fixed=len(outside))
         if found is None:
             return None
-        statement = facts.statements[self.name]
+        statement = facts.statements[self.statement]
         varies = any(selects(statement, loop, found.streamed) for loop in outside)
         if found.rows == self.shared[-1].name:
             found = replace(found, extents={**found.extents, found.rows: height})
@@ -97,25 +96,22 @@ class _Plan:
         lanes = planned.target.lanes(found.streamed.array.element_type)
         is_long = statement.instances / lanes / 2 >= PARALLEL_CYCLES
         is_shared = self.request.threads > 1 and is_long
-        return planned.apply(Parallel((f"{self.name}.{block}",))) if is_shared else planned
-
-    def _apply(self, step: Transformation) -> None:
-        self.schedule = self.schedule.apply(step)
+        return planned.apply(Parallel((f"{self.statement}.{block}",))) if is_shared else planned
 
     def _share(self) -> str:
         """Makes a tile of the outermost loop for each thread; the loop over these."""
-        statement = self.request.facts(self.schedule.scop).statements[self.name]
-        (trips, *_) = statement.trips(loops_around(self.schedule.tree, self.name))
-        outermost = f"{self.name}.{self.shared[0].name}"
+        statement = self.request.facts(self.schedule.scop).statements[self.statement]
+        (trips, *_) = statement.trips(loops_around(self.schedule.tree, self.statement))
+        outermost = f"{self.statement}.{self.shared[0].name}"
         step = Tile((outermost,), (ceil(trips / self.request.threads),))
         (block,) = step.new_loops(self.schedule)
-        self._apply(step)
+        self.step(step)
         return block
 
     def _block_rows(self) -> tuple[RegisterTile, int]:
         """Makes tiles of iterations whose rows fit a cache; the register tile and their size."""
-        statement = self.request.facts(self.schedule.scop).statements[self.name]
-        around = loops_around(self.schedule.tree, self.name)
+        statement = self.request.facts(self.schedule.scop).statements[self.statement]
+        around = loops_around(self.schedule.tree, self.statement)
         trips = dict(zip((loop.name for loop in around), statement.trips(around), strict=True))
         (store,) = statement.statement.writes
         inside = around[len(self.shared) + 1 :]
@@ -130,16 +126,16 @@ class _Plan:
         most = int(target.caches[2] * COPIES_OF_L2 / (columns * bytes_of(element_type)))
         height = even_size(extent, most, tile.rows)
         if height < extent:
-            self._apply(Tile((self.rows,), (height,)))
+            self.step(Tile((self.rows,), (height,)))
         return tile, min(height, extent)
 
     def _separate(self, array: str) -> None:
         """Gives each statement loops of its own over the rows of a block."""
-        self._apply(Distribute((self.rows,)))
+        self.step(Distribute((self.rows,)))
         # Last, what the last iteration writes back would become a loop of its own, far away.
         earlier = Reorder((), (f"unpack_{array}", self.others[-1]))
         if self.schedule.legal(earlier):
-            self._apply(earlier)
+            self.step(earlier)
         own = chain(self.schedule.loop(self.rows))
         if isinstance(own[-1].body, Sequence):
-            self._apply(Distribute(tuple(f"{self.name}.{loop.name}" for loop in own)))
+            self.step(Distribute(tuple(f"{self.statement}.{loop.name}" for loop in own)))

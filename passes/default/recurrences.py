@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..legality import Outer
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree
+from ..schedule_tree import Loop, Tree, leaves, loops_around
 from ..transformation import Transformation, TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.interchange import Interchange
@@ -12,17 +12,14 @@ from ..transformations.parallel import Parallel
 from ..transformations.strip_mine import StripMine
 from ..transformations.unroll_and_jam import UnrollAndJam
 from ..transformations.vectorize import Vectorize
-from .estimate import leaves, loops_around
 from .request import Request
+from .vector_parallel import PARALLEL_WORK
 
 CHAINS = 4
 """Recurrences along rows that run at the same time: one waits while the others compute."""
 
 COLUMNS = 64
 """Columns whose recurrences run together: some cache lines of every row."""
-
-PARALLEL_WORK = 50_000
-"""Statement instances below which threads cost more than they save."""
 
 
 def recurrences(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Sequence, Tree, chain
-from ..transformation import Transformation, TransformationError
+from ..schedule_tree import Loop, Tree, chain, leaves, nests
 from ..transformations.fuse import Fuse
 from ..transformations.interchange import Interchange
-from .estimate import leaves
 from .request import Request
+from .steps import attempt
 
 
 def share_streams(schedule: Schedule, request: Request) -> Schedule:
@@ -17,22 +16,17 @@ def share_streams(schedule: Schedule, request: Request) -> Schedule:
     for i: for j: x[i] += A[i, j] * y[j]          for i: for j: x[i] += A[i, j] * y[j]
     for i: for j: z[i] += A[j, i] * w[j]    ->                  z[j] += A[i, j] * w[i]
     """
-    for position in range(len(_nests(schedule))):
-        schedule = _along_rows(schedule, _nests(schedule)[position], request)
+    for position in range(len(nests(schedule.tree))):
+        schedule = _along_rows(schedule, nests(schedule.tree)[position], request)
     position = 0
-    while position + 1 < len(_nests(schedule)):
-        first, second = _nests(schedule)[position : position + 2]
+    while position + 1 < len(nests(schedule.tree)):
+        first, second = nests(schedule.tree)[position : position + 2]
         joined = _join(schedule, first, second, request)
         if joined is None:
             position += 1
         else:
             schedule = joined
     return schedule
-
-
-def _nests(schedule: Schedule) -> tuple[Tree, ...]:
-    tree = schedule.tree
-    return tree.children if isinstance(tree, Sequence) else (tree,)
 
 
 def _along_rows(schedule: Schedule, nest: Tree, request: Request) -> Schedule:
@@ -53,7 +47,7 @@ def _along_rows(schedule: Schedule, nest: Tree, request: Request) -> Schedule:
     jumps = [sum(stride > 1 for stride in along) for along in strides]
     if jumps[0] >= jumps[1]:
         return schedule
-    return _try(schedule, Interchange(_names(loops[::-1]))) or schedule
+    return attempt(schedule, Interchange(_names(loops[::-1]))) or schedule
 
 
 def _names(loops: tuple[Loop, ...]) -> tuple[str, ...]:
@@ -67,11 +61,11 @@ def _join(schedule: Schedule, first: Tree, second: Tree, request: Request) -> Sc
     rows = _rows(schedule, first, request)
     if not rows & _rows(schedule, second, request):
         return None
-    fused = _try(schedule, Fuse(_names((first, second))))
+    fused = attempt(schedule, Fuse(_names((first, second))))
     if fused is None:
         return None
     if isinstance(first.body, Loop) and isinstance(second.body, Loop):
-        return _try(fused, Fuse(_names((first.body, second.body)))) or fused
+        return attempt(fused, Fuse(_names((first.body, second.body)))) or fused
     return fused
 
 
@@ -88,10 +82,3 @@ def _rows(schedule: Schedule, nest: Loop, request: Request) -> set[tuple[str, in
         for access in statement.statement.accesses
         if facts.bytes(access.array) > near and statement.stride(access, direction, facts) > 1
     }
-
-
-def _try(schedule: Schedule, step: Transformation) -> Schedule | None:
-    try:
-        return schedule.apply(step)
-    except TransformationError:
-        return None

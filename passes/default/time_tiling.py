@@ -16,7 +16,7 @@ from math import prod
 from ..schedule import Schedule
 from ..schedule_tree import Leaf, Loop, Tree, chain, statements
 from ..schedule_tree import Sequence as Parts
-from ..transformation import Transformation, TransformationError
+from ..transformation import TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.parallel import Parallel
 from ..transformations.tile import Tile
@@ -25,6 +25,7 @@ from ..transformations.vectorize import Vectorize
 from ..transformations.wavefront import Wavefront
 from .facts import Facts, coefficients, footprint
 from .request import Request
+from .steps import attempt
 
 SWEEPS = (2, 4, 8, 16, 32, 64)
 """Sizes of a tile in the time loop."""
@@ -93,7 +94,7 @@ def time_band(schedule: Schedule, nest: Tree, request: Request) -> tuple[Loop, .
     is_marked = any(loop.parallel or loop.vector or loop.unroll is not None for loop in band)
     if len(band) < 2 or not is_plain or is_marked:
         return None
-    if schedule.legality.is_coincident(frozenset(), band[0]):
+    if schedule.is_coincident(band[0]):
         return None
     return band if _repeats(request.facts(schedule.scop), band) else None
 
@@ -228,22 +229,15 @@ def _spans(
 def _vectorised(schedule: Schedule, names: Sequence[str], innermost: str) -> Schedule | None:
     """Every statement in vector loops of its own, where that is legal."""
     if len(names) > 1:
-        distributed = _try(schedule, Distribute((f"{names[0]}.{innermost}",)))
+        distributed = attempt(schedule, Distribute((f"{names[0]}.{innermost}",)))
         if distributed is None:
             return None
         schedule = distributed
     is_vector = False
     for name in names:
         loop = f"{name}.{innermost}"
-        vector = _try(schedule, Vectorize((loop,)))
+        vector = attempt(schedule, Vectorize((loop,)))
         if vector is not None:
-            schedule = _try(vector, Unroll((loop,), UNROLL)) or vector
+            schedule = attempt(vector, Unroll((loop,), UNROLL)) or vector
             is_vector = True
     return schedule if is_vector else None
-
-
-def _try(schedule: Schedule, step: Transformation) -> Schedule | None:
-    try:
-        return schedule.apply(step)
-    except TransformationError:
-        return None

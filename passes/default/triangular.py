@@ -14,7 +14,7 @@ from ..polyhedral.counting import fix_parameters
 from ..polyhedral.scop import Access
 from ..schedule import Schedule
 from ..schedule_tree import Loop, Tree, chain, statements
-from ..transformation import Transformation, TransformationError
+from ..transformation import TransformationError
 from ..transformations.interchange import Interchange
 from ..transformations.pack import Pack
 from ..transformations.parallel import Parallel
@@ -24,6 +24,7 @@ from ..transformations.vectorize import Vectorize
 from .contraction import selects
 from .facts import Facts, StatementFacts
 from .request import Request
+from .steps import Steps
 
 WORTHWHILE = 500_000
 """Statement instances below which tiles are not worth their edges."""
@@ -102,7 +103,7 @@ def _is_permutation(statement: StatementFacts, around: Sequence[Loop]) -> bool:
     return all(sorted(row) == [0, 0, 1] for row in (*slopes, *zip(*slopes, strict=True)))
 
 
-class _Plan:
+class _Plan(Steps):
     """The steps that lead to register tiles."""
 
     def __init__(
@@ -112,7 +113,7 @@ class _Plan:
         facts: Facts,
         request: Request,
     ) -> None:
-        self.schedule = schedule
+        super().__init__(schedule, found.statement)
         self.found = found
         self.facts = facts
         self.threads = request.threads
@@ -123,14 +124,14 @@ class _Plan:
     def apply(self, order: tuple[str, str]) -> Schedule:
         """The schedule with loops outside of the block in this order."""
         found = self.found
-        self._interchange((*order, found.terms))
+        self.interchange((*order, found.terms))
         strided = [access for access in found.streamed if not self._is_row(access)]
         outside = self._packed(order, strided) if strided else ()
         sizes = {found.rows: ROWS, found.vector: self.vectors * self.lanes}
-        tiles = self._tile(order, tuple(sizes[loop] for loop in order))
-        self._interchange((found.terms, found.rows, found.vector))
-        self._apply(Unroll((self._name(found.rows), self._name(found.vector))))
-        self._apply(Vectorize((self._name(found.vector),), self.lanes))
+        tiles = self.make_tiles(order, tuple(sizes[loop] for loop in order))
+        self.interchange((found.terms, found.rows, found.vector))
+        self.step(Unroll((self.name(found.rows), self.name(found.vector))))
+        self.step(Vectorize((self.name(found.vector),), self.lanes))
         if self.threads > 1 and not self._parallel(tiles) and not outside:
             raise TransformationError("no loop over tiles can run in parallel")
         return self.schedule
@@ -138,51 +139,33 @@ class _Plan:
     def _is_row(self, access: Access) -> bool:
         """Whether the vector loop goes along a row of an operand."""
         statement = self.facts.statements[self.found.statement]
-        loops = chain(self.schedule.loop(self._name(self.found.rows)))
+        loops = chain(self.schedule.loop(self.name(self.found.rows)))
         outer = self.schedule.outer(loops[0])
         vector = next(loop for loop in (*outer, *loops) if loop.name == self.found.vector)
         return statement.stride(access, statement.slopes(vector), self.facts) == 1
 
     def _packed(self, order: tuple[str, str], strided: Sequence[Access]) -> tuple[str, ...]:
         """Transposes the operands for some terms of the sum at a time."""
-        tiles = self._tile((self.found.terms,), (DEPTH,))
-        self._interchange((*tiles, *order, self.found.terms))
+        tiles = self.make_tiles((self.found.terms,), (DEPTH,))
+        self.interchange((*tiles, *order, self.found.terms))
         for name in dict.fromkeys(access.array.name for access in strided):
-            self._apply(Pack((self._name(tiles[0]),), name, (1, 0)))
+            self.step(Pack((self.name(tiles[0]),), name, (1, 0)))
             copy = f"pack_{name}"
             rows, columns = f"{copy}.{name}0", f"{copy}.{name}1"
             step = Tile((rows,), (self.lanes,))
             (blocks,) = step.new_loops(self.schedule)
-            self._apply(step)
-            self._apply(Interchange((columns, rows)))
-            self._apply(Vectorize((rows,), self.lanes))
+            self.step(step)
+            self.step(Interchange((columns, rows)))
+            self.step(Vectorize((rows,), self.lanes))
             if self.threads > 1:
-                self._apply(Parallel((f"{copy}.{blocks}",)))
+                self.step(Parallel((f"{copy}.{blocks}",)))
         return tiles
 
     def _parallel(self, tiles: Sequence[str]) -> bool:
         for tile in tiles:
             try:
-                self._apply(Parallel((self._name(tile),)))
+                self.step(Parallel((self.name(tile),)))
             except TransformationError:
                 continue
             return True
         return False
-
-    def _name(self, loop: str) -> str:
-        return f"{self.found.statement}.{loop}"
-
-    def _apply(self, step: Transformation) -> None:
-        self.schedule = self.schedule.apply(step)
-
-    def _interchange(self, order: Sequence[str]) -> None:
-        """Puts loops of one chain into an order, if they are not."""
-        names = tuple(self._name(loop) for loop in order)
-        if [loop.name for loop in self.schedule.chain(names)] != list(order):
-            self._apply(Interchange(names))
-
-    def _tile(self, loops: Sequence[str], sizes: Sequence[int]) -> tuple[str, ...]:
-        step = Tile(tuple(self._name(loop) for loop in loops), tuple(sizes))
-        names = step.new_loops(self.schedule)
-        self._apply(step)
-        return names

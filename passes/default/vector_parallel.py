@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, chain, statements
+from ..schedule_tree import Loop, Tree, chain, loops_around, statements
 from ..transformation import Transformation, TransformationError
 from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel
 from ..transformations.vectorize import Vectorize
-from .estimate import loops_around
 from .facts import Facts
 from .request import Request
+from .steps import attempt
 
 PARALLEL_WORK = 50_000
 """Statement instances below which a parallel loop costs more than it saves."""
@@ -85,7 +85,7 @@ def _parallel(schedule: Schedule, members: tuple[str, ...], facts: Facts) -> Sch
                     sum(facts.statements[other].instances for other in loop.schedule) / executions
                 )
                 marked = (
-                    _try(schedule, Parallel((_name(schedule, loop, name),)))
+                    attempt(schedule, Parallel((_name(schedule, loop, name),)))
                     if work >= PARALLEL_WORK
                     else None
                 )
@@ -95,13 +95,6 @@ def _parallel(schedule: Schedule, members: tuple[str, ...], facts: Facts) -> Sch
                     break
             executions *= trips
     return schedule
-
-
-def _try(schedule: Schedule, step: Transformation) -> Schedule | None:
-    try:
-        return schedule.apply(step)
-    except TransformationError:
-        return None
 
 
 def _name(schedule: Schedule, loop: Loop, statement: str) -> str:

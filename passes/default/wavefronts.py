@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from ..legality import Outer
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, chain
+from ..schedule_tree import Loop, Tree, chain, loops_around
 from ..transformation import TransformationError
 from ..transformations.parallel import Parallel
 from ..transformations.tile import Tile
 from ..transformations.wavefront import Wavefront
-from .estimate import loops_around
 from .request import Request
 
 SIZE = 32
@@ -30,7 +28,7 @@ def wavefronts(schedule: Schedule, nest: Tree, request: Request) -> Schedule | N
     if request.threads < 2 or not isinstance(nest, Loop):
         return None
     band = chain(nest)[:2]
-    if len(band) < 2 or _any_is_independent(schedule, band):
+    if len(band) < 2 or any(map(schedule.is_coincident, band)):
         return None
     facts = request.facts(schedule.scop)
     statement = facts.statements[next(iter(nest.schedule))]
@@ -45,13 +43,3 @@ def wavefronts(schedule: Schedule, nest: Tree, request: Request) -> Schedule | N
         return tiled.apply_all((Wavefront(tiles, (1, 1)), Parallel(tiles[1:])))
     except TransformationError:
         return None
-
-
-def _any_is_independent(schedule: Schedule, band: tuple[Loop, ...]) -> bool:
-    """Whether the iterations of one of the loops could run on threads as they are."""
-    outer: Outer = frozenset()
-    for loop in band:
-        if schedule.legality.is_coincident(outer, loop):
-            return True
-        outer = schedule.legality.inside(outer, loop)
-    return False
