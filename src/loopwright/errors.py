@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .costmodel.dataset.errors import DatasetError
+from .costmodel.learning.errors import LearningError
 from .dialects.errors import SourceError
 from .passes.polyhedral.bounds import BoundsError
 from .passes.transformation import (
@@ -35,6 +36,7 @@ __all__ = [
     "IllegalTransformation",
     "InputError",
     "KernelError",
+    "LearningError",
     "MalformedTransformation",
     "NotSpecialised",
     "OutOfMemory",
@@ -55,5 +57,6 @@ USER_ERRORS = (
     InputError,
     BuildError,
     DatasetError,
+    LearningError,
 )
 """The base classes of all of these."""

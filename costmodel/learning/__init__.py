@@ -1,0 +1,1 @@
+"""Learning from labels: reading and splitting them, metrics, training, reports."""

@@ -1,0 +1,235 @@
+"""From labelled pairs to what a model is trained on: programs read, schedules replayed, features.
+
+What was computed once is kept on disk, found by program, schedules and the features' schema.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import os
+import pickle
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.func import FuncOp
+
+from ...dialects.errors import SourceError
+from ...dialects.parse import parse_module
+from ...passes.default.request import Request
+from ...passes.pipeline import parse_pipeline
+from ...passes.polyhedral.raising import raise_function
+from ...passes.schedule import Schedule
+from ...passes.transformation import TransformationError
+from .pairs import ProgramPairs
+
+PROGRAMS_PER_PROCESS = 64
+"""After so many programs a worker is replaced: isl's memory grows with what it has seen."""
+
+
+class Unsupported(Exception):
+    """A program that a model has no features for; `str()` is one line."""
+
+
+class Featuriser(Protocol):
+    """Turns schedules of one program into what a model learns from; goes to other processes."""
+
+    @property
+    def schema(self) -> str:
+        """Name and version of the features; one word. Another text where other ones come out."""
+        ...
+
+    def featurise(self, request: Request, schedules: Sequence[Schedule]) -> Sequence[Any]:
+        """The features of each schedule; raises Unsupported.
+
+        They are pickled together: what schedules share is stored once.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramExamples:
+    """Features and labels of the schedules of one program, one entry each (see `ProgramPairs`)."""
+
+    key: str
+    text: str
+    origin: str
+    schedules: tuple[str, ...]
+    speedups: NDArray[np.float64]
+    censored: NDArray[np.bool_]
+    features: tuple[Any, ...]
+
+
+@dataclass
+class Skipped:
+    """Why programs and schedules are no examples, and how many of each reason."""
+
+    programs: Counter[str] = field(default_factory=Counter[str])
+    schedules: Counter[str] = field(default_factory=Counter[str])
+
+
+Progress = Callable[[int, int], None]
+"""Is told how many programs are done, of how many."""
+
+
+def load_examples(
+    programs: Sequence[ProgramPairs],
+    featuriser: Featuriser,
+    *,
+    cache: Path | None = None,
+    workers: int = 1,
+    progress: Progress = lambda done, total: None,
+) -> tuple[list[ProgramExamples], Skipped]:
+    """The examples of all programs, in their order, and what was left out.
+
+    Raises OSError where the cache cannot be written.
+    """
+    folder = None if cache is None else cache / featuriser.schema
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    found: dict[int, _Found] = {}
+    with closing(_all(programs, featuriser, folder, workers)) as results:
+        for position, result in results:
+            found[position] = result
+            progress(len(found), len(programs))
+    skipped = Skipped()
+    examples: list[ProgramExamples] = []
+    for position, program in enumerate(programs):
+        result = found[position]
+        skipped.schedules.update(result.skipped)
+        if result.reason is not None:
+            skipped.programs[result.reason] += 1
+        elif result.features:
+            examples.append(_examples(program, result.features))
+    return examples, skipped
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What one program gave: features by position of the schedule, or why there are none."""
+
+    features: Mapping[int, Any]
+    skipped: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+def _all(
+    programs: Sequence[ProgramPairs], featuriser: Featuriser, folder: Path | None, workers: int
+) -> Generator[tuple[int, _Found]]:
+    missing: list[int] = []
+    for position, program in enumerate(programs):
+        known = None if folder is None else _read(_file(folder, program))
+        if known is None:
+            missing.append(position)
+        else:
+            yield position, known
+    if workers <= 1 or len(missing) <= 1:
+        for position in missing:
+            yield position, _compute(programs[position], featuriser, folder)
+        return
+    # Not forked: isl and torch have threads and locks of their own.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(
+        workers, context, max_tasks_per_child=PROGRAMS_PER_PROCESS
+    ) as executor:
+        try:
+            futures = {
+                executor.submit(_compute, programs[position], featuriser, folder): position
+                for position in missing
+            }
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        except BaseException:
+            executor.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _compute(program: ProgramPairs, featuriser: Featuriser, folder: Path | None) -> _Found:
+    found = _featurise(program, featuriser)
+    if folder is not None:
+        _write(_file(folder, program), found)
+    return found
+
+
+def _featurise(program: ProgramPairs, featuriser: Featuriser) -> _Found:
+    try:
+        original = original_schedule(program.text, fast_math=program.fast_math)
+    except SourceError as error:
+        return _Found({}, reason=f"cannot be read: {error.message}")
+    schedules: dict[int, Schedule] = {}
+    skipped: list[str] = []
+    for position, text in enumerate(program.schedules):
+        try:
+            schedules[position] = original.apply_all(parse_pipeline(text))
+        except TransformationError as error:
+            skipped.append(f"does not apply any more: {type(error).__name__}")
+        except SourceError as error:
+            skipped.append(f"cannot be read: {error.message}")
+    features: dict[int, Any] = {}
+    for threads in sorted(set(program.threads)):
+        chosen = [position for position in schedules if program.threads[position] == threads]
+        request = Request(program.sizes, threads)
+        try:
+            rows = featuriser.featurise(request, [schedules[position] for position in chosen])
+        except Unsupported as error:
+            return _Found({}, tuple(skipped), str(error))
+        features.update(zip(chosen, rows, strict=True))
+    return _Found(features, tuple(skipped))
+
+
+def original_schedule(text: str, *, fast_math: bool = False) -> Schedule:
+    """The only function of a program, without transformations; raises SourceError."""
+    module = parse_module(text, "<program>")
+    function = next(op for op in module.body.ops if isinstance(op, FuncOp))
+    return Schedule.original(raise_function(function), reassociate=fast_math)
+
+
+def _examples(program: ProgramPairs, features: Mapping[int, Any]) -> ProgramExamples:
+    kept = sorted(features)
+    return ProgramExamples(
+        program.key,
+        program.text,
+        program.origin,
+        tuple(program.schedules[position] for position in kept),
+        program.speedups[kept],
+        program.censored[kept],
+        tuple(features[position] for position in kept),
+    )
+
+
+def _file(folder: Path, program: ProgramPairs) -> Path:
+    """Where the features of a program are; other schedules or threads are another file."""
+    state = hashlib.blake2b(program.key.encode(), digest_size=16)
+    state.update(repr((program.schedules, program.threads, program.fast_math)).encode())
+    return folder / f"{state.hexdigest()}.pickle"
+
+
+def _read(path: Path) -> _Found | None:
+    """What was stored; None where there is nothing, or nothing whole."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    digest, payload = data[:16], data[16:]
+    if hashlib.blake2b(payload, digest_size=16).digest() != digest:
+        return None
+    return pickle.loads(payload)
+
+
+def _write(path: Path, found: _Found) -> None:
+    payload = pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
+    temporary = path.with_suffix(f".{os.getpid()}")
+    try:
+        temporary.write_bytes(hashlib.blake2b(payload, digest_size=16).digest() + payload)
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,105 @@
+"""Labelled pairs, program by program, as they lie in a directory of shards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..dataset.arrow import Row
+from ..dataset.schema import FAILED
+from ..dataset.shards import list_shards, read_table
+from .errors import LearningError
+
+COLUMNS = [
+    "program_key",
+    "program",
+    "sizes",
+    "schedule",
+    "status",
+    "seconds",
+    "baseline_seconds",
+    "threads",
+    "fast_math",
+    "origin",
+    "machine",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramPairs:
+    """A program with its labelled schedules (pipelines of passes); arrays have one entry each.
+
+    `key` identifies text and sizes. `speedups` is over the program as written on one thread; where
+    `censored`, the schedule was cut off and this is an upper bound. `threads` is how many threads a
+    pair is to be predicted for: for schedules without parallel loops, as many as the others have.
+    """
+
+    key: str
+    text: str
+    sizes: Mapping[str, int]
+    fast_math: bool
+    origin: str
+    schedules: tuple[str, ...]
+    speedups: NDArray[np.float64]
+    censored: NDArray[np.bool_]
+    threads: tuple[int, ...]
+
+
+def read_pairs(directory: Path, machine: str | None = None) -> list[ProgramPairs]:
+    """All labelled pairs of one machine, sorted by program; raises DatasetError, LearningError.
+
+    `machine` is a part of the machine's fingerprint; needed when there are labels of several.
+    """
+    listing = list_shards(directory)
+    if not listing.shards:
+        raise LearningError(f"{directory} has no shards of labels; make some: loopwright data")
+    rows: list[Row] = read_table(listing.shards, COLUMNS).to_pylist()
+    rows = _of_one_machine(
+        [row for row in rows if row["status"] != FAILED and row["schedule"]], machine, directory
+    )
+    threads = max(row["threads"] for row in rows)
+    programs: dict[bytes, list[Row]] = {}
+    for row in rows:
+        programs.setdefault(row["program_key"], []).append(row)
+    return [_program(programs[key], threads) for key in sorted(programs)]
+
+
+def count_pairs(programs: Iterable[ProgramPairs]) -> int:
+    """How many pairs there are in all."""
+    return sum(len(program.schedules) for program in programs)
+
+
+def _of_one_machine(rows: Sequence[Row], machine: str | None, directory: Path) -> list[Row]:
+    machines = sorted(
+        {row["machine"] for row in rows if machine is None or machine in row["machine"]}
+    )
+    if not machines:
+        which = f" of a machine with '{machine}' in its fingerprint" if machine else ""
+        raise LearningError(f"{directory} has no labelled pairs{which}")
+    if len(machines) > 1:
+        names = " and ".join(machines)
+        raise LearningError(
+            f"{directory} has labels of {len(machines)} machines, and a model is for one: choose "
+            f"by a part of the fingerprint with --machine; there are {names}"
+        )
+    return [row for row in rows if row["machine"] == machines[0]]
+
+
+def _program(rows: Sequence[Row], threads: int) -> ProgramPairs:
+    first = rows[0]
+    return ProgramPairs(
+        first["program_key"].hex(),
+        first["program"],
+        json.loads(first["sizes"]),
+        bool(first["fast_math"]),
+        first["origin"],
+        tuple(row["schedule"] for row in rows),
+        np.array([row["baseline_seconds"] / row["seconds"] for row in rows], np.float64),
+        np.array([row["status"] == "censored" for row in rows], np.bool_),
+        tuple(row["threads"] if "parallel" in row["schedule"] else threads for row in rows),
+    )

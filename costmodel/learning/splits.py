@@ -1,0 +1,57 @@
+"""Which programs a model is trained on, chosen with, and tested on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+TRAINING = 0.8
+VALIDATION = 0.1
+"""Shares of the programs; the rest is for the test."""
+
+
+class HasText(Protocol):
+    """Anything of one program."""
+
+    @property
+    def text(self) -> str:
+        """The program's text."""
+        ...
+
+
+Item = TypeVar("Item", bound=HasText)
+
+
+@dataclass(frozen=True)
+class Split(Generic[Item]):
+    """Programs for training, for choosing the best state on the way, and for the test."""
+
+    training: list[Item]
+    validation: list[Item]
+    test: list[Item]
+
+
+def position(text: str) -> float:
+    """A number in [0, 1) that follows from a program's text alone, not from its sizes.
+
+    So the same program at other sizes is in the same part, and a program stays where it is when
+    others are added.
+    """
+    digest = hashlib.blake2b(text.encode(), digest_size=8, person=b"split").digest()
+    return int.from_bytes(digest, "big") / 2**64
+
+
+def split(programs: Iterable[Item]) -> Split[Item]:
+    """Splits by program, never by pair."""
+    result: Split[Item] = Split([], [], [])
+    for program in programs:
+        where = position(program.text)
+        if where < TRAINING:
+            result.training.append(program)
+        elif where < TRAINING + VALIDATION:
+            result.validation.append(program)
+        else:
+            result.test.append(program)
+    return result

@@ -1,0 +1,1 @@
+"""Learned cost models, one file each; `registry.py` lists them."""

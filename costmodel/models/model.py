@@ -1,0 +1,104 @@
+"""What every learned cost model can do: be trained, predict, be stored."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...passes.default.request import Request
+from ...passes.schedule import Schedule
+from ..learning.examples import Featuriser, ProgramExamples
+
+LOWEST = 1e-3
+"""Predictions below this are cut off: a speed-up is positive."""
+
+
+@dataclass(frozen=True)
+class TrainingProgress:
+    """Where a training is: errors as shares, `best` that of the best state so far."""
+
+    epoch: int
+    epochs: int
+    training_error: float
+    validation_error: float
+    best: float
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """How to train, whatever the model; each reads what means something to it.
+
+    None stands for the model's own default. `checkpoint` is a file that the state of the training
+    is kept in; with `resume` it goes on from there. `report` is told about every epoch.
+    """
+
+    epochs: int | None = None
+    learning_rate: float | None = None
+    seed: int = 0
+    device: str = "cpu"
+    patience: int | None = None
+    checkpoint: Path | None = None
+    resume: bool = False
+    report: Callable[[TrainingProgress], None] = lambda progress: None
+
+
+class LearnedModel(ABC):
+    """A cost model with parameters that are learned from labels; a `CostModel` for searches.
+
+    `configuration` is plain data from which, with `state()`, the model can be made again.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, configuration: Mapping[str, Any]) -> None:
+        """A model that has learned nothing yet; raises LearningError for unknown options."""
+        self.configuration = dict(configuration)
+
+    @property
+    @abstractmethod
+    def featuriser(self) -> Featuriser:
+        """What makes the features of this model."""
+
+    @abstractmethod
+    def fit(
+        self,
+        training: Sequence[ProgramExamples],
+        validation: Sequence[ProgramExamples],
+        options: TrainingOptions,
+    ) -> None:
+        """Learns; keeps the state that is best on `validation`, also when interrupted (Ctrl-C).
+
+        Raises LearningError; KeyboardInterrupt, with the best state kept.
+        """
+
+    @abstractmethod
+    def score(self, features: Sequence[Any]) -> NDArray[np.float64]:
+        """The predicted speed-ups of schedules, of any programs, from their features."""
+
+    @abstractmethod
+    def state(self) -> Mapping[str, Any]:
+        """What was learned: numbers, texts, tensors, and lists and dictionaries of these."""
+
+    @abstractmethod
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Takes over what `state` has given."""
+
+    def predict(self, request: Request, schedules: Sequence[Schedule]) -> Sequence[float]:
+        """The speed-up of each schedule over its program as written; raises Unsupported."""
+        if not schedules:
+            return []
+        found = self.score(self.featuriser.featurise(request, schedules))
+        return np.maximum(found, LOWEST).tolist()
+
+    @classmethod
+    def restored(cls, configuration: Mapping[str, Any], state: Mapping[str, Any]) -> Self:
+        """A model that was stored."""
+        model = cls(configuration)
+        model.restore(state)
+        return model
