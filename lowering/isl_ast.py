@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import reduce
 
 import islpy as isl
 
@@ -108,7 +109,10 @@ class _AstBuilder:
         self.is_checked = is_checked
 
     def build(self, tree: Tree) -> MarkedAst:
-        self.result.root = self._generate(self._to_isl(tree, (), self.domains), self.context)
+        schedule = self._to_isl(tree, (), self.domains)
+        if self.entries:
+            schedule = self._guard_entries(schedule.get_root()).get_schedule()
+        self.result.root = self._generate(schedule, self.context)
         if self.failure is not None:
             raise self.failure
         return self.result
@@ -168,6 +172,19 @@ class _AstBuilder:
                     self.entries[mark] = tile_box(tree, outer, domains)
                 node = schedule.get_root().child(0).insert_partial_schedule(sum_of_affs(affs))
                 return node.insert_mark(isl.Id(mark)).get_schedule()
+
+    def _guard_entries(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """Has tiles entered only where they have instances.
+
+        isl leaves conditions to the loops inside, which run no iteration otherwise; the cases of a
+        tile have other loops.
+        """
+        for position in range(node.n_children()):
+            node = self._guard_entries(node.child(position)).parent()
+        if node.get_type() != isl.schedule_node_type.mark:
+            return node
+        box = self.entries.get(node.mark_get_id().get_name())
+        return node if box is None else node.insert_guard(_reached(box))
 
     def _before_mark(self, mark: isl.Id, build: isl.AstBuild) -> None:
         name = mark.get_name()
@@ -230,6 +247,14 @@ class _AstBuilder:
         domains, context = restrict_to_tile(box, tiles, parameters)
         schedule = self._to_isl(box.entry, box.outer, domains, entries=False)
         return TileCase(condition, self._generate(schedule, context), parameters, origin)
+
+
+def _reached(box: TileBox) -> isl.Set:
+    """The values of the outer loops at which a tile has instances."""
+    parts = (
+        outer_schedule(box.outer, name, domain).range() for name, domain in box.domains.items()
+    )
+    return reduce(isl.Set.union, parts).coalesce()
 
 
 def _depths(domains: Mapping[str, isl.Set]) -> dict[str, int]:

@@ -89,10 +89,12 @@ def recognise(
     reads = [access for access in statement.statement.reads if access is not accumulation.load]
     free = [loop for loop in around if selects(statement, loop, result)]
     terms = [loop for loop in around if loop not in free]
+    if len(free) != 2:
+        return None
     for vector, rows in (free, free[::-1]):
         streamed = tuple(access for access in reads if selects(statement, vector, access))
         is_contiguous = statement.stride(result, statement.slopes(vector), facts) == 1
-        if is_contiguous and streamed and len(terms) == 1:
+        if is_contiguous and streamed:
             return TriangularContraction(name, vector.name, rows.name, terms[0].name, streamed)
     return None
 

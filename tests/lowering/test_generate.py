@@ -1,5 +1,8 @@
 """What kind of loops schedules become."""
 
+import numpy as np
+import pytest
+
 import loopwright
 from loopwright.lowering.generate import generate
 
@@ -125,3 +128,29 @@ func.func @copy(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) 
     assert "memref.alloca() {alignment = 64 : i64} : memref<f64>" in together
     apart = loop_ir("distribute{loops=i}", text)
     assert "memref<100xf64>" in apart
+
+
+NEIGHBOUR = """
+func.func @f(%n: index, %A: memref<?x?xf64>, %B: memref<?xf64>) {
+  affine.for %i = 0 to affine_map<()[s0] -> (s0 - 1)>()[%n] {
+    affine.for %j = affine_map<(d0) -> (d0 + 1)>(%i) to affine_map<()[s0] -> (s0 - 1)>()[%n] {
+      %0 = affine.load %A[%i, %j] : memref<?x?xf64>
+      %1 = arith.addf %0, %0 : f64
+      affine.store %1, %A[%i, %j] : memref<?x?xf64>
+    }
+    affine.store %c, %B[%i] : memref<?xf64>
+  }
+  return
+}
+""".replace("  affine.for %i", "  %c = arith.constant 1.0 : f64\n  affine.for %i", 1)
+"""In the last iteration of i there is nothing to do for j, but something next to it."""
+
+
+@pytest.mark.parametrize("schedule", ["tile{loops=j sizes=2}", "unroll-and-jam{loops=j factor=4}"])
+@pytest.mark.parametrize("n", [2, 5, 6, 7, 8])
+def test_tiles_are_entered_only_where_they_have_instances(schedule: str, n: int) -> None:
+    function = loopwright.load(NEIGHBOUR)["f"]
+    found, expected = np.ones((n, n)), np.ones((n, n))
+    function.compile(schedule)(n, found, np.zeros(n - 1))
+    expected[: n - 1, : n - 1] += np.triu(np.ones((n - 1, n - 1)), 1)
+    np.testing.assert_array_equal(found, expected)

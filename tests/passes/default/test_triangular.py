@@ -113,3 +113,26 @@ def test_default_schedules_of_kernels_have_register_tiles(kernel: str) -> None:
 
 def _close(result: NDArray[Any], expected: NDArray[Any]) -> None:
     np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+
+
+ROW_SUMS = """
+func.func @f(%n: index, %A: memref<?xf64>, %B: memref<?x?xf64>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = affine_map<(d0) -> (d0)>(%i) to %n {
+      affine.for %k = 0 to %n {
+        %0 = affine.load %A[%i] : memref<?xf64>
+        %1 = affine.load %B[%j, %k] : memref<?x?xf64>
+        %2 = arith.addf %0, %1 : f64
+        affine.store %2, %A[%i] : memref<?xf64>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+def test_a_sum_over_two_loops_is_no_triangular_product() -> None:
+    function = loopwright.load(ROW_SUMS)["f"]
+    original = Schedule.original(function.scop)
+    assert triangular(original, original.tree, Request(large(function, 100), 1)) is None
