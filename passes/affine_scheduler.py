@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import math
 import selectors
 import subprocess
 import sys
@@ -18,6 +19,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 
 import islpy as isl
+
+SLICE = 0.1
+"""Seconds that are waited at a time: where all processes were suspended, the last slice is lost."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,7 @@ class _Worker:
             process.stdin.flush()
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
-            is_ready = bool(selector.select(seconds))
+            is_ready = any(selector.select(SLICE) for _ in range(math.ceil(seconds / SLICE)))
         answer = process.stdout.readline() if is_ready else ""
         if not answer:
             self.stop()

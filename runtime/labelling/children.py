@@ -81,6 +81,11 @@ class Child:
             # Not its own children: stopped, they would outlive all who could continue them.
             self._process.send_signal(signal.SIGSTOP)
 
+    def stay_paused(self) -> None:
+        """Stops it again if somebody else has continued it, as after a suspension of everything."""
+        if self.is_paused:
+            self._process.send_signal(signal.SIGSTOP)
+
     def resume(self) -> None:
         """Lets it go on."""
         if self.is_paused:

@@ -83,7 +83,7 @@ class Compiler:
         self._connection.send(Closed(item, subject, times.seconds))
 
     def _compile(self, item: int, subject: Subject) -> None:
-        started = time.perf_counter()
+        started = time.process_time()
         with stage("parse"):
             (function,) = load(subject.text).values()
         with stage("raise"):
@@ -94,13 +94,13 @@ class Compiler:
             check_bounds(scop, names)
         code = self._baseline(function, sizes)
         self._connection.send(
-            Opened(item, subject, sizes, names, signature, code, time.perf_counter() - started)
+            Opened(item, subject, sizes, names, signature, code, time.process_time() - started)
         )
         with stage("dependences"):
             original = Schedule.original(scop, self._target, reassociate=self._policy.fast_math)
         schedules = self._workload.schedules(item, original, names)
         while not self._is_skipped(item):
-            started = time.perf_counter()
+            started = time.process_time()
             self._connection.send(Begun(item, subject, "?"))
             with stage("schedule"):
                 found = next(schedules, None)
@@ -119,7 +119,7 @@ class Compiler:
             except Exception as error:
                 self._report(item, subject, "error", text, error)
                 continue
-            seconds = time.perf_counter() - started
+            seconds = time.process_time() - started
             with stage("send"):
                 self._connection.send(Candidate(item, text, origin, code, seconds))
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from .children import Child, StartError
 from .messages import Candidate, Measurement, ObjectCode, Policy
 from .queues import ProgramQueue
+from .stopwatch import Stopwatch
 
 OPEN_LIMIT = 120.0
 """Seconds to start, and to make the arguments of a program."""
@@ -21,7 +22,7 @@ class MeasuringSlot:
         self._policy = policy
         self._open: ProgramQueue | None = None
         self._queue: ProgramQueue | None = None
-        self.busy_seconds = 0.0
+        self._watch = Stopwatch()
         self._spawn()
 
     def _spawn(self) -> None:
@@ -33,8 +34,8 @@ class MeasuringSlot:
 
     def _expect(self, request: str, candidate: Candidate | None, limit: float) -> None:
         self._request, self._candidate = request, candidate
-        self._since = time.monotonic()
-        self._deadline = self._since + limit
+        self._limit = limit
+        self._watch.restart()
 
     @property
     def is_idle(self) -> bool:
@@ -44,7 +45,8 @@ class MeasuringSlot:
     @property
     def is_overdue(self) -> bool:
         """Whether an answer takes too long."""
-        return not self.is_idle and time.monotonic() > self._deadline
+        seconds = self._watch.look()
+        return not self.is_idle and seconds > self._limit
 
     def start_next(self, queue: ProgramQueue) -> set[int]:
         """Runs what is next of a program, if there is anything; returns the CPUs that it needs."""
@@ -56,7 +58,7 @@ class MeasuringSlot:
         if self._open is not queue:
             self._open = queue
             self.child.send(("open", queue.opened))
-            queue.reopen(run[0])
+            queue.repeat(run[0])
             self._expect("open", None, OPEN_LIMIT)
             return {self._cpus[-1]}
         return self._run(queue, *run)
@@ -74,9 +76,12 @@ class MeasuringSlot:
         """Takes the answer; raises EOFError when the process has ended."""
         answer = self.child.receive()
         if self._request == "run":
-            self.busy_seconds += time.monotonic() - self._since
             assert isinstance(answer, Measurement) and self._queue is not None
-            self._queue.measured(self._candidate, answer)
+            self._watch.look()
+            if self._watch.was_suspended:
+                self._queue.repeat(self._candidate)
+            else:
+                self._queue.measured(self._candidate, answer)
         if self._queue is not None:
             self._queue.is_running = False
         self._request = ""
@@ -86,7 +91,7 @@ class MeasuringSlot:
 
         Raises StartError where the process has not even started.
         """
-        hung = time.monotonic() - self._since
+        hung = self._watch.look()
         how = self.child.kill()
         if self._request == "start":
             raise StartError(f"the measuring process does not start: {how}")

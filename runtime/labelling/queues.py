@@ -70,8 +70,11 @@ class ProgramQueue:
         """Whether there are candidates to measure, for the first time or again."""
         return bool(self.waiting) or bool(self.again)
 
-    def reopen(self, candidate: Candidate | None) -> None:
-        """A process that knows nothing of the program is to measure: the program itself first."""
+    def repeat(self, candidate: Candidate | None) -> None:
+        """Measures a candidate anew, and before it the program itself.
+
+        For a process that knows nothing of the program yet, and after one that was suspended.
+        """
         self.since_baseline = self.policy.baseline_every
         if candidate is not None:
             self.waiting.appendleft(candidate)

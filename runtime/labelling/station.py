@@ -7,7 +7,6 @@ CPUs that it uses are stopped: one with a candidate of one thread, all of them w
 from __future__ import annotations
 
 import os
-import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from multiprocessing.connection import Connection, wait
@@ -17,6 +16,7 @@ from .children import Child, StartError
 from .measuring import MeasuringSlot
 from .messages import Begun, Candidate, Closed, Failed, Opened, Policy, Skip
 from .queues import ProgramQueue
+from .stopwatch import Stopwatch
 
 AHEAD = 2
 """Programs per compiling process that wait to be measured, at most."""
@@ -34,15 +34,14 @@ class CompilerSlot:
         self._policy = policy
         self.queue: ProgramQueue | None = None
         self.begun: Begun | None = None
-        self._active = 0.0
-        self._since: float | None = None
+        self._watch = Stopwatch()
         self.child = self._spawn()
 
     def _spawn(self) -> Child:
         child = Child("compiler", cpus={self.cpu})
         child.send((self._workload, self._policy))
         self.is_ready = False
-        self._restart_clock()
+        self._watch.restart()
         return child
 
     def start(self, queue: ProgramQueue) -> None:
@@ -50,7 +49,7 @@ class CompilerSlot:
         self.queue = queue
         self.begun = None
         self.child.send(queue.item)
-        self._restart_clock()
+        self._watch.restart()
 
     def skip_hopeless(self) -> None:
         """Does not go on with a program that cannot be measured."""
@@ -60,20 +59,17 @@ class CompilerSlot:
 
     def pause(self) -> None:
         """Stands still, as does its clock."""
-        if self._since is not None:
-            self._active += time.monotonic() - self._since
-            self._since = None
+        self._watch.pause()
         self.child.pause()
 
     def resume(self) -> None:
         """Goes on."""
-        if self._since is None:
-            self._since = time.monotonic()
+        self._watch.resume()
         self.child.resume()
 
     def heard(self, message: object) -> None:
         """Notes what the process has sent."""
-        self._restart_clock()
+        self._watch.restart()
         if isinstance(message, Begun):
             self.begun = message
         if isinstance(message, Closed):
@@ -82,9 +78,9 @@ class CompilerSlot:
     @property
     def is_overdue(self) -> bool:
         """Whether it has not said anything for too long, times of standing still not counted."""
-        running = 0.0 if self._since is None else time.monotonic() - self._since
+        seconds = self._watch.look()
         limit = self._policy.compile_limit if self.is_ready else START_LIMIT
-        return (self.queue is not None or not self.is_ready) and self._active + running > limit
+        return (self.queue is not None or not self.is_ready) and seconds > limit
 
     def replace(self, kind: str) -> None:
         """Kills the process and starts another; its program ends with what there is of it.
@@ -99,9 +95,6 @@ class CompilerSlot:
         if queue is not None:
             queue.lose(kind, f"the compiling process: {how}", begun)
         self.child = self._spawn()
-
-    def _restart_clock(self) -> None:
-        self._active, self._since = 0.0, time.monotonic()
 
 
 class Station:
@@ -170,6 +163,7 @@ class Station:
                     self._hear_compiler(slot)
         for slot in self._slots:
             slot.skip_hopeless()
+            slot.child.stay_paused()
             if slot.is_overdue:
                 slot.replace("hang")
         if self._measuring.is_overdue:
@@ -180,7 +174,8 @@ class Station:
         return [
             *([] if self._lifeline is None else [self._lifeline]),
             self._measuring.child.connection,
-            *(slot.child.connection for slot in self._slots),
+            # One that stands still may be in the middle of a message.
+            *(slot.child.connection for slot in self._slots if not slot.child.is_paused),
         ]
 
     def _give_out(self) -> None:
