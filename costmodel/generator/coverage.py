@@ -25,13 +25,13 @@ from ...passes.polyhedral.raising import raise_function
 from ...passes.polyhedral.scop import Scop
 from ...passes.schedule import Schedule
 from ...passes.schedule_tree import Sequence as TreeSequence
+from ...passes.search.space.trees import chains, innermost_loops
 from ...passes.transformation import Transformation
 from ...passes.transformations.fuse import Fuse
 from ...passes.transformations.interchange import Interchange
 from ...passes.transformations.parallel import Parallel
 from ...passes.transformations.tile import Tile
 from ...passes.transformations.vectorize import Vectorize
-from ..sampler.moves import chains, innermost_loops
 from .program import random_program
 
 QUANTILES = (0.1, 0.5, 0.9)

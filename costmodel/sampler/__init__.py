@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .paths import SAMPLER_VERSION, STAGES, Sample, sample_schedules, tree_key
+from .paths import SAMPLER_VERSION, STAGES, Sample, sample_schedules
 
-__all__ = ["SAMPLER_VERSION", "STAGES", "Sample", "sample_schedules", "tree_key"]
+__all__ = ["SAMPLER_VERSION", "STAGES", "Sample", "sample_schedules"]

@@ -13,6 +13,8 @@ from random import Random
 from ...passes import schedule_tree
 from ...passes.schedule import Schedule
 from ...passes.schedule_tree import Loop, Tree, chain, loops, walk
+from ...passes.search.space.strides import is_contiguous
+from ...passes.search.space.trees import MOST_COPIES, chains, copies, innermost_loops
 from ...passes.transformation import Transformation, TransformationError
 from ...passes.transformations.affine_schedule import AffineSchedule
 from ...passes.transformations.distribute import Distribute
@@ -27,7 +29,6 @@ from ...passes.transformations.unroll import Unroll
 from ...passes.transformations.unroll_and_jam import UnrollAndJam
 from ...passes.transformations.vectorize import Vectorize
 from ...passes.transformations.wavefront import Wavefront
-from .strides import is_contiguous
 
 ATTEMPTS = 4
 """Proposals of one move, at most."""
@@ -50,9 +51,6 @@ STRIDED_VECTORS = 0.2
 
 SCHEDULER_SECONDS = 3
 
-MOST_COPIES = 32
-"""How often a statement may stand in the code, as a product of unroll factors."""
-
 
 _ForLoop = Callable[[Random, Schedule, Loop], Iterator[Transformation]]
 _ForChain = Callable[[Random, Schedule, Sequence[Loop]], Iterator[Transformation]]
@@ -68,17 +66,6 @@ def first_legal(schedule: Schedule, proposals: Iterable[Transformation]) -> Sche
         except TransformationError:
             continue
     return None
-
-
-def chains(tree: Tree) -> list[tuple[Loop, ...]]:
-    """The longest chains of directly nested loops, in textual order."""
-    inner = {id(node.body) for node in loops(tree)}
-    return [chain(loop) for loop in loops(tree) if id(loop) not in inner]
-
-
-def innermost_loops(tree: Tree) -> list[Loop]:
-    """The loops without loops inside."""
-    return [loop for loop in loops(tree) if len(list(loops(loop))) == 1]
 
 
 def affine_schedule(random: Random, schedule: Schedule) -> Schedule | None:
@@ -281,20 +268,6 @@ def _unrollings(random: Random, schedule: Schedule, loop: Loop) -> Iterator[Tran
     factors = [factor for factor in UNROLL_FACTORS if factor <= room]
     if factors:
         yield Unroll(_names(schedule, [loop]), factor=random.choice(factors))
-
-
-def copies(tree: Tree) -> int:
-    """How often the most repeated statement stands in the code because of unrolling."""
-    match tree:
-        case Loop(unroll=unroll, within=within, body=body):
-            factor = unroll or 1
-            if unroll == 0:
-                factor = within.size if within is not None else MOST_COPIES
-            return factor * copies(body)
-        case schedule_tree.Sequence(children):
-            return max(map(copies, children))
-        case schedule_tree.Leaf():
-            return 1
 
 
 def _innermost(random: Random, schedule: Schedule, propose: _ForLoop) -> Schedule | None:

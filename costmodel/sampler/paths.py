@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from itertools import chain
 from random import Random
 
-from ...passes import schedule_tree
 from ...passes.schedule import Schedule
-from ...passes.schedule_tree import Loop, Tree
+from ...passes.search.space.trees import tree_key
 from . import moves
 from .neighbours import neighbour
 
@@ -146,16 +145,3 @@ def _path(random: Random, original: Schedule) -> Iterator[tuple[Sample, bool]]:
             reached = Sample(schedule, origin)
     if reached is not None:
         yield reached, True
-
-
-def tree_key(tree: Tree) -> object:
-    """What tells two orders of a program apart, as far as the names of loops do."""
-    match tree:
-        case schedule_tree.Leaf(statement):
-            return statement
-        case schedule_tree.Sequence(children):
-            return tuple(map(tree_key, children))
-        case Loop():
-            functions = tuple(str(aff) for aff in tree.schedule.values())
-            marks = (tree.parallel, tree.vector, tree.unroll, tree.within)
-            return (functions, marks, tree_key(tree.body))

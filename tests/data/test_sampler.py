@@ -8,14 +8,14 @@ import pytest
 
 from loopwright.costmodel.factory import RandomWorkload
 from loopwright.costmodel.generator import random_program
-from loopwright.costmodel.sampler import STAGES, sample_schedules, tree_key
-from loopwright.costmodel.sampler.moves import chains, copies
-from loopwright.costmodel.sampler.strides import is_contiguous
+from loopwright.costmodel.sampler import STAGES, sample_schedules
 from loopwright.passes.default.default_schedule import candidates
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedule import Schedule
+from loopwright.passes.search.space.strides import is_contiguous
+from loopwright.passes.search.space.trees import chains, copies, tree_key
 from loopwright.runtime.program import load
 
 MATRIX_PRODUCT = """

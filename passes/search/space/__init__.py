@@ -1,0 +1,1 @@
+"""The search space: levels of moves, each a few legal steps, and where searches start."""
