@@ -1,21 +1,19 @@
-"""What a search asks, whether a learned model answers or a run of the program."""
+"""What a search asks, of a learned model or of runs of the program, and what a search is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ..default.request import Request
 from ..schedule import Schedule
 
+if TYPE_CHECKING:
+    from .ledger import Ledger
+
 
 class CostModel(Protocol):
     """Tells how fast schedules are without running them."""
-
-    @property
-    def name(self) -> str:
-        """The model's name, as users write it."""
-        ...
 
     def predict(self, request: Request, schedules: Sequence[Schedule]) -> Sequence[float]:
         """The speed-up of each schedule over its program as written, on one thread.
@@ -30,4 +28,15 @@ class Evaluator(Protocol):
 
     def measure(self, request: Request, schedules: Sequence[Schedule]) -> Sequence[float]:
         """The speed-up of each schedule, like `CostModel.predict`; 0.0 where one cannot be run."""
+        ...
+
+
+class Search(Protocol):
+    """A way through the space of schedules; `searching.search` runs it."""
+
+    def explore(self, ledger: Ledger) -> None:
+        """Asks the ledger for predictions and measurements of schedules, which it remembers.
+
+        It stops when it has nothing more to ask; the ledger ends it sooner, when the time is up.
+        """
         ...

@@ -25,6 +25,7 @@ from .runtime.errors import (
     UnsupportedSignature,
 )
 from .runtime.inputs import InputError
+from .runtime.tuning.evaluator import EvaluationError
 
 __all__ = [
     "ArgumentCountError",
@@ -33,6 +34,7 @@ __all__ = [
     "BoundsError",
     "BuildError",
     "DatasetError",
+    "EvaluationError",
     "IllegalTransformation",
     "InputError",
     "KernelError",

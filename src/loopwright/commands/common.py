@@ -98,6 +98,19 @@ def one_function(arguments: argparse.Namespace) -> Function:
     return found[0]
 
 
+def pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
+    """The values of an option that is given as NAME=VALUE several times; raises UsageError."""
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not name or not equals or not value:
+            raise UsageError(f"{option} expects NAME=VALUE, got '{text}'")
+        if name in pairs:
+            raise UsageError(f"{option} gives '{name}' twice")
+        pairs[name] = value
+    return pairs
+
+
 def format_table(rows: Sequence[Sequence[str]], numbers: bool = False) -> str:
     """Rows of cells as aligned text; with `numbers`, all columns but the first to the right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]

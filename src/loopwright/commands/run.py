@@ -43,6 +43,7 @@ from .common import (
     add_schedule_arguments,
     format_table,
     one_function,
+    pairs,
     read_schedule,
 )
 from .shipped import add_size_argument, determined, find_kernel, kernel_settings, sizes_of
@@ -102,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.threads is not None and not 1 <= arguments.threads <= MOST_THREADS:
         raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {arguments.threads}")
     inputs = {
-        name: load_array(Path(path)) for name, path in _pairs("--input", arguments.input).items()
+        name: load_array(Path(path)) for name, path in pairs("--input", arguments.input).items()
     }
     stages = StageTimes()
     with record_stages(stages):
@@ -111,7 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
         kernel = function.compile(
             schedule, threads=arguments.threads, fast_math=arguments.fast_math
         )
-    settings = Settings(_pairs("--set", arguments.set), inputs, arguments.seed)
+    settings = Settings(pairs("--set", arguments.set), inputs, arguments.seed)
     entry = find_kernel(arguments.file)
     if entry is not None:
         settings = kernel_settings(entry, function, arguments.size, settings)
@@ -163,18 +164,6 @@ def _schedule(arguments: argparse.Namespace, function: Function) -> Schedule | s
     if arguments.pipeline in (None, DEFAULT) and arguments.schedule_file is None:
         return DEFAULT
     return read_schedule(arguments, function, {}, fast_math=arguments.fast_math)
-
-
-def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not name or not equals or not value:
-            raise UsageError(f"{option} expects NAME=VALUE, got '{text}'")
-        if name in pairs:
-            raise UsageError(f"{option} gives '{name}' twice")
-        pairs[name] = value
-    return pairs
 
 
 def _written(function: Function) -> list[ArrayArgument]:

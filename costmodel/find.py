@@ -1,0 +1,36 @@
+"""Cost models by what users write: `roofline`, the name of a shipped model, the path of a file."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+from ..passes.search.protocols import CostModel
+from ..passes.search.roofline import Roofline
+from .learning.errors import LearningError
+
+SHIPPED = Path(__file__).parent / "weights"
+"""Trained models that come with the package, NAME.pt each."""
+
+DEFAULT_MODEL = Roofline.name
+
+
+def model_names() -> list[str]:
+    """The names of the models that are always there."""
+    return [Roofline.name, *sorted(path.stem for path in SHIPPED.glob("*.pt"))]
+
+
+def find_model(name: str) -> CostModel:
+    """The model of this name, or in this file; raises LearningError, OSError."""
+    if name == Roofline.name:
+        return Roofline()
+    path = Path(name) if name.endswith(".pt") else SHIPPED / f"{name}.pt"
+    if path.parent == SHIPPED and not path.exists():
+        names = model_names()
+        close = difflib.get_close_matches(name, names, 1)
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
+        raise LearningError(f"there is no cost model '{name}'; {hint}, or give a file (.pt)")
+    # It brings torch.
+    from .models.storage import load_model
+
+    return load_model(path).model

@@ -1,0 +1,76 @@
+"""What a search is asked, and what comes of it: the same for all searches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from ..default.request import Request
+from ..schedule import Schedule
+from .protocols import CostModel, Evaluator
+
+Ended = Literal["done", "time", "interrupted"]
+"""Why a search came to its end: nothing was left to ask, its time was up, or the user stopped it.
+"""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a search is: counts, seconds, and the best schedule so far with its speed-up."""
+
+    candidates: int
+    predictions: int
+    measurements: int
+    seconds: float
+    best: Schedule
+    speedup: float
+
+
+@dataclass(frozen=True)
+class Task:
+    """A program to schedule, and who answers questions about it.
+
+    `budget` is in seconds, None for as long as it takes. `report` is called now and then.
+    """
+
+    original: Schedule
+    request: Request
+    model: CostModel
+    evaluator: Evaluator | None = None
+    seed: int = 0
+    budget: float | None = None
+    report: Callable[[Progress], None] = lambda _: None
+
+
+@dataclass(frozen=True)
+class PathStep:
+    """A step of a schedule, and the speed-up with all steps up to this one, as far as known."""
+
+    step: str
+    predicted: float | None
+    measured: float | None
+
+
+@dataclass(frozen=True)
+class Result:
+    """The best schedule of a search, its speed-up over the program as written, and what it took.
+
+    `measured` is None where nothing was run. `path` begins with the program as written.
+    `candidates` is the number of different schedules that were looked at.
+    """
+
+    best: Schedule
+    predicted: float
+    measured: float | None
+    path: tuple[PathStep, ...]
+    candidates: int
+    predictions: int
+    measurements: int
+    seconds: float
+    ended: Ended
+
+    @property
+    def speedup(self) -> float:
+        """The measured speed-up, or the predicted one where nothing was run."""
+        return self.predicted if self.measured is None else self.measured

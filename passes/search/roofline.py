@@ -1,0 +1,26 @@
+"""The model that `default` chooses by, as a cost model: operations and bytes against limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..default.estimate import estimate
+from ..default.request import Request
+from ..polyhedral.context import ISL_LOCK
+from ..schedule import Schedule
+
+
+class Roofline:
+    """Speed-ups by `passes/default/estimate.py`."""
+
+    name = "roofline"
+
+    def predict(self, request: Request, schedules: Sequence[Schedule]) -> list[float]:
+        """The estimated time of the program on one thread, over that of each schedule."""
+        if not schedules:
+            return []
+        some = schedules[0]
+        with ISL_LOCK:
+            program = Schedule.original(some.program, some.target, reassociate=some.reassociate)
+            base = estimate(program, Request(request.sizes, 1))
+            return [base / max(estimate(each, request), 1e-9) for each in schedules]

@@ -1,0 +1,42 @@
+"""What a move is: a few steps that make sense together, and trying it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from ...default.request import Request
+from ...schedule import Schedule
+from ...schedule_tree import Tree
+from ...transformation import Transformation, TransformationError
+
+
+@dataclass(frozen=True)
+class Move:
+    """Steps to apply one after the other, loops by certain names.
+
+    A move that is `partial` makes those of its steps that are legal, at least one.
+    """
+
+    steps: tuple[Transformation, ...]
+    partial: bool = False
+
+    def apply(self, schedule: Schedule) -> Schedule | None:
+        """The schedule after the move; None where it is not legal."""
+        result = schedule
+        for step in self.steps:
+            try:
+                result = result.apply(step)
+            except TransformationError:
+                if not self.partial:
+                    return None
+        return None if result is schedule else result
+
+
+Proposer = Callable[[Schedule, Tree, Request], Iterator[Move]]
+"""Proposes moves, legal or not, for a part of a schedule's tree: a nest, or all of it."""
+
+
+def one(step: Transformation) -> Move:
+    """A move of a single step."""
+    return Move((step,))

@@ -1,0 +1,122 @@
+"""Schedules that differ a little from a given one: other sizes, a step less.
+
+Sizes that are equal often belong together (the tile, the panel that it walks through, the loop that
+fills the panel), so that they are changed one at a time and all at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...polyhedral.context import ISL_LOCK
+from ...schedule import Schedule
+from ...transformation import Transformation, TransformationError
+
+NUMBERS: Mapping[str, tuple[str, int, int]] = {
+    "tile": ("sizes", 2, 2048),
+    "strip-mine": ("size", 2, 2048),
+    "unroll": ("factor", 2, 16),
+    "unroll-and-jam": ("factor", 2, 16),
+    "pack": ("panels", 2, 2048),
+}
+"""The option of a transformation that is changed, and its smallest and largest value."""
+
+SCALES = (0.5, 2.0, 0.75, 1.5)
+
+SMALL = 16
+"""Sizes up to this one are also changed by a little: they count rows of registers."""
+
+Place = tuple[int, int]
+"""A number in a list of steps: which step, and which of its numbers."""
+
+
+def neighbours(original: Schedule, schedule: Schedule) -> Iterator[Schedule]:
+    """All schedules one change away that can be applied, most promising changes first."""
+    steps = schedule.transformations
+    prefixes = _prefixes(original, steps)
+    for changed in _changes(steps):
+        first = next(
+            (n for n, (a, b) in enumerate(zip(steps, changed, strict=False)) if a != b),
+            len(changed),
+        )
+        result = _replay(prefixes[first], changed[first:])
+        if result is not None and result.transformations:
+            yield result
+
+
+def _prefixes(original: Schedule, steps: Sequence[Transformation]) -> list[Schedule]:
+    """The schedules before each of the steps, which all can be applied, and after the last."""
+    found = [original]
+    with ISL_LOCK:
+        for step in steps:
+            found.append(found[-1].apply(step))
+    return found
+
+
+def _replay(start: Schedule, steps: Sequence[Transformation]) -> Schedule | None:
+    """The schedule after all of the steps that can be applied; None where none is left of many."""
+    result = start
+    with ISL_LOCK:
+        for step in steps:
+            try:
+                result = result.apply(step)
+            except TransformationError:
+                continue
+    return result
+
+
+def _changes(steps: Sequence[Transformation]) -> Iterator[tuple[Transformation, ...]]:
+    places = _places(steps)
+    equal: dict[int, list[Place]] = {}
+    for place, value in places.items():
+        equal.setdefault(value, []).append(place)
+    for value, group in equal.items():
+        for new in _variants(value):
+            yield _with_numbers(steps, dict.fromkeys(group, new))
+    for place, value in places.items():
+        if len(equal[value]) > 1:
+            for new in _variants(value):
+                yield _with_numbers(steps, {place: new})
+    for position in range(len(steps)):
+        yield (*steps[:position], *steps[position + 1 :])
+
+
+def _places(steps: Sequence[Transformation]) -> dict[Place, int]:
+    return {
+        (position, index): value
+        for position, step in enumerate(steps)
+        for index, value in enumerate(_numbers(step))
+        if value > 1
+    }
+
+
+def _numbers(step: Transformation) -> tuple[int, ...]:
+    if step.name not in NUMBERS:
+        return ()
+    value: Any = getattr(step, NUMBERS[step.name][0])
+    return tuple(value) if isinstance(value, tuple) else (value,)  # pyright: ignore
+
+
+def _variants(value: int) -> list[int]:
+    """Other values for a size, each once."""
+    scaled = [round(value * scale) for scale in SCALES]
+    near = [value - 1, value + 1, value - 2, value + 2] if value <= SMALL else []
+    return [new for new in dict.fromkeys([*scaled, *near]) if new != value]
+
+
+def _with_numbers(
+    steps: Sequence[Transformation], new: Mapping[Place, int]
+) -> tuple[Transformation, ...]:
+    result = list(steps)
+    for (position, index), value in new.items():
+        step = result[position]
+        option, least, most = NUMBERS[step.name]
+        numbers = list(_numbers(step))
+        numbers[index] = min(most, max(least, value))
+        old: Any = getattr(step, option)
+        result[position] = replace(
+            step, **{option: tuple(numbers) if isinstance(old, tuple) else numbers[0]}
+        )
+    return tuple(result)

@@ -1,0 +1,78 @@
+"""Moves that cut loops into tiles for caches, and copy what a tile uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from ...default.request import Request
+from ...polyhedral.scop import AccessKind
+from ...schedule import Schedule
+from ...schedule_tree import Loop, Tree, loops, statements
+from ...transformations.pack import Pack
+from ...transformations.tile import Tile
+from .moves import Move, one
+from .trees import certain_names, chains
+
+SIZES = {
+    1: ((16,), (32,), (64,), (128,), (256,)),
+    2: (*product((32, 64, 128), repeat=2), (8, 64), (8, 256), (16, 512)),
+    3: ((32, 32, 32), (64, 64, 64), (128, 128, 128), (32, 32, 128), (64, 256, 64)),
+}
+"""Tile sizes by the number of loops: LOOPer's 32, 64, 128, and flat ones for long rows.
+
+Others come up as neighbours of these.
+"""
+
+MOST_LOOPS = max(SIZES)
+
+
+def tiles(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
+    """Up to three neighbouring loops of a chain are tiled, in one chain or in all of them alike."""
+    found = [plain for members in chains(part) if (plain := _plain(members))]
+    for members in found:
+        for count in range(min(MOST_LOOPS, len(members)), 0, -1):
+            for start in range(len(members) - count + 1):
+                names = certain_names(members[start : start + count])
+                yield from (one(Tile(names, sizes)) for sizes in SIZES[count])
+    if len(found) > 1:
+        yield from _everywhere(found)
+
+
+def _everywhere(found: Sequence[Sequence[Loop]]) -> Iterator[Move]:
+    count = min(MOST_LOOPS, *(len(members) for members in found))
+    for sizes in SIZES[count]:
+        for start in (slice(0, count), slice(-count, None)):
+            steps = tuple(Tile(certain_names(list(each[start])), sizes) for each in found)
+            yield Move(steps, partial=True)
+
+
+def _plain(members: Sequence[Loop]) -> tuple[Loop, ...]:
+    """The innermost loops of a chain that have no marks."""
+    plain: list[Loop] = []
+    for loop in reversed(members):
+        if loop.parallel or loop.vector is not None or loop.unroll is not None:
+            break
+        plain.append(loop)
+    return tuple(reversed(plain))
+
+
+def packs(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
+    """What one iteration of a tile loop reads of an array is copied, a matrix also transposed."""
+    tiled = {loop.within.tile for loop in loops(part) if loop.within is not None}
+    for loop in loops(part):
+        if loop.name not in tiled:
+            continue
+        inside = {*statements(loop)}
+        ranks = {
+            access.array.name: len(access.array.shape)
+            for statement in schedule.scop.statements
+            if statement.name in inside
+            for access in statement.accesses
+            if access.kind is AccessKind.READ and not access.array.is_local
+        }
+        for array, rank in sorted(ranks.items()):
+            names = certain_names([loop])
+            yield one(Pack(names, array=array))
+            if rank > 1:
+                yield one(Pack(names, array=array, order=tuple(reversed(range(rank)))))

@@ -1,0 +1,1 @@
+"""Finding the fastest schedule of a function: runs of candidates, and what was found before."""

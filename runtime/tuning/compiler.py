@@ -1,0 +1,76 @@
+"""A process that compiles schedules of one program: it may crash or hang, and is then replaced."""
+
+from __future__ import annotations
+
+from multiprocessing.connection import Connection
+
+from ...dialects.errors import SourceError
+from ...dialects.parse import parse_module
+from ...lowering.generate import generate
+from ...lowering.llvm import Options, symbol, translate
+from ...lowering.llvm.heap import FAILED_ALLOCATIONS
+from ...lowering.specialise import specialise
+from ...passes.pipeline import parse_pipeline
+from ...passes.schedule import Schedule
+from ...passes.target import Target
+from ...passes.transformation import TransformationError
+from .. import jit
+from ..errors import KernelError
+from ..labelling.children import die_with_parent, limit_memory
+from ..labelling.messages import ObjectCode
+from ..program import Function
+from ..program import Program as Functions
+from ..signature import Sizes
+from .messages import Compiled, Program
+
+LARGEST = 1 << 18
+"""Bytes of LLVM IR of a candidate: what is larger takes seconds to compile."""
+
+
+def main(connection: Connection) -> None:
+    """Answers texts of schedules with their code (Compiled), until the end."""
+    program: Program = connection.recv()
+    die_with_parent()
+    limit_memory(program.memory)
+    compiler = Compiler(program)
+    connection.send(None)
+    while True:
+        connection.send(compiler.compile(connection.recv()))
+
+
+class Compiler:
+    """One function for fixed sizes."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._function: Function = Functions(parse_module(program.text))[program.function]
+        self._target = Target.host()
+        self._options = Options(num_threads=program.threads, fast_math=program.fast_math)
+        self._original = Schedule.original(
+            self._function.scop, self._target, reassociate=program.fast_math
+        )
+
+    def compile(self, schedule: str) -> Compiled:
+        """The code of a schedule; that of the program as written for an empty text."""
+        try:
+            return self._compile(schedule)
+        except (SourceError, TransformationError, KernelError) as error:
+            return Compiled(None, str(error))
+
+    def _compile(self, schedule: str) -> Compiled:
+        sizes = self._program.sizes
+        if schedule:
+            loops = generate(self._original.apply_all(parse_pipeline(schedule)), sizes)
+        else:
+            known = Sizes.named(self._function.scop, sizes)
+            loops = specialise(self._function.function, known.shapes, known.integers)
+        text = str(translate(loops, target=self._target, options=self._options))
+        if schedule and len(text) > LARGEST:
+            return Compiled(None, f"the code is too large: {len(text)} bytes of LLVM IR")
+        allocates = FAILED_ALLOCATIONS in text
+        exports = (
+            symbol(self._function.name),
+            *([FAILED_ALLOCATIONS] if allocates else []),
+        )
+        code = jit.compile_module(text, target=self._target)
+        return Compiled(ObjectCode(code, exports, "GOMP_parallel" in text))

@@ -1,0 +1,200 @@
+"""Measures schedules by running them, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...passes.default.request import Request
+from ...passes.polyhedral.counting import UncountableError, floating_point_operations
+from ...passes.schedule import Schedule
+from ..arguments import ArrayArgument
+from ..errors import KernelError
+from ..labelling.messages import ObjectCode
+from ..labelling.queues import ROUNDING
+from ..program import Function
+from ..signature import CValue
+from .messages import Arguments, Compiled, Outcome, Program, Trial
+from .runner import ENOUGH
+from .workers import Lost, Worker, ask_all
+
+MEMORY = 16 << 30
+"""Bytes of address space of each process, besides the arguments."""
+
+COMPILE_LIMIT = 30.0
+"""Seconds to compile a candidate."""
+
+LEAST_LIMIT = 2.0
+"""Seconds that the first run of a candidate may take in any case."""
+
+HANG = 10.0
+"""A candidate may take so many times the best one's seconds before its process is ended."""
+
+CUTOFF = 2.0
+"""A candidate that takes so many times the best one's seconds is run no more."""
+
+BUDGET = 0.1
+"""Seconds of repetitions of a candidate."""
+
+LONGEST = 600.0
+"""Seconds that the program as written may take."""
+
+
+EPSILON = {"f32": 2.0**-23, "f64": 2.0**-52}
+
+
+class EvaluationError(KernelError, RuntimeError):
+    """A program that cannot be run at all."""
+
+
+class RunningEvaluator:
+    """Speed-ups of schedules of a function on given arguments; used as a context manager.
+
+    What crashes, hangs, takes too much memory or computes other results than the program as
+    written has the speed-up 0. `failures` says why, by schedule.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        values: Sequence[object],
+        *,
+        threads: int,
+        fast_math: bool = False,
+        compilers: int | None = None,
+    ) -> None:
+        self.failures: dict[str, str] = {}
+        self.baseline_seconds = 0.0
+        self._codes: dict[str, ObjectCode] = {}
+        self._best: tuple[float, ObjectCode] | None = None
+        arguments = _arguments(function, values, threads)
+        sizes = function.signature.sizes_of(values).of(function.scop)
+        program = Program(
+            str(function.module), function.name, sizes, threads, fast_math, arguments.memory
+        )
+        cpus = sorted(os.sched_getaffinity(0))
+        count = len(cpus) if compilers is None else compilers
+        self._runner = Worker("runner", arguments)
+        self._starts = 0
+        self._compilers = [Worker("compiler", program) for _ in range(count)]
+
+    def __enter__(self) -> RunningEvaluator:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends all processes."""
+        for worker in (self._runner, *self._compilers):
+            worker.close()
+
+    def measure(self, request: Request, schedules: Sequence[Schedule]) -> list[float]:
+        """The speed-up of each schedule over the program as written; raises EvaluationError."""
+        texts = [str(schedule) for schedule in schedules]
+        self._compile(["", *texts])
+        if self._best is None:
+            self._open()
+        return [self._measure(text) for text in texts]
+
+    def _compile(self, texts: Sequence[str]) -> None:
+        """Compiles what is not compiled yet, on all processors."""
+        unknown = [
+            text
+            for text in dict.fromkeys(texts)
+            if text not in self._codes and text not in self.failures
+        ]
+        answers = ask_all(self._compilers, unknown, COMPILE_LIMIT)
+        for text, answer in zip(unknown, answers, strict=True):
+            match answer:
+                case Compiled(code=code) if code is not None:
+                    self._codes[text] = code
+                case Compiled(message=message):
+                    self.failures[text] = message
+                case _:
+                    self.failures[text] = f"compiling it failed: {answer}"
+
+    def _open(self) -> None:
+        """Runs the program as written, whose results are those expected."""
+        if "" not in self._codes:
+            raise EvaluationError(f"the program cannot be compiled: {self.failures['']}")
+        code = self._codes[""]
+        try:
+            outcome = self._ask(Trial(code, True, ENOUGH, BUDGET), LONGEST)
+        except Lost as error:
+            raise EvaluationError(f"the program cannot be run: {error}") from error
+        if outcome.message:
+            raise EvaluationError(f"the program cannot be run: {outcome.message}")
+        self.baseline_seconds = outcome.seconds
+        self._best = outcome.seconds, code
+
+    def _ask(self, trial: Trial, limit: float) -> Outcome:
+        self._runner.ask(trial, limit)
+        self._starts = self._runner.starts
+        return self._runner.answer()
+
+    def _measure(self, text: str) -> float:
+        if text in self.failures:
+            return 0.0
+        assert self._best is not None, "the program itself runs first"
+        best, _ = self._best
+        if self._runner.starts != self._starts:
+            self._reopen()
+        code = self._codes[text]
+        try:
+            outcome = self._ask(
+                Trial(code, False, CUTOFF * best, BUDGET), max(LEAST_LIMIT, HANG * best)
+            )
+        except Lost as error:
+            self.failures[text] = str(error)
+            return 0.0
+        if outcome.message:
+            self.failures[text] = outcome.message
+            return 0.0
+        if outcome.seconds < best:
+            self._best = outcome.seconds, code
+        return self.baseline_seconds / outcome.seconds
+
+    def _reopen(self) -> None:
+        """Shows a new process the results to expect, by the fastest code that had them."""
+        assert self._best is not None, "the program itself runs first"
+        seconds, code = self._best
+        try:
+            self._ask(Trial(code, True, 0.0, 0.0), max(LONGEST, HANG * seconds))
+        except Lost as error:
+            raise EvaluationError(f"code that ran before fails now: {error}") from error
+
+
+def _arguments(function: Function, values: Sequence[object], threads: int) -> Arguments:
+    """The arguments, and which differences the roundings of all operations explain.
+
+    Raises ArgumentTypeError, ArgumentValueError.
+    """
+    sizes = function.signature.sizes_of(values).of(function.scop)
+    try:
+        work = floating_point_operations(function.scop, sizes)
+    except UncountableError:
+        work = 0
+    arrays: dict[int, NDArray[Any]] = {}
+    scalars: dict[int, CValue] = {}
+    tolerances: dict[int, float] = {}
+    for position, argument in enumerate(function.signature.arguments):
+        value = values[position]
+        if isinstance(argument, ArrayArgument):
+            array: NDArray[Any] = np.asarray(value)
+            arrays[position] = array
+            tolerances[position] = _tolerance(argument, work / max(1, array.size))
+        else:
+            scalars[position] = argument.bind(value, [])
+    limit = MEMORY + 4 * sum(array.nbytes for array in arrays.values())
+    return Arguments(function.signature, arrays, scalars, tolerances, threads, limit)
+
+
+def _tolerance(argument: ArrayArgument, operations: float) -> float:
+    """What other roundings of so many operations per element explain."""
+    name = argument.element.name
+    return max(ROUNDING[name], 4 * EPSILON[name] * operations) if name in ROUNDING else 0.0

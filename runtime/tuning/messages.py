@@ -1,0 +1,74 @@
+"""What the processes that try candidates are told, and what they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ..labelling.messages import ObjectCode
+from ..signature import CValue, Signature
+
+
+@dataclass(frozen=True)
+class Program:
+    """What a compiling process starts with: a module as text, a function in it, and how to compile.
+
+    `sizes` binds every size by name; with `fast_math`, sums may be reassociated. `memory` is the
+    limit of the process, in bytes.
+    """
+
+    text: str
+    function: str
+    sizes: Mapping[str, int]
+    threads: int
+    fast_math: bool
+    memory: int
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What a running process starts with: the arguments of all calls, by position.
+
+    `tolerances` are the differences of each array, relative to the largest value, that other
+    roundings explain.
+    """
+
+    signature: Signature
+    arrays: Mapping[int, NDArray[Any]] = field(repr=False)
+    scalars: Mapping[int, CValue]
+    tolerances: Mapping[int, float]
+    threads: int
+    memory: int
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """Object code for a schedule, or why there is none."""
+
+    code: ObjectCode | None
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Code to run. Its results are those expected from now on, or must agree with those.
+
+    A first run that takes longer than `cutoff` seconds is the only one; others are repeated for
+    `budget` seconds.
+    """
+
+    code: ObjectCode
+    is_reference: bool
+    cutoff: float
+    budget: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The shortest run in seconds; `message` says what is wrong with the results, if anything."""
+
+    seconds: float
+    message: str = ""

@@ -1,0 +1,134 @@
+"""A process that runs candidates on given arguments: it may crash or hang, and is then replaced."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Mapping
+from ctypes import c_int64
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...lowering.llvm.heap import FAILED_ALLOCATIONS
+from .. import jit
+from ..arguments import ArrayArgument
+from ..labelling.arena import Arena, array_bytes
+from ..labelling.children import die_with_parent, limit_memory
+from ..labelling.measurer import relative_difference
+from ..openmp import imports
+from ..signature import CValue
+from ..threads import pinned
+from .messages import Arguments, Outcome, Trial
+
+LEAST_RUNS = 3
+MOST_RUNS = 200
+
+ENOUGH = 1.0
+"""Seconds of runs after which there are enough of them, whatever their number."""
+
+
+def main(connection: Connection) -> None:
+    """Answers trials with outcomes, until the end."""
+    arguments: Arguments = connection.recv()
+    die_with_parent()
+    limit_memory(arguments.memory)
+    runner = Runner(arguments)
+    connection.send(None)
+    while True:
+        connection.send(runner.run(connection.recv()))
+
+
+class Runner:
+    """Arguments of one program, and runs of its candidates on copies of them."""
+
+    def __init__(self, arguments: Arguments) -> None:
+        self._signature = arguments.signature
+        self._threads = arguments.threads
+        self._values: list[CValue] = []
+        self._written: list[tuple[NDArray[Any], NDArray[Any], bool, float]] = []
+        self._expected: list[NDArray[Any]] = []
+        self._returned: object = None
+        given = arguments.arrays
+        arena = Arena(sum(array_bytes(array.shape, array.dtype) for array in given.values()))
+        for position, argument in enumerate(self._signature.arguments):
+            if not isinstance(argument, ArrayArgument):
+                self._values.append(arguments.scalars[position])
+                continue
+            initial = given[position]
+            array = arena.array(initial.shape, initial.dtype)
+            array[...] = initial
+            self._values.append(array.ctypes.data)
+            if argument.writes:
+                tolerance = arguments.tolerances[position]
+                self._written.append((array, initial, argument.reads, tolerance))
+
+    def run(self, trial: Trial) -> Outcome:
+        """Runs code once to check it, then as often as there is time."""
+        linked: Mapping[str, int] = imports() if trial.code.is_parallel else {}
+        loaded = jit.load_object(trial.code.code, trial.code.exports, linked)
+        function = self._signature.foreign_function(loaded[trial.code.exports[0]])
+        failures = (
+            c_int64.from_address(loaded[FAILED_ALLOCATIONS])
+            if len(trial.code.exports) > 1
+            else None
+        )
+
+        def call(is_first: bool = False) -> tuple[float, object]:
+            for array, initial, is_read, _ in self._written:
+                # What is only written has the same values after every correct run.
+                if is_first or is_read:
+                    ctypes.memmove(array.ctypes.data, initial.ctypes.data, initial.nbytes)
+            start = time.perf_counter()
+            returned = self._signature.call(function, self._values)
+            return time.perf_counter() - start, returned
+
+        with pinned(self._threads if trial.code.is_parallel else 1):
+            first, returned = call(is_first=True)
+            if failures is not None and failures.value:
+                return Outcome(first, "its own arrays do not fit in memory")
+            message = self._check(returned, is_reference=trial.is_reference)
+            if message:
+                return Outcome(first, message)
+            runs = [first]
+            while min(runs) < trial.cutoff and not _is_enough(runs, trial.budget):
+                runs.append(call()[0])
+        return Outcome(min(runs))
+
+    def _check(self, returned: object, *, is_reference: bool) -> str:
+        """What is wrong with the results, in words; they are right when they are the reference."""
+        results = [array for array, *_ in self._written]
+        if is_reference:
+            self._expected = [array.copy() for array in results]
+            self._returned = returned
+            return ""
+        tolerances = [tolerance for *_, tolerance in self._written]
+        for array, expected, tolerance in zip(results, self._expected, tolerances, strict=True):
+            difference = _difference(array, expected)
+            if difference > tolerance:
+                return f"its results differ by {difference:.2g} of the largest value"
+        if self._returned is not None and not np.allclose(
+            np.asarray(returned, float), np.asarray(self._returned, float), equal_nan=True
+        ):
+            return f"it returns {returned}, not {self._returned}"
+        return ""
+
+
+def _is_enough(runs: list[float], budget: float) -> bool:
+    """Whether the first run, which warms up, was repeated often enough."""
+    total = sum(runs[1:])
+    least = len(runs) > LEAST_RUNS and total >= budget
+    return least or total >= ENOUGH or len(runs) > MOST_RUNS
+
+
+def _difference(result: NDArray[Any], expected: NDArray[Any]) -> float:
+    """The largest difference as a share of the largest value; NaN and infinities must agree."""
+    found = relative_difference(result, expected)
+    if np.isfinite(found) or not np.issubdtype(result.dtype, np.floating):
+        return found
+    finite = np.isfinite(expected)
+    if not np.array_equal(result[~finite], expected[~finite], equal_nan=True):
+        return float("inf")
+    return relative_difference(result[finite], expected[finite]) if finite.any() else 0.0

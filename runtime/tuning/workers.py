@@ -1,0 +1,102 @@
+"""Processes that answer questions one at a time, and are replaced when they crash or hang."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from ..labelling.children import Child, StartError
+
+START_LIMIT = 120.0
+"""Seconds for a process to start on a busy machine."""
+
+
+class Lost(Exception):
+    """A process did not answer a question; `str()` says how it ended."""
+
+
+class Worker:
+    """A process that runs a module of this package; it starts with a message, and again after.
+
+    `ask` and `answer` raise StartError where it does not start.
+    """
+
+    def __init__(self, module: str, hello: object) -> None:
+        self._module = module
+        self._hello = hello
+        self.starts = 0
+        self._spawn()
+
+    def _spawn(self) -> None:
+        self.starts += 1
+        self._child = Child(f".tuning.{self._module}")
+        self._child.send(self._hello)
+        self._is_ready = False
+        self._deadline = time.monotonic() + START_LIMIT
+
+    @property
+    def connection(self) -> Connection:
+        """Where answers come from."""
+        return self._child.connection
+
+    def get_ready(self) -> None:
+        """Waits until the process has started."""
+        if self._is_ready:
+            return
+        try:
+            if not self.connection.poll(max(0.0, self._deadline - time.monotonic())):
+                raise EOFError
+            self._child.receive()
+        except EOFError:
+            how = self._child.kill()
+            raise StartError(f"the {self._module} process does not start: {how}") from None
+        self._is_ready = True
+
+    def ask(self, question: object, limit: float) -> None:
+        """Asks something that is to be answered in so many seconds."""
+        self.get_ready()
+        self._child.send(question)
+        self._deadline = time.monotonic() + limit
+
+    def answer(self) -> Any:
+        """The answer to the last question; raises Lost, and starts another process, without one."""
+        overdue = not self.connection.poll(max(0.0, self._deadline - time.monotonic()))
+        try:
+            if overdue:
+                raise EOFError
+            return self._child.receive()
+        except EOFError:
+            how = self._child.kill()
+            self._spawn()
+            raise Lost("it took too long" if overdue else f"its process: {how}") from None
+
+    def has_answer(self) -> bool:
+        """Whether `answer` does not have to wait."""
+        return self.connection.poll(0) or time.monotonic() > self._deadline
+
+    def close(self) -> None:
+        """Ends the process."""
+        self._child.kill()
+
+
+def ask_all(workers: Sequence[Worker], questions: Sequence[object], limit: float) -> list[Any]:
+    """The answers to all questions, in order; an exception Lost where there is none."""
+    answers: list[Any] = [None] * len(questions)
+    waiting = list(range(len(questions)))[::-1]
+    busy: dict[int, int] = {}
+    while waiting or busy:
+        for number, worker in enumerate(workers):
+            if number in busy and worker.has_answer():
+                place = busy.pop(number)
+                try:
+                    answers[place] = worker.answer()
+                except Lost as error:
+                    answers[place] = error
+            if number not in busy and waiting:
+                place = waiting.pop()
+                worker.ask(questions[place], limit)
+                busy[number] = place
+        wait([workers[number].connection for number in busy], timeout=0.2)
+    return answers

@@ -1,0 +1,159 @@
+"""Searches for the fastest schedule of a program for given sizes.
+
+A cost model proposes schedules; with --budget, the most promising are run on random or given
+inputs, in processes of their own, and compared with the program as written. Without it nothing is
+run. The table shows the way to the schedule that was chosen: its steps, and the speed-up over the
+program as written with all steps up to each, as predicted and as measured. Ctrl-C ends the search
+with the best schedule so far.
+
+examples:
+  loopwright tune polybench/gemm --size LARGE --budget 20s -o gemm-schedule.mlir
+  loopwright tune polybench/2mm --size LARGE
+  loopwright tune blur.mlir --set n=1000 --budget 2m --threads 4
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+from ..costmodel.find import DEFAULT_MODEL, find_model
+from ..passes.default.request import Request
+from ..passes.schedule import Schedule
+from ..passes.schedule_ops import to_sequence
+from ..passes.search.beam import BeamSearch
+from ..passes.search.result import Progress, Result, Task
+from ..passes.search.searching import search
+from ..runtime.inputs import Settings, load_array, make_arguments
+from ..runtime.program import Function
+from ..runtime.threads import MOST_THREADS, default_threads
+from ..runtime.tuning.evaluator import RunningEvaluator
+from . import UsageError
+from .common import add_program_arguments, format_table, one_function, pairs
+from .shipped import add_size_argument, find_kernel, kernel_settings
+
+UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `loopwright tune`."""
+    add_program_arguments(parser)
+    add_size_argument(parser)
+    parser.add_argument(
+        "-s",
+        "--set",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a size (n=1000), an extent of an array (A_dim0=64) or a scalar (alpha=1.5)",
+    )
+    parser.add_argument(
+        "-i",
+        "--input",
+        metavar="NAME=FILE",
+        action="append",
+        default=[],
+        help="contents of an array from a .npy file (default: random numbers)",
+    )
+    parser.add_argument(
+        "-t", "--threads", type=int, metavar="T", help="threads of parallel loops (default: all)"
+    )
+    parser.add_argument(
+        "--fast-math", action="store_true", help="let floating-point operations be reassociated"
+    )
+    parser.add_argument(
+        "-b", "--budget", metavar="TIME", help="time for searching and running: 2s, 5m"
+    )
+    parser.add_argument(
+        "--model", default=DEFAULT_MODEL, metavar="NAME", help=f"(default: {DEFAULT_MODEL})"
+    )
+    parser.add_argument("--beam", type=int, default=3, help="schedules kept per level (default: 3)")
+    parser.add_argument("--seed", type=int, default=0, help="of random choices (default: 0)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the schedule to a file")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Searches, and prints and writes what was found."""
+    _check(arguments)
+    budget = None if arguments.budget is None else parse_time(arguments.budget)
+    model = find_model(arguments.model)
+    function = one_function(arguments)
+    threads = arguments.threads or default_threads()
+    values = _values(arguments, function)
+    sizes = function.signature.sizes_of(values).of(function.scop)
+    original = Schedule.original(function.scop, reassociate=arguments.fast_math)
+    with ExitStack() as stack:
+        evaluator = None
+        if budget is not None:
+            evaluator = stack.enter_context(
+                RunningEvaluator(function, values, threads=threads, fast_math=arguments.fast_math)
+            )
+        task = Task(
+            original,
+            Request(sizes, threads),
+            model,
+            evaluator,
+            arguments.seed,
+            budget,
+            _show if sys.stderr.isatty() else lambda _: None,
+        )
+        result = search(BeamSearch(arguments.beam, execution=budget is not None), task)
+    print(_describe(result))
+    if arguments.output is not None:
+        Path(arguments.output).write_text(f"{to_sequence(result.best)}\n", encoding="utf-8")
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    if arguments.threads is not None and not 1 <= arguments.threads <= MOST_THREADS:
+        raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {arguments.threads}")
+    if not 1 <= arguments.beam <= 1000:
+        raise UsageError(f"--beam must be between 1 and 1000, got {arguments.beam}")
+
+
+def parse_time(text: str) -> float:
+    """Seconds from `2s`, `5m`, `1.5h`, `300ms` or a number; raises UsageError."""
+    match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)(ms|s|m|h|)", text)
+    if match is None or not float(match[1]):
+        raise UsageError(f"--budget expects a time such as 2s, 5m or 300ms, got '{text}'")
+    return float(match[1]) * UNITS[match[2]]
+
+
+def _values(arguments: argparse.Namespace, function: Function) -> list[object]:
+    inputs = {
+        name: load_array(Path(path)) for name, path in pairs("--input", arguments.input).items()
+    }
+    settings = Settings(pairs("--set", arguments.set), inputs, arguments.seed)
+    entry = find_kernel(arguments.file)
+    if entry is not None:
+        settings = kernel_settings(entry, function, arguments.size, settings)
+    elif arguments.size is not None:
+        raise UsageError(f"--size is for shipped kernels: give {arguments.file} sizes with --set")
+    return make_arguments(function.scop, function.signature, settings)
+
+
+def _show(progress: Progress) -> None:
+    print(
+        f"\r{progress.seconds:6.1f} s  {progress.candidates} schedules, "
+        f"{progress.measurements} runs, best {progress.speedup:.2f}x ",
+        end="",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+def _describe(result: Result) -> str:
+    rows = [["step", "predicted", "measured"]]
+    for step in result.path:
+        cells = (f"{s:.2f}x" if s is not None else "-" for s in (step.predicted, step.measured))
+        rows.append([step.step, *cells])
+    how = {"done": "", "time": ", the budget is spent", "interrupted": ", interrupted"}
+    return (
+        f"{format_table(rows, numbers=True)}\n\n"
+        f"{result.candidates} schedules, {result.predictions} predictions, "
+        f"{result.measurements} measurements in {result.seconds:.1f} s{how[result.ended]}\n"
+        f"{result.best or 'as written'}"
+    )
