@@ -39,12 +39,12 @@ def is_tile_entry(loop: Loop, outer: tuple[Loop, ...]) -> bool:
     """Whether the inside of an innermost tile begins at `loop`.
 
     That is so when a loop from here on, directly inside each other, is a point loop of a tile loop
-    in `outer`, and none is itself a tile loop of loops further inside.
+    in `outer`, and no loop in it is itself a tile loop of loops further inside.
     """
-    inside = chain(loop)
-    tiles = {inner.within.tile for inner in loops(loop) if inner.within is not None}
+    inside = tuple(loops(loop))
+    tiles = {inner.within.tile for inner in inside if inner.within is not None}
     around = {enclosing.name for enclosing in outer}
-    has_points = any(inner.within and inner.within.tile in around for inner in inside)
+    has_points = any(inner.within and inner.within.tile in around for inner in chain(loop))
     return has_points and not any(inner.name in tiles for inner in inside)
 
 

@@ -11,10 +11,13 @@ from __future__ import annotations
 import atexit
 import json
 import math
+import os
 import selectors
 import subprocess
 import sys
 import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 
@@ -61,44 +64,80 @@ def solve(problem: SchedulerProblem, options: SchedulerOptions, seconds: float) 
 
     The same question is answered from memory.
     """
-    return _worker.ask({**asdict(problem), **asdict(options)}, seconds)
+    return _worker.ask(problem, options, seconds)
+
+
+def begin(problem: SchedulerProblem, options: Sequence[SchedulerOptions]) -> None:
+    """Starts to solve what `solve` is going to be asked, in this order."""
+    _worker.begin(problem, options)
+
+
+Question = tuple[SchedulerProblem, SchedulerOptions]
 
 
 class _Worker:
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.process: subprocess.Popen[str] | None = None
-        self.answers: dict[str, str] = {}
+        self.process: subprocess.Popen[bytes] | None = None
+        self.answers: dict[Question, str] = {}
+        self.pending: deque[Question] = deque()
+        self.received = b""
 
-    def ask(self, request: dict[str, object], seconds: float) -> str:
-        line = json.dumps(request)
+    def ask(self, problem: SchedulerProblem, options: SchedulerOptions, seconds: float) -> str:
+        question = problem, options
         with self.lock:
-            if line not in self.answers:
-                self.answers[line] = self._ask(line, seconds)
-            return self.answers[line]
+            if question not in self.pending:
+                self._send(problem, [options])
+            slices = iter(range(math.ceil(seconds / SLICE)))
+            while question not in self.answers:
+                answer = self._receive(slices)
+                self.answers[self.pending.popleft()] = answer
+            return self.answers[question]
 
-    def _ask(self, line: str, seconds: float) -> str:
+    def begin(self, problem: SchedulerProblem, options: Sequence[SchedulerOptions]) -> None:
+        with self.lock:
+            self._send(problem, options)
+
+    def _send(self, problem: SchedulerProblem, options: Sequence[SchedulerOptions]) -> None:
+        """One request for all questions without an answer, so that they share the problem."""
+        new = [each for each in options if (problem, each) not in self.answers]
+        if not new:
+            return
+        if self.pending:
+            self.stop()  # nobody has waited for these answers
         process = self._running()
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None
+        request = {**asdict(problem), "options": [asdict(each) for each in new]}
         with suppress(BrokenPipeError):
-            process.stdin.write(line + "\n")
+            process.stdin.write(json.dumps(request).encode() + b"\n")
             process.stdin.flush()
-        with selectors.DefaultSelector() as selector:
-            selector.register(process.stdout, selectors.EVENT_READ)
-            is_ready = any(selector.select(SLICE) for _ in range(math.ceil(seconds / SLICE)))
-        answer = process.stdout.readline() if is_ready else ""
-        if not answer:
-            self.stop()
-            raise SchedulerTimeOut
+        self.pending.extend((problem, each) for each in new)
+
+    def _receive(self, slices: Iterator[int]) -> str:
+        """The next answer; raises SchedulerTimeOut when all slices of time are used up."""
+        while b"\n" not in self.received:
+            more = self._read(slices)
+            if not more:
+                self.stop()
+                raise SchedulerTimeOut
+            self.received += more
+        answer, _, self.received = self.received.partition(b"\n")
         return json.loads(answer)
 
-    def _running(self) -> subprocess.Popen[str]:
+    def _read(self, slices: Iterator[int]) -> bytes:
+        """What the worker has written; nothing when it has ended or no time is left."""
+        assert self.process is not None and self.process.stdout is not None
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.process.stdout, selectors.EVENT_READ)
+            is_ready = any(selector.select(SLICE) for _ in slices)
+        return os.read(self.process.stdout.fileno(), 1 << 16) if is_ready else b""
+
+    def _running(self) -> subprocess.Popen[bytes]:
         if self.process is None or self.process.poll() is not None:
             self.process = subprocess.Popen(
                 [sys.executable, "-P", __file__],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                text=True,
             )
             assert self.process.stdout is not None
             self.process.stdout.readline()  # it is up: starting does not count as solving
@@ -110,6 +149,8 @@ class _Worker:
             self.process.kill()
             self.process.wait()
             self.process = None
+        self.pending.clear()
+        self.received = b""
 
 
 _worker = _Worker()
@@ -121,30 +162,32 @@ def serve() -> None:
     print(flush=True)
     for line in sys.stdin:
         request = json.loads(line)
-        options = SchedulerOptions(
-            request["fusion"], request["algorithm"], request["outer_parallel"]
-        )
         problem = SchedulerProblem(
             request["context"], request["domain"], request["validity"], request["proximity"]
         )
-        print(json.dumps(_solve(problem, options)), flush=True)
+        constraints = _constraints(problem)
+        for options in request["options"]:
+            print(json.dumps(_solve(constraints, SchedulerOptions(**options))), flush=True)
 
 
-def _solve(problem: SchedulerProblem, options: SchedulerOptions) -> str:
-    settings = isl.DEFAULT_CONTEXT
-    settings.set_schedule_serialize_sccs(int(options.fusion == "minimal"))
-    settings.set_schedule_whole_component(int(options.fusion == "maximal"))
-    settings.set_schedule_maximize_coincidence(int(options.fusion != "maximal"))
-    settings.set_schedule_outer_coincidence(int(options.outer_parallel))
-    settings.set_schedule_algorithm(ALGORITHMS.index(options.algorithm))
+def _constraints(problem: SchedulerProblem) -> isl.ScheduleConstraints:
     validity = isl.UnionMap(problem.validity)
-    constraints = (
+    return (
         isl.ScheduleConstraints.on_domain(isl.UnionSet(problem.domain))
         .set_context(isl.Set(problem.context))
         .set_validity(validity)
         .set_coincidence(validity)
         .set_proximity(isl.UnionMap(problem.proximity))
     )
+
+
+def _solve(constraints: isl.ScheduleConstraints, options: SchedulerOptions) -> str:
+    settings = isl.DEFAULT_CONTEXT
+    settings.set_schedule_serialize_sccs(int(options.fusion == "minimal"))
+    settings.set_schedule_whole_component(int(options.fusion == "maximal"))
+    settings.set_schedule_maximize_coincidence(int(options.fusion != "maximal"))
+    settings.set_schedule_outer_coincidence(int(options.outer_parallel))
+    settings.set_schedule_algorithm(ALGORITHMS.index(options.algorithm))
     return str(constraints.compute_schedule())
 
 

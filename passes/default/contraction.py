@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from math import ceil, prod
 
 from ..polyhedral.counting import fix_parameters
@@ -288,7 +287,7 @@ class ContractionPlan(Steps):
         """By how many elements an access moves from one iteration of a loop to the next."""
         statement = self.facts.statements[self.found.statement]
         position = self.found.iterators[loop]
-        direction = [Fraction(k == position) for k in range(len(statement.statement.loops))]
+        direction = [int(k == position) for k in range(len(statement.statement.loops))]
         return statement.stride(access, direction, self.facts)
 
     def _has_own_arrays(self) -> bool:

@@ -11,7 +11,7 @@ from ..schedule import Schedule
 from ..schedule_tree import Leaf, Loop, Sequence, Tree, nests, statements
 from ..target import Target
 from ..transformation import TransformationError
-from ..transformations.affine_schedule import AffineSchedule
+from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
 from .estimate import estimate
 from .request import Request
 from .shared_streams import share_streams
@@ -49,6 +49,7 @@ def default_schedule(
         facts = request.facts(scop)
         if sum(each.instances for each in facts.statements.values()) < WORTHWHILE:
             return original
+        begin_affine_schedules(original, FUSIONS)
         best, least = original, GAIN * estimate(original, request)
         for candidate in candidates(original, request):
             seconds = estimate(candidate, request)

@@ -72,6 +72,7 @@ class _Estimator:
         self.facts = request.facts(schedule.scop)
         self.accumulating = schedule.dependences.accumulations
         self.in_step: dict[int, bool] = {}
+        self.touched: dict[int, float] = {}
         self.explicit = all(
             any(loop.vector is not None for loop in loops)
             for _, loops in leaves(schedule.tree, ())
@@ -276,13 +277,16 @@ class _Estimator:
 
     def _touched(self, tree: Tree, outer: tuple[Loop, ...]) -> float:
         """Bytes of the arrays that an execution of a tree touches."""
-        accesses = [
-            (access, spans)
-            for name in statements(tree)
-            for spans in [self.facts.statements[name].spans_inside(outer)]
-            for access in self.facts.statements[name].statement.accesses
-        ]
-        return sum(footprint(self.facts, accesses).values())
+        found = self.touched.get(id(tree))
+        if found is None:
+            accesses = [
+                (access, spans)
+                for name in statements(tree)
+                for spans in [self.facts.statements[name].spans_inside(outer)]
+                for access in self.facts.statements[name].statement.accesses
+            ]
+            found = self.touched[id(tree)] = sum(footprint(self.facts, accesses).values())
+        return found
 
 
 def _varying(statement: Statement) -> Iterator[Operation]:

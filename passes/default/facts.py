@@ -24,6 +24,9 @@ from ..schedule_tree import Loop
 CACHE_LINE = 64
 """Bytes."""
 
+Slope = int | Fraction
+"""How much one thing grows with another; an int where it is whole, which is quicker."""
+
 _FAR = 2**20
 """A distance over which the slope of a quasi-affine function is measured: rounding vanishes."""
 
@@ -78,11 +81,14 @@ class StatementFacts:
     scop: Scop
     statement: Statement
     sizes: Mapping[str, int]
-    _slopes: dict[int, tuple[Mapping[str, isl.Aff], tuple[Fraction, ...]]] = field(
-        default_factory=dict[int, tuple[Mapping[str, isl.Aff], tuple[Fraction, ...]]]
+    _slopes: dict[int, tuple[Mapping[str, isl.Aff], tuple[Slope, ...]]] = field(
+        default_factory=dict[int, tuple[Mapping[str, isl.Aff], tuple[Slope, ...]]]
     )
-    _directions: dict[tuple[int, ...], Mapping[int, tuple[Fraction, ...]]] = field(
-        default_factory=dict[tuple[int, ...], Mapping[int, tuple[Fraction, ...]]]
+    _directions: dict[tuple[int, ...], Mapping[int, tuple[Slope, ...]]] = field(
+        default_factory=dict[tuple[int, ...], Mapping[int, tuple[Slope, ...]]]
+    )
+    _trips: dict[tuple[int, ...], tuple[float, ...]] = field(
+        default_factory=dict[tuple[int, ...], tuple[float, ...]]
     )
 
     @cached_property
@@ -111,7 +117,7 @@ class StatementFacts:
         low, high = points.dim_min_val(position), points.dim_max_val(position)
         return high.to_python() - low.to_python() + 1 if low.is_int() and high.is_int() else 1000
 
-    def slopes(self, loop: Loop) -> tuple[Fraction, ...]:
+    def slopes(self, loop: Loop) -> tuple[Slope, ...]:
         """By how much the loop's value grows with each iterator: 1/32 for a tile loop of 32."""
         found = self._slopes.get(id(loop.schedule))
         if found is None:
@@ -120,12 +126,12 @@ class StatementFacts:
             self._slopes[id(loop.schedule)] = found
         return found[1]
 
-    def _measure(self, function: isl.Aff) -> tuple[Fraction, ...]:
+    def _measure(self, function: isl.Aff) -> tuple[Slope, ...]:
         depth = len(self.statement.loops)
         origin = self._value(function, [0] * depth)
         steps = ([_FAR * (position == d) for position in range(depth)] for d in range(depth))
         return tuple(
-            Fraction(self._value(function, step) - origin, _FAR).limit_denominator(4096)
+            _whole(Fraction(self._value(function, step) - origin, _FAR).limit_denominator(4096))
             for step in steps
         )
 
@@ -149,8 +155,12 @@ class StatementFacts:
 
     def trips(self, loops: Sequence[Loop]) -> tuple[float, ...]:
         """The average number of iterations of each of the loops (outermost first)."""
-        spans = list(self.spans)
-        return tuple(self._narrow(spans, loop) for loop in loops)
+        key = tuple(id(loop.schedule) for loop in loops)
+        found = self._trips.get(key)
+        if found is None:
+            spans = list(self.spans)
+            found = self._trips[key] = tuple(self._narrow(spans, loop) for loop in loops)
+        return found
 
     def _narrow(self, spans: list[float], loop: Loop, lanes: int = 1) -> float:
         """Takes a loop's share from the spans; the result is the number of its iterations."""
@@ -164,7 +174,7 @@ class StatementFacts:
         spans[position] = left
         return max(1.0, trips)
 
-    def direction(self, loops: Sequence[Loop], loop: Loop) -> tuple[Fraction, ...] | None:
+    def direction(self, loops: Sequence[Loop], loop: Loop) -> tuple[Slope, ...] | None:
         """By how much the iterators grow when `loop` alone of `loops` makes one step.
 
         None where the loops do not determine the iterators, and for tile loops.
@@ -175,28 +185,28 @@ class StatementFacts:
             found = self._directions[key] = self._invert(loops)
         return found.get(id(loop.schedule))
 
-    def _invert(self, loops: Sequence[Loop]) -> Mapping[int, tuple[Fraction, ...]]:
+    def _invert(self, loops: Sequence[Loop]) -> Mapping[int, tuple[Slope, ...]]:
         """The directions of all loops, by the identities of their schedules."""
         members = [
             loop for loop in loops if all(slope.denominator == 1 for slope in self.slopes(loop))
         ]
         rows = [self.slopes(loop) for loop in members]
-        found: dict[int, tuple[Fraction, ...]] = {}
+        found: dict[int, tuple[Slope, ...]] = {}
         for position, loop in enumerate(members):
-            unit = [Fraction(position == other) for other in range(len(members))]
+            unit = [int(position == other) for other in range(len(members))]
             direction = _solve(rows, unit)
             if direction is not None:
                 found[id(loop.schedule)] = direction
         return found
 
-    def stride(self, access: Access, direction: Sequence[Fraction], facts: Facts) -> int:
+    def stride(self, access: Access, direction: Sequence[Slope], facts: Facts) -> int:
         """By how many elements an access moves along a direction of the iterators."""
         steps = [
-            sum((c * d for c, d in zip(row, direction, strict=True)), Fraction(0))
+            sum(c * d for c, d in zip(row, direction, strict=True))
             for row in coefficients(access.map)
         ]
         extents = facts.extents(access.array)
-        total = Fraction(0)
+        total: Slope = 0
         for position, step in enumerate(steps):
             if access.array.shape[position] is not None:
                 total += step * prod(extents[position + 1 :])
@@ -246,9 +256,11 @@ def footprint(facts: Facts, accesses: Sequence[tuple[Access, Sequence[float]]]) 
     return result
 
 
-def _solve(
-    rows: Sequence[Sequence[Fraction]], target: Sequence[Fraction]
-) -> tuple[Fraction, ...] | None:
+def _whole(value: Fraction) -> Slope:
+    return value.numerator if value.denominator == 1 else value
+
+
+def _solve(rows: Sequence[Sequence[Slope]], target: Sequence[Slope]) -> tuple[Slope, ...] | None:
     """The x with `rows @ x = target`; None unless there is exactly one."""
     unknowns = len(rows[0]) if rows else 0
     matrix = [[*row, value] for row, value in zip(rows, target, strict=True)]
@@ -260,7 +272,7 @@ def _solve(
         place = len(pivots)
         matrix[place], matrix[pivot] = matrix[pivot], matrix[place]
         lead = matrix[place][column]
-        matrix[place] = [value / lead for value in matrix[place]]
+        matrix[place] = [_whole(Fraction(value) / lead) for value in matrix[place]]
         for other in range(len(matrix)):
             if other != place and matrix[other][column]:
                 factor = matrix[other][column]
@@ -270,4 +282,4 @@ def _solve(
         pivots.append(column)
     if any(row[-1] for row in matrix[len(pivots) :]):
         return None
-    return tuple(matrix[place][-1] for place in range(unknowns))
+    return tuple(_whole(Fraction(matrix[place][-1])) for place in range(unknowns))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import islpy as isl
+
 from ..schedule import Schedule
 from ..schedule_tree import Loop, Tree, loops_around, statements
 from ..transformation import TransformationError
@@ -40,6 +42,8 @@ def _cut(schedule: Schedule, statement: str, depth: int) -> Schedule:
     if len(loop.schedule) > 1 or _is_independent(schedule, statement, depth):
         return _cut(schedule, statement, depth + 1)
     for pivot in loops[depth - 1 :: -1]:
+        if not _is_in_the_way(schedule, statement, loop, pivot):
+            continue
         found = _at(schedule, statement, loop, pivot)
         if found is None:
             continue
@@ -49,6 +53,21 @@ def _cut(schedule: Schedule, statement: str, depth: int) -> Schedule:
                 divided = _cut(divided, part, depth + 1)
             return divided
     return schedule
+
+
+def _is_in_the_way(schedule: Schedule, statement: str, loop: Loop, pivot: Loop) -> bool:
+    """Whether iterations below the value of `pivot` are independent, and those above it as well.
+
+    Found out without the parts, which are a program of their own.
+    """
+    active = schedule.legality.active(schedule.functions_around(loop))
+    function = schedule.legality.function(loop).multi
+    value, at = loop.schedule[statement], pivot.schedule[statement]
+    for part in map(isl.UnionSet.from_set, (value.lt_set(at), value.gt_set(at))):
+        inside = active.intersect_domain(part).intersect_range(part)
+        if not inside.subtract(inside.eq_at_multi_union_pw_aff(function)).is_empty():
+            return False
+    return True
 
 
 def _at(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import ClassVar
@@ -14,6 +15,7 @@ from ..affine_scheduler import (
     SchedulerOptions,
     SchedulerProblem,
     SchedulerTimeOut,
+    begin,
     solve,
 )
 from ..polyhedral.dependences import DependenceKind
@@ -65,6 +67,11 @@ class AffineSchedule(Transformation):
             ) from None
         root = isl.Schedule(text).get_root().child(0)
         return _Converter(schedule.scop).tree(root, schedule.scop.domain, ())
+
+
+def begin_affine_schedules(schedule: Schedule, fusions: Sequence[str]) -> None:
+    """Starts to solve what affine schedules with these fusions ask for, in this order."""
+    begin(_problem(schedule), [SchedulerOptions(fusion) for fusion in fusions])
 
 
 def _problem(schedule: Schedule) -> SchedulerProblem:

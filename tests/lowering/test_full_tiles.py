@@ -6,7 +6,7 @@ import islpy as isl
 import pytest
 
 from loopwright.lowering.full_tiles import cut_tiles, full_tiles, is_tile_entry, tile_box
-from loopwright.passes.schedule_tree import Leaf, Loop, TileSize, Tree, chain
+from loopwright.passes.schedule_tree import Leaf, Loop, Sequence, TileSize, Tree, chain
 
 
 def loop(name: str, function: str, body: Tree, within: TileSize | None = None) -> Loop:
@@ -112,3 +112,12 @@ def test_the_entry_is_below_the_innermost_tile_loop() -> None:
         True,
         True,
     ]
+
+
+def test_no_entry_is_above_tiles_in_a_sequence() -> None:
+    inner = tiled(("floor(i/2)", "floor(j/2)"), ("i", "j"), 2)
+    block = Loop("b", inner.schedule, Sequence((Leaf("S1"), inner)), TileSize("bt", 8))
+    around = loop("bt", "floor(i/8)", block)
+    it, jt, i, _ = chain(inner)
+    assert not is_tile_entry(block, (around,))
+    assert is_tile_entry(i, (around, block, it, jt))
