@@ -75,7 +75,9 @@ def begin(problem: SchedulerProblem, options: Sequence[SchedulerOptions]) -> Non
 Question = tuple[SchedulerProblem, SchedulerOptions]
 
 
-class _Worker:
+class Worker:
+    """A process that answers one question after the other; safe to use from several threads."""
+
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.process: subprocess.Popen[bytes] | None = None
@@ -84,6 +86,7 @@ class _Worker:
         self.received = b""
 
     def ask(self, problem: SchedulerProblem, options: SchedulerOptions, seconds: float) -> str:
+        """The answer, from memory where it is known; raises SchedulerTimeOut."""
         question = problem, options
         with self.lock:
             if question not in self.pending:
@@ -95,6 +98,7 @@ class _Worker:
             return self.answers[question]
 
     def begin(self, problem: SchedulerProblem, options: Sequence[SchedulerOptions]) -> None:
+        """Has questions answered that will be asked next, in this order."""
         with self.lock:
             self._send(problem, options)
 
@@ -153,7 +157,7 @@ class _Worker:
         self.received = b""
 
 
-_worker = _Worker()
+_worker = Worker()
 atexit.register(_worker.stop)
 
 
