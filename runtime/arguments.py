@@ -14,13 +14,13 @@ from ctypes import addressof, c_char
 from dataclasses import dataclass
 from numbers import Real
 from operator import index
-from typing import NoReturn, SupportsFloat, TypeGuard, cast
+from typing import Any, NoReturn, SupportsFloat, TypeGuard, cast
 
 import numpy as np
 
 from .elements import Element
 from .errors import ArgumentTypeError, ArgumentValueError
-from .memory import READ_ONLY, Memory, memory_of
+from .memory import NO_TENSORS, READ_ONLY, Memory, is_tensor, memory_of, plain_tensors
 
 _from_buffer = cast("Callable[[object], c_char]", c_char.from_buffer)
 _ndarray = np.ndarray
@@ -60,15 +60,16 @@ class ArrayArgument:
     writes: bool
 
     def __post_init__(self) -> None:
-        # Every call asks for these two.
+        # Every call asks for these.
         self._dtype = self.element.dtype
         self._misalignment = self._dtype.itemsize - 1
+        self._tensor_class, self._tensor_type, self._dense = NO_TENSORS
 
     def __str__(self) -> str:
         extents = "".join("?x" if extent is None else f"{extent}x" for extent in self.shape)
         return f"{self.place.name}: memref<{extents}{self.element.name}>"
 
-    def bind(self, value: object, key: Key) -> int:
+    def bind(self, value: Any, key: Key) -> int:
         """The address of the first element; the shape goes to `key`.
 
         Raises ArgumentTypeError, ArgumentValueError.
@@ -83,6 +84,19 @@ class ArrayArgument:
                 if flags & _WRITEABLE or not self.writes:
                     key.append(value.shape)
                     return value.__array_interface__["data"][0]
+        elif (
+            type(value) is self._tensor_class
+            and value.dtype is self._tensor_type
+            and value.layout is self._dense
+            and value.is_cpu
+            and value.is_contiguous()
+            and not value.requires_grad
+            and not value.is_neg()
+        ):
+            address: int = value.data_ptr()
+            if address and not address & self._misalignment:
+                key.append(value.shape)
+                return address
         return self._bind_carefully(value, key)
 
     def _bind_carefully(self, value: object, key: Key) -> int:
@@ -102,6 +116,8 @@ class ArrayArgument:
             or address & self._misalignment
         ):
             self._refuse(memory)
+        if self._tensor_class is None and is_tensor(value):
+            self._tensor_class, self._tensor_type, self._dense = plain_tensors(self._dtype)
         key.append(shape)
         return address
 
@@ -158,13 +174,17 @@ class ArrayArgument:
         return math.prod(shape) * self._dtype.itemsize
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class IntegerArgument:
     """An `index` or `iN` scalar; `is_size` says that the code is specialised on its value."""
 
     place: Place
     element: Element
     is_size: bool
+
+    def __post_init__(self) -> None:
+        # Every call asks for these.
+        self._smallest, self._largest = self.element.range
 
     def __str__(self) -> str:
         return f"{self.place.name}: {self.element.name}"
@@ -175,11 +195,10 @@ class IntegerArgument:
         Raises ArgumentTypeError, ArgumentValueError.
         """
         number = value if type(value) is int else self._to_int(value)
-        smallest, largest = self.element.range
-        if not smallest <= number <= largest:
+        if not self._smallest <= number <= self._largest:
             raise ArgumentValueError(
                 f"{self.place}: {number} does not fit into {self.element.name}, "
-                f"which holds {smallest} to {largest}"
+                f"which holds {self._smallest} to {self._largest}"
             )
         if self.is_size:
             key.append(number)
@@ -195,12 +214,16 @@ class IntegerArgument:
             ) from None
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class FloatArgument:
     """An `f32` or `f64` scalar: a float, an int, or an array or tensor without dimensions."""
 
     place: Place
     element: Element
+
+    def __post_init__(self) -> None:
+        # Every call asks for it.
+        self._is_short = self.element.name == "f32"
 
     def __str__(self) -> str:
         return f"{self.place.name}: {self.element.name}"
@@ -208,7 +231,7 @@ class FloatArgument:
     def bind(self, value: object, key: Key) -> float:
         """The value as a float; raises ArgumentTypeError, ArgumentValueError."""
         number = value if type(value) is float else self._to_float(value)
-        if self.element.name == "f32" and _FLOAT32_MAXIMUM < abs(number) < math.inf:
+        if self._is_short and _FLOAT32_MAXIMUM < abs(number) < math.inf:
             raise ArgumentValueError(f"{self.place}: {number} does not fit into f32")
         return number
 

@@ -33,12 +33,28 @@ class Memory(NamedTuple):
 
 READ_ONLY = "is read-only"
 
+PlainTensors = tuple[type | None, object, object]
+"""The class of torch's ordinary tensors, its type of elements, and its dense layout."""
+
+NO_TENSORS: PlainTensors = (None, None, None)
+
+
+def is_tensor(value: object) -> bool:
+    """Whether the value is a tensor of torch."""
+    library = sys.modules.get("torch")  # a tensor cannot exist before torch is imported
+    return library is not None and isinstance(value, library.Tensor)
+
+
+def plain_tensors(dtype: np.dtype[np.generic]) -> PlainTensors:
+    """How to know tensors of this type at a glance, once torch is imported."""
+    library = sys.modules["torch"]
+    return library.Tensor, getattr(library, dtype.name), library.strided
+
 
 def memory_of(value: object) -> Memory | None:
     """The memory behind `value`, without a copy; None when it is not an array."""
-    library = sys.modules.get("torch")  # a tensor cannot exist before torch is imported
-    if library is not None and isinstance(value, library.Tensor):
-        return _memory_of_tensor(cast("torch.Tensor", value), library.strided)
+    if is_tensor(value):
+        return _memory_of_tensor(cast("torch.Tensor", value), sys.modules["torch"].strided)
     if isinstance(value, np.generic):
         return None  # a NumPy scalar hands out the address of a copy
     interface: object = getattr(value, "__array_interface__", None)

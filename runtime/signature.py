@@ -112,7 +112,7 @@ class Signature:
                 shape = next(entries)
                 assert isinstance(shape, tuple)
                 argument.check_shape(shape)
-                shapes[position] = shape
+                shapes[position] = tuple(shape)  # torch has a class of its own
             elif isinstance(argument, IntegerArgument) and argument.is_size:
                 number = next(entries)
                 assert isinstance(number, int)

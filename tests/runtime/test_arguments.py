@@ -18,6 +18,7 @@ from loopwright.errors import (
     BoundsError,
     KernelError,
     NotSpecialised,
+    OverlappingArguments,
 )
 from loopwright.runtime.kernel import Kernel
 
@@ -420,6 +421,29 @@ def test_torch_tensors_without_a_copy(saxpy: Kernel) -> None:
     assert y.data_ptr() == address
     saxpy(3, 1.0, x[1:4], y[2:5])
     assert y.tolist() == [1, 3, 6, 9, 12, 11]
+
+
+def test_tensors_are_checked_on_every_call(saxpy: Kernel) -> None:
+    x, y = torch.ones(4), torch.zeros(4)
+    for _ in range(2):
+        saxpy(4, 1.0, x, y)
+    refused = {
+        "contiguous": torch.zeros(8)[::2],
+        "requires grad": torch.zeros(4, requires_grad=True),
+        "negated": torch.zeros(4, dtype=torch.complex64).conj().imag[:4],
+        "type": torch.zeros(4, dtype=torch.float64),
+        "dimensions": torch.zeros(2, 2),
+        "device": torch.zeros(4, device="meta"),
+        "layout": torch.zeros(4).to_sparse(),
+    }
+    for reason, tensor in refused.items():
+        with pytest.raises((ArgumentTypeError, ArgumentValueError), match=reason):
+            saxpy(4, 1.0, x, tensor)
+    with pytest.raises(OverlappingArguments):
+        saxpy(4, 1.0, y, y)
+    saxpy(4, 1.0, torch.nn.Parameter(torch.ones(4)), y)
+    saxpy(4, 1.0, x.numpy(), y)
+    assert y.tolist() == [4.0] * 4
 
 
 def test_parameters_of_a_model_may_be_read(saxpy: Kernel) -> None:
