@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import prod
 
 from xdsl.dialects import affine as xdsl_affine
 from xdsl.dialects import arith
 from xdsl.dialects import vector as xdsl_vector
-from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, MemRefType, VectorType
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AffineMapAttr,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    MemRefType,
+    VectorType,
+)
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstraintKind, AffineExpr
 from xdsl.utils.hints import isa
 
-from ..dialects import affine
+from ..dialects import affine, vector
 from .index_expression import Index, Variable, linear_form
 from .simplification import is_known
 
@@ -23,20 +31,41 @@ DEPTH = 8
 
 @dataclass(frozen=True)
 class Place:
-    """Neighbouring elements of a row: subscripts of the first one, and how many follow each other.
+    """Elements of a memref: subscripts of the first one, and how many follow each other in its row.
 
-    `mask`, when given, says which of them count.
+    `mask`, when given, says which of them count. `offsets`, when given, are where the elements lie
+    instead, counted from the first one in memory.
     """
 
     memref: SSAValue
     subscripts: tuple[Index, ...]
     type: Attribute
     mask: SSAValue | None = None
+    offsets: tuple[int, ...] | None = None
 
     @property
     def width(self) -> int:
         """How many elements, masked or not."""
         return self.type.get_shape()[0] if isa(self.type, VectorType) else 1
+
+    def is_same(self, other: Place) -> bool:
+        """Whether two places are equal, in whatever order the terms of their subscripts are."""
+        return replace(self, subscripts=()) == replace(other, subscripts=()) and all(
+            a - b == Index() for a, b in zip(self.subscripts, other.subscripts, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class PlacedAccess:
+    """A load or store, and what it touches."""
+
+    operation: Operation
+    place: Place
+
+    @property
+    def is_store(self) -> bool:
+        """Whether it stores."""
+        return not self.operation.results
 
 
 @dataclass
@@ -121,8 +150,37 @@ class Numbering:
                 subscripts = tuple(self.index(value) for value in operation.indices)
                 kind = operation.value_to_store.type
                 return Place(operation.base, subscripts, kind, operation.mask)
+            case vector.GatherOp():
+                return self._scattered(operation, operation.result.type)
+            case vector.ScatterOp():
+                return self._scattered(operation, operation.value_to_store.type)
             case _:
                 return None
+
+    def accesses(self, block: Block) -> dict[SSAValue, list[PlacedAccess]]:
+        """The accesses in a block in order, by memref, where all of them are at known places."""
+        result: dict[SSAValue, list[PlacedAccess]] = {}
+        unknown: set[SSAValue] = set()
+        for operation in block.ops:
+            place = self.place(operation)
+            if place is None:
+                unknown.update(touched_memrefs(operation))
+            else:
+                result.setdefault(place.memref, []).append(PlacedAccess(operation, place))
+        return {memref: group for memref, group in result.items() if memref not in unknown}
+
+    def _scattered(
+        self, operation: vector.GatherOp | vector.ScatterOp, kind: Attribute
+    ) -> Place | None:
+        offsets = constant_lanes(operation.index_vec)
+        if offsets is None:
+            return None
+        subscripts = tuple(self.index(value) for value in operation.indices)
+        mask = constant_lanes(operation.mask)
+        is_whole = mask is not None and all(mask)
+        return Place(
+            operation.base, subscripts, kind, None if is_whole else operation.mask, offsets
+        )
 
     def _mapped(self, operation: Operation, operands: Sequence[SSAValue]) -> tuple[Index, ...]:
         attribute = operation.properties["map"]
@@ -131,6 +189,8 @@ class Numbering:
 
     def is_disjoint(self, one: Place, other: Place) -> bool:
         """Whether two places of one memref have no element in common, whatever the masks are."""
+        if one.offsets is not None or other.offsets is not None:
+            return _are_apart(one, other)
         last = len(one.subscripts) - 1
         for position, (a, b) in enumerate(zip(one.subscripts, other.subscripts, strict=True)):
             behind_b, behind_a = (other.width, one.width) if position == last else (1, 1)
@@ -166,9 +226,45 @@ class Numbering:
         return any(self.is_positive(index.substitute({variable: end}), depth - 1) for end in ends)
 
 
+def constant_lanes(value: SSAValue) -> tuple[int, ...] | None:
+    """The elements of a vector of integers, if it is a constant."""
+    match value.owner:
+        case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as elements):
+            return tuple(int(element) for element in elements.get_values())
+        case _:
+            return None
+
+
+def _are_apart(one: Place, other: Place) -> bool:
+    """Whether places of one memref at a known distance have no element in common."""
+    assert isa(one.memref.type, MemRefType[Attribute])
+    extents = one.memref.type.get_shape()
+    if DYNAMIC_INDEX in extents[1:]:
+        return False
+    pairs = zip(one.subscripts, other.subscripts, strict=True)
+    strides = (prod(extents[position + 1 :]) for position in range(len(extents)))
+    distance = Index(0)
+    for (a, b), stride in zip(pairs, strides, strict=True):
+        distance += (a - b) * stride
+    if not distance.is_constant:
+        return False
+    places = {distance.constant + offset for offset in _offsets(one)}
+    return places.isdisjoint(_offsets(other))
+
+
+def _offsets(place: Place) -> Sequence[int]:
+    return range(place.width) if place.offsets is None else place.offsets
+
+
 def touched_memrefs(operation: Operation) -> list[SSAValue]:
     """The memrefs that an operation may access."""
     return [value for value in operation.operands if isinstance(value.type, MemRefType)]
+
+
+def is_inside(value: SSAValue, block: Block) -> bool:
+    """Whether a block makes the value."""
+    owner = value.owner
+    return owner is block or (isinstance(owner, Operation) and owner.parent is block)
 
 
 def _loop(value: SSAValue) -> xdsl_affine.ForOp | None:

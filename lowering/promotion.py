@@ -12,19 +12,18 @@ in the loop touches these elements. LLVM finds that out only for arrays that are
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from xdsl.dialects import func
-from xdsl.dialects import vector as xdsl_vector
-from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from ..dialects import affine
-from .accesses import Numbering, Place, touched_memrefs
+from .accesses import Numbering, Place, PlacedAccess, is_inside, touched_memrefs
+from .forwarding import Forward, forwards
 from .index_expression import Comparison, Connective, decide
-from .ir_builder import IRBuilder, vector_of_zeros
+from .ir_builder import IRBuilder
+from .place_access import load, store, stored_value
 
 
 def promote(function: func.FuncOp) -> None:
@@ -35,21 +34,17 @@ def promote(function: func.FuncOp) -> None:
             _promote(loop, function.body.block, numbering)
 
 
-@dataclass(frozen=True)
-class _Access:
-    operation: Operation
-    place: Place
-
-    @property
-    def is_store(self) -> bool:
-        return not self.operation.results
-
-
 def _promote(loop: affine.ForOp, entry: Block, numbering: Numbering) -> None:
     block = loop.body.block
     numbering.go_to(loop)
-    groups = _promotable(block, numbering)
-    if not groups:
+    accesses = {
+        memref: group
+        for memref, group in numbering.accesses(block).items()
+        if not is_inside(memref, block) and any(access.is_store for access in group)
+    }
+    groups = _promotable(block, accesses, numbering)
+    forwarded = forwards(loop, accesses.values(), numbering)
+    if not groups and not forwarded:
         return
     # Numbers values that nothing else has named so far.
     lowers = numbering.results(loop.lowerBoundMap, loop.lowerBoundOperands)
@@ -59,7 +54,7 @@ def _promote(loop: affine.ForOp, entry: Block, numbering: Numbering) -> None:
     builder.count = len(numbering.values)
     builder.block = Block()
     runs = Connective("all", tuple(Comparison(">=", u - low - 1) for u in uppers for low in lowers))
-    place = partial(_carry, builder, loop, groups)
+    place = partial(_carry, builder, loop, groups, forwarded)
     parent = loop.parent
     assert parent is not None
     following = loop.next_op
@@ -75,21 +70,13 @@ def _promote(loop: affine.ForOp, entry: Block, numbering: Numbering) -> None:
     _merge_loads(block, numbering)
 
 
-def _promotable(block: Block, numbering: Numbering) -> dict[Place, list[_Access]]:
+def _promotable(
+    block: Block, accesses: Mapping[SSAValue, Sequence[PlacedAccess]], numbering: Numbering
+) -> dict[Place, list[PlacedAccess]]:
     """Accesses by place, for places that stay the same and that no other access touches."""
-    accesses: dict[SSAValue, list[_Access]] = {}
-    hopeless: set[SSAValue] = set()
-    for operation in block.ops:
-        place = numbering.place(operation)
-        if place is None:
-            hopeless.update(touched_memrefs(operation))
-        else:
-            accesses.setdefault(place.memref, []).append(_Access(operation, place))
-    result: dict[Place, list[_Access]] = {}
-    for memory, group in accesses.items():
-        if memory in hopeless or not any(access.is_store for access in group):
-            continue
-        places: dict[Place, list[_Access]] = {}
+    result: dict[Place, list[PlacedAccess]] = {}
+    for group in accesses.values():
+        places: dict[Place, list[PlacedAccess]] = {}
         for access in group:
             places.setdefault(access.place, []).append(access)
         stored = [place for place, own in places.items() if any(a.is_store for a in own)]
@@ -104,40 +91,48 @@ def _promotable(block: Block, numbering: Numbering) -> dict[Place, list[_Access]
 
 def _is_invariant(place: Place, block: Block, numbering: Numbering) -> bool:
     used = [numbering.values[n] for subscript in place.subscripts for n in subscript.variables()]
-    used.append(place.memref)
     if place.mask is not None:
         used.append(place.mask)
-    return not any(_is_inside(value, block) for value in used)
+    return not any(is_inside(value, block) for value in used)
 
 
-def _is_inside(value: SSAValue, block: Block) -> bool:
-    owner = value.owner
-    return owner is block or (isinstance(owner, Operation) and owner.parent is block)
-
-
-def _carry(builder: IRBuilder, loop: affine.ForOp, groups: dict[Place, list[_Access]]) -> None:
-    """Appends the loop, with the elements that it stores carried from iteration to iteration."""
+def _carry(
+    builder: IRBuilder,
+    loop: affine.ForOp,
+    groups: dict[Place, list[PlacedAccess]],
+    forwarded: Sequence[Forward],
+) -> None:
+    """Appends the loop, with values that it stores carried from iteration to iteration."""
     block = loop.body.block
     stored = [place for place, own in groups.items() if any(a.is_store for a in own)]
-    before = {place: _load(builder, place) for place in groups}
+    before = {place: load(builder, place) for place in groups}
+    initial = [before[place] for place in stored]
+    initial += [load(builder, forward.first) for forward in forwarded]
     now = dict(before)
     for place in stored:
         now[place] = block.insert_arg(place.type, len(block.args))
+    for forward in forwarded:
+        value = block.insert_arg(forward.place.type, len(block.args))
+        for operation in forward.loads:
+            operation.results[0].replace_all_uses_with(value)
+            _erase(operation)
     for operation, place in _in_order(block, groups):
         if operation.results:
             operation.results[0].replace_all_uses_with(now[place])
         else:
-            now[place] = _stored_value(operation)
+            now[place] = stored_value(operation)
         _erase(operation)
     end = block.last_op
     assert isinstance(end, affine.YieldOp)
     _erase(end)
-    block.add_op(affine.YieldOp.get(*(now[place] for place in stored)))
+    values = [now[place] for place in stored]
+    values += [stored_value(forward.store) for forward in forwarded]
+    block.add_op(affine.YieldOp.get(*values))
     carrying = affine.ForOp.from_region(
         loop.lowerBoundOperands,
         loop.upperBoundOperands,
-        [before[place] for place in stored],
-        [place.type for place in stored],
+        initial,
+        [value.type for value in initial],
         loop.lowerBoundMap,
         loop.upperBoundMap,
         loop.detach_region(loop.body),
@@ -145,8 +140,8 @@ def _carry(builder: IRBuilder, loop: affine.ForOp, groups: dict[Place, list[_Acc
     )
     carrying.attributes |= loop.attributes
     builder.emit(carrying)
-    for place, value in zip(stored, carrying.results, strict=True):
-        _store(builder, place, value)
+    for place, value in zip(stored, carrying.results, strict=False):
+        store(builder, place, value)
     loop.erase()
 
 
@@ -169,42 +164,8 @@ def _erase(operation: Operation) -> None:
     operation.erase()
 
 
-def _in_order(block: Block, groups: dict[Place, list[_Access]]) -> list[tuple[Operation, Place]]:
+def _in_order(
+    block: Block, groups: dict[Place, list[PlacedAccess]]
+) -> list[tuple[Operation, Place]]:
     places = {a.operation: place for place, own in groups.items() for a in own}
     return [(operation, places[operation]) for operation in block.ops if operation in places]
-
-
-def _load(builder: IRBuilder, place: Place) -> SSAValue:
-    if place.mask is not None:
-        subscripts = [builder.value(subscript) for subscript in place.subscripts]
-        assert isa(place.type, VectorType)
-        zero = builder.emit(vector_of_zeros(place.type)).result
-        load = xdsl_vector.MaskedLoadOp(place.memref, subscripts, place.mask, zero)
-        return builder.emit(load).result
-    attribute, operands = builder.map(place.subscripts)
-    kind = affine.VectorLoadOp if isa(place.type, VectorType) else affine.LoadOp
-    return builder.emit(
-        kind.create(
-            operands=[place.memref, *operands],
-            properties={"map": attribute},
-            result_types=[place.type],
-        )
-    ).results[0]
-
-
-def _store(builder: IRBuilder, place: Place, value: SSAValue) -> None:
-    if place.mask is not None:
-        subscripts = [builder.value(subscript) for subscript in place.subscripts]
-        builder.emit(xdsl_vector.MaskedStoreOp(place.memref, subscripts, place.mask, value))
-        return
-    attribute, operands = builder.map(place.subscripts)
-    kind = affine.VectorStoreOp if isa(place.type, VectorType) else affine.StoreOp
-    builder.emit(
-        kind.create(operands=[value, place.memref, *operands], properties={"map": attribute})
-    )
-
-
-def _stored_value(operation: Operation) -> SSAValue:
-    if isinstance(operation, xdsl_vector.MaskedStoreOp):
-        return operation.value_to_store
-    return operation.operands[0]
