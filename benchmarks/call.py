@@ -43,8 +43,10 @@ func.func @sum_of_four(%n: index, %alpha: f64, %a: memref<?xf64>, %b: memref<?xf
 def main() -> None:
     """Prints one row per kind of array."""
     kernel = loopwright.load(TEXT)["sum_of_four"].compile()
-    arrays = [np.ones(8) for _ in range(5)]
-    kinds = {"NumPy": arrays, "torch": [torch.from_numpy(array.copy()) for array in arrays]}
+    kinds = {
+        "NumPy": [np.ones(8) for _ in range(5)],
+        "torch": [torch.ones(8, dtype=torch.float64) for _ in range(5)],
+    }
     for name, given in kinds.items():
         arguments = [8, 2.0, *given]
         cost = _microseconds(kernel, arguments) - _microseconds(_nothing, arguments)

@@ -230,7 +230,9 @@ def constant_lanes(value: SSAValue) -> tuple[int, ...] | None:
     """The elements of a vector of integers, if it is a constant."""
     match value.owner:
         case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as elements):
-            return tuple(int(element) for element in elements.get_values())
+            values = elements.get_values()
+            lanes = tuple(value for value in values if isinstance(value, int))
+            return lanes if len(lanes) == len(values) else None
         case _:
             return None
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects import arith
 from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, VectorType, i1
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ..dialects import affine, vector
@@ -64,14 +62,17 @@ def stored_value(operation: Operation) -> SSAValue:
 
 
 def _mask(builder: IRBuilder, place: Place) -> SSAValue:
-    return place.mask or _constant(builder, VectorType(i1, [place.width]), [1] * place.width)
+    if place.mask is not None:
+        return place.mask
+    kind = VectorType(i1, [place.width])
+    return _constant(builder, DenseIntOrFPElementsAttr.from_list(kind, [1] * place.width))
 
 
 def _offsets(builder: IRBuilder, place: Place) -> SSAValue:
     assert place.offsets is not None
-    return _constant(builder, VectorType(IndexType(), [place.width]), place.offsets)
+    kind = VectorType(IndexType(), [place.width])
+    return _constant(builder, DenseIntOrFPElementsAttr.from_list(kind, place.offsets))
 
 
-def _constant(builder: IRBuilder, kind: VectorType[Attribute], lanes: Sequence[int]) -> SSAValue:
-    elements = DenseIntOrFPElementsAttr.from_list(kind, list(lanes))
-    return builder.emit(arith.ConstantOp(elements, kind)).result
+def _constant(builder: IRBuilder, lanes: DenseIntOrFPElementsAttr) -> SSAValue:
+    return builder.emit(arith.ConstantOp(lanes)).result

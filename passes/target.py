@@ -7,7 +7,7 @@ import os
 import platform
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,6 +20,9 @@ _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 # What to assume where the system does not tell, in bytes.
 _USUAL_CACHES = {1: 32 << 10, 2: 1 << 20, 3: 32 << 20}
 
+# The part of a cache that is left for the data of a loop beside all else.
+_FILL = 0.7
+
 _X86_64_V3 = frozenset(
     "sse sse2 sse3 ssse3 sse4_1 sse4_2 popcnt cx16 avx avx2 bmi1 bmi2 f16c fma movbe".split()  # noqa: SIM905
 )
@@ -28,12 +31,46 @@ _FEATURES = {"x86-64-v3": _X86_64_V3, "x86-64-v4": _X86_64_V4}
 
 
 @dataclass(frozen=True)
+class Speeds:
+    """How fast the parts of a machine are, rounded: to compare programs with each other.
+
+    The defaults are those of one core of a server CPU with AVX-512 (Zen 5), in whole numbers near
+    what `loopwright machine` measures where it has a probe; schedules must not depend on what else
+    the machine does. Rates of caches are those of one core.
+    """
+
+    hertz: float = 4e9
+    """Cycles per second (probe: peak f64 / 32 operations per cycle; 3.3 to 4.3 GHz)."""
+
+    bandwidths: Mapping[int, float] = field(default_factory=lambda: {1: 200e9, 2: 80e9, 3: 20e9})
+    """Bytes per second that come from behind a level of caches: L2 (probe: 190 to 260 GB/s), L3
+    (90 to 115), and memory with one stream (18 to 30)."""
+
+    streams: int = 4
+    """So many streams at once come twice as fast from memory as one: more lines are under way."""
+
+    memory: float = 42e9
+    """Bytes per second from memory for all cores together (probe: 36 to 78 GB/s)."""
+
+    latency: int = 4
+    """Cycles from an addition, or a multiplication with one, to another one of its result."""
+
+    fork: float = 3e-6
+    """Seconds to start a parallel loop and wait for its threads (probe: hot fork, 0.8 to 1.5 us;
+    threads that have just worked are not all as quick)."""
+
+    wake: float = 10e-6
+    """Seconds until threads run that have gone to sleep since the program ran last (probe: idle
+    fork, from 10 us on)."""
+
+
+@dataclass(frozen=True)
 class Target:
     """What code generation and cost models need to know about a machine.
 
     `features` are the names that Linux uses (`avx512f`). `caches` has the bytes per level: those
     of one core for levels of its own, the whole of a shared one. `cores` are those that this
-    process may use.
+    process may use. `speeds` are the same for all targets.
     """
 
     name: str
@@ -42,6 +79,7 @@ class Target:
     vector_registers: int
     caches: Mapping[int, int]
     cores: int
+    speeds: Speeds = field(default_factory=Speeds)
 
     NAMES: ClassVar[tuple[str, ...]] = ("host", *_FEATURES)
 
@@ -60,6 +98,10 @@ class Target:
         if platform.machine() not in ("x86_64", "AMD64"):
             raise ValueError(f"no code for {name} can be made on {platform.machine()}; use host")
         return _make(name, _FEATURES[name], _USUAL_CACHES, _cores())
+
+    def room(self, level: int) -> float:
+        """Bytes that data of one loop can be expected to keep in a cache; 0 without that level."""
+        return self.caches.get(level, 0) * _FILL
 
     def lanes(self, element_type: Attribute) -> int:
         """How many elements of the type one vector register holds; `index` has 64 bits."""

@@ -74,9 +74,9 @@ class ArrayArgument:
 
         Raises ArgumentTypeError, ArgumentValueError.
         """
-        if type(value) is _ndarray and value.dtype is self._dtype:
+        if type(value) is _ndarray:
             flags = value.flags.num
-            if flags & _USABLE == _USABLE:
+            if value.dtype is self._dtype and flags & _USABLE == _USABLE:
                 if flags & _WRITEABLE and value.size:
                     # The quickest way to an address; it needs memory that can be written.
                     key.append(value.shape)

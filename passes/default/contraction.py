@@ -186,8 +186,7 @@ class ContractionPlan(Steps):
         extents = found.extents
         self.depth = prod(extents[name] for name in found.terms)
         vectors = ceil(extents[found.vector] / self.lanes)
-        registers = schedule.target.vector_registers
-        self.tile = tile or register_tile(extents[found.rows], vectors, self.depth, registers)
+        self.tile = tile or register_tile(extents[found.rows], vectors, self.depth, schedule.target)
         self.width = self.tile.vectors * self.lanes
         cycles = prod(extents.values()) / self.lanes / 2
         self.threads = request.threads if cycles >= PARALLEL_CYCLES else 1

@@ -23,31 +23,8 @@ from ..schedule_tree import Leaf, Loop, Tree, leaves, statements
 from .facts import StatementFacts, footprint
 from .request import Request
 
-HERTZ = 4e9
-
-BANDWIDTH = {1: 200e9, 2: 80e9, 3: 20e9}
-"""Bytes per second that one core gets from the level below a cache; from memory, of one stream."""
-
-STREAMS = 4
-"""So many streams at once are read twice as fast from memory as one: more lines are under way."""
-
-MEMORY = 42e9
-"""Bytes per second that all cores together get from memory."""
-
-FILL = 0.7
-"""The part of a cache that data of one loop can be expected to keep."""
-
-FORK = 3e-6
-"""Seconds to start a parallel loop and to wait for its threads."""
-
-WAKE = 10e-6
-"""Seconds until threads run that have gone to sleep since the program ran last."""
-
 GUARD = 2.0
 """Cycles for the conditions of statements that share a loop, but not all of its iterations."""
-
-LATENCY = 4
-"""Cycles until the result of an addition can be used by the next one of a sum."""
 
 CYCLES: dict[type[Operation], float] = {
     arith.DivfOp: 8.0,
@@ -62,13 +39,16 @@ CYCLES: dict[type[Operation], float] = {
 def estimate(schedule: Schedule, request: Request) -> float:
     """Seconds that the program takes, roughly."""
     forks = request.threads > 1 and any(True for _ in _parallel(schedule.tree, ()))
-    return _Estimator(schedule, request).seconds(schedule.tree) + WAKE * forks
+    return (
+        _Estimator(schedule, request).seconds(schedule.tree) + schedule.target.speeds.wake * forks
+    )
 
 
 class _Estimator:
     def __init__(self, schedule: Schedule, request: Request) -> None:
         self.schedule = schedule
         self.request = request
+        self.speeds = schedule.target.speeds
         self.facts = request.facts(schedule.scop)
         self.accumulating = schedule.dependences.accumulations
         self.in_step: dict[int, bool] = {}
@@ -84,7 +64,7 @@ class _Estimator:
         if isinstance(tree, Loop):
             computing = sum(self._computing(leaf, outer) for leaf, outer in leaves(tree, ()))
             forks = sum(self._forks(loop, outer) for loop, outer in _parallel(tree, ()))
-            return max(computing, *self._memory(tree)) + forks * FORK
+            return max(computing, *self._memory(tree)) + forks * self.speeds.fork
         if isinstance(tree, Leaf):
             return 0.0
         return sum(self.seconds(child) for child in tree.children)
@@ -125,7 +105,7 @@ class _Estimator:
             costs[AccessKind.WRITE],
             self._latency(facts, loops, vector),
         )
-        return facts.instances / lanes * cycles / HERTZ / self._threads(facts, loops)
+        return facts.instances / lanes * cycles / self.speeds.hertz / self._threads(facts, loops)
 
     def _vector_loop(self, loops: tuple[Loop, ...]) -> Loop | None:
         """The loop that runs in lanes: as marked, or the innermost one where LLVM may do it."""
@@ -224,20 +204,21 @@ class _Estimator:
             for loop, count in zip(loops, trips, strict=True)
             if loop.unroll is not None and loop is not vector and loop is not innermost
         )
-        return LATENCY / max(1.0, chains)
+        return self.speeds.latency / max(1.0, chains)
 
     def _memory(self, nest: Loop) -> Iterator[float]:
         """Seconds that each level of the memory hierarchy needs for a nest."""
-        caches = self.schedule.target.caches
+        speeds = self.speeds
         threads = max(
             self._threads(self.facts.statements[leaf.statement], outer)
             for leaf, outer in leaves(nest, ())
         )
-        for level, bandwidth in BANDWIDTH.items():
+        for level, bandwidth in speeds.bandwidths.items():
             limit, speed = inf, bandwidth * threads
-            if level == max(BANDWIDTH):
-                limit, speed = MEMORY, speed * (1 + min(1, log(self._streams(nest), STREAMS)))
-            yield self._traffic(nest, (), caches.get(level, 0) * FILL) / min(limit, speed)
+            if level == max(speeds.bandwidths):
+                faster = min(1, log(self._streams(nest), speeds.streams))
+                limit, speed = speeds.memory, speed * (1 + faster)
+            yield self._traffic(nest, (), self.schedule.target.room(level)) / min(limit, speed)
 
     def _streams(self, nest: Loop) -> float:
         """How many places of large arrays the innermost code walks through at the same time."""

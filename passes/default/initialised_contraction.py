@@ -91,8 +91,7 @@ class _Plan(Steps):
         extents = found.extents
         depth = prod(extents[name] for name in found.terms)
         vectors = ceil(extents[found.vector] / self.lanes)
-        registers = schedule.target.vector_registers
-        self.tile = register_tile(extents[found.rows], vectors, depth, registers)
+        self.tile = register_tile(extents[found.rows], vectors, depth, schedule.target)
         cycles = prod(extents.values()) / self.lanes / 2
         self.threads = request.threads if cycles >= PARALLEL_CYCLES else 1
 

@@ -122,7 +122,7 @@ class _Plan(Steps):
         target, element_type = self.schedule.target, store.array.element_type
         extent = round(trips[self.shared[-1].name])
         vectors = ceil(columns / target.lanes(element_type))
-        tile = register_tile(extent, vectors, depth, target.vector_registers)
+        tile = register_tile(extent, vectors, depth, target)
         most = int(target.caches[2] * COPIES_OF_L2 / (columns * bytes_of(element_type)))
         height = even_size(extent, most, tile.rows)
         if height < extent:

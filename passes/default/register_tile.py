@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 from math import ceil
 
+from ..target import Target
+
 ADDRESSING = 2
 """Vector registers that a micro-kernel needs besides accumulators and one row of vectors."""
-
-LATENCY = 4
-"""Cycles from a fused multiply-add to the next one on the same register; two start per cycle."""
 
 WIDEST = 4
 """Vectors side by side: more rows reuse more than more vectors do."""
@@ -27,24 +26,30 @@ class RegisterTile:
     vectors: int
 
 
-@cache
-def register_tile(rows: int, vectors: int, depth: int, registers: int) -> RegisterTile:
+def register_tile(rows: int, vectors: int, depth: int, target: Target) -> RegisterTile:
     """The block with which a result of `rows` x `vectors` vectors takes the fewest cycles.
 
     Each step of a sum of `depth` terms loads one row of vectors and broadcasts one element per row.
     Blocks at the edges are smaller, so the extents decide as much as the number of registers does.
     """
+    return _best(rows, vectors, depth, target.vector_registers, target.speeds.latency)
+
+
+@cache
+def _best(rows: int, vectors: int, depth: int, registers: int, latency: int) -> RegisterTile:
     candidates = [
         RegisterTile(height, width)
         for width in range(1, min(WIDEST, vectors) + 1)
         for height in range(1, min(rows, (registers - ADDRESSING - width) // width) + 1)
     ]
-    return min(candidates, key=lambda tile: (_cycles(tile, rows, vectors, depth), -tile.rows))
+    return min(
+        candidates, key=lambda tile: (_cycles(tile, rows, vectors, depth, latency), -tile.rows)
+    )
 
 
-def _cycles(tile: RegisterTile, rows: int, vectors: int, depth: int) -> float:
+def _cycles(tile: RegisterTile, rows: int, vectors: int, depth: int, latency: int) -> float:
     return sum(
-        row_blocks * vector_blocks * _block_cycles(height, width, depth)
+        row_blocks * vector_blocks * _block_cycles(height, width, depth, latency)
         for height, row_blocks in _blocks(rows, tile.rows)
         for width, vector_blocks in _blocks(vectors, tile.vectors)
     )
@@ -56,11 +61,11 @@ def _blocks(extent: int, size: int) -> list[tuple[int, int]]:
     return [(size, whole), *([(rest, 1)] if rest else [])]
 
 
-def _block_cycles(height: int, width: int, depth: int) -> float:
+def _block_cycles(height: int, width: int, depth: int, latency: int) -> float:
     fused = height * width
     # One register's worth of loads comes with the multiply-adds where there is a single vector.
     loads = width + height
-    step = max(fused / 2, loads / 2, LATENCY)
+    step = max(fused / 2, loads / 2, latency)
     return depth * step + STEPS_PER_TILE * fused
 
 

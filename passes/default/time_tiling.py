@@ -36,12 +36,6 @@ ROWS = (4, 8, 16, 32, 64)
 POINTS = (256, 512, 1024, 2048, 4096)
 """Sizes of a tile in the innermost loop, which should be long: it is a vector loop."""
 
-FILL = 0.7
-"""The part of a cache that a tile may fill."""
-
-NEAR, FAR = 80.0, 20.0
-"""Bytes per nanosecond that a core gets from a shared cache, and from memory."""
-
 COMPUTING = 0.2
 """Nanoseconds that a statement instance takes when its data are in the nearest caches."""
 
@@ -131,9 +125,8 @@ def _sizes(
         for position in range(len(band))
     ]
     whole = tuple(max(1, round(trip)) for trip in trips)
-    caches = schedule.target.caches
     sweep = _bytes(facts, band, (1, *whole[1:]))
-    if whole[0] < 2 * SWEEPS[0] or sweep <= FILL * caches.get(1, 0):
+    if whole[0] < 2 * SWEEPS[0] or sweep <= schedule.target.room(1):
         return None
     costs = [
         _Cost(len(sizes), sizes, _time(schedule, facts, band, whole, sizes, threads))
@@ -166,16 +159,17 @@ def _time(
     threads: int,
 ) -> float:
     """Nanoseconds per statement instance with tiles of these sizes."""
-    caches = schedule.target.caches
+    target = schedule.target
+    near, far = (1e9 / target.speeds.bandwidths[level] for level in (2, 3))
     extents = (*sizes, *whole[len(sizes) :])
     points = prod(extents) * len(band[0].schedule)
     held = _bytes(facts, band, extents)
     # What a tile leaves has been written, as a rule.
-    traffic = 2 * held / points / FAR
-    if held > FILL * caches.get(2, 0):
+    traffic = 2 * held / points * far
+    if held > target.room(2):
         one_sweep = _bytes(facts, band, (1, *extents[1:]))
-        traffic += 2 * one_sweep * extents[0] / points / NEAR
-    if held * threads > FILL * caches.get(3, 0):
+        traffic += 2 * one_sweep * extents[0] / points * near
+    if held * threads > target.room(3):
         traffic *= 2
     width = whole[1] / _reach(facts, band, extents, 1)
     idle = 1 + (threads - 1) / max(width, 0.5)
