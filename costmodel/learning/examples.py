@@ -28,6 +28,7 @@ from ...passes.pipeline import parse_pipeline
 from ...passes.polyhedral.raising import raise_function
 from ...passes.schedule import Schedule
 from ...passes.transformation import TransformationError
+from ..representation.history import history_of
 from .pairs import ProgramPairs
 
 PROGRAMS_PER_PROCESS = 64
@@ -163,11 +164,12 @@ def _featurise(program: ProgramPairs, featuriser: Featuriser) -> _Found:
         original = original_schedule(program.text, fast_math=program.fast_math)
     except SourceError as error:
         return _Found({}, reason=f"cannot be read: {error.message}")
+    history = history_of(original.program)
     schedules: dict[int, Schedule] = {}
     skipped: list[str] = []
     for position, text in enumerate(program.schedules):
         try:
-            schedules[position] = original.apply_all(parse_pipeline(text))
+            schedules[position] = history.replay(original, parse_pipeline(text))
         except TransformationError as error:
             skipped.append(f"does not apply any more: {type(error).__name__}")
         except SourceError as error:

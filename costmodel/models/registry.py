@@ -10,7 +10,10 @@ from typing import cast
 from ..learning.errors import LearningError
 from .model import LearnedModel
 
-MODELS: Mapping[str, str] = {}
+MODELS: Mapping[str, str] = {
+    "looper": ".looper:Looper",
+    "tiramisu": ".tiramisu:Tiramisu",
+}
 """Module and class of each model (`.tiramisu:Tiramisu`), imported only when the model is used."""
 
 

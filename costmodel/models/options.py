@@ -1,0 +1,40 @@
+"""Options of models: frozen dataclasses, set by name, from texts as well."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from ..learning.errors import LearningError
+
+Options = TypeVar("Options")
+
+
+def read_options(cls: type[Options], values: Mapping[str, Any], model: str) -> Options:
+    """The dataclass with these values; texts are converted to the type of the default.
+
+    Raises LearningError for unknown names and values that cannot be converted.
+    """
+    assert dataclasses.is_dataclass(cls)
+    defaults: dict[str, Any] = {field.name: field.default for field in dataclasses.fields(cls)}
+    converted: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in defaults:
+            close = difflib.get_close_matches(name, defaults, 1)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(defaults)}"
+            raise LearningError(f"the model {model} has no option '{name}'; {hint}")
+        converted[name] = _convert(name, value, defaults[name])
+    return cls(**converted)
+
+
+def _convert(name: str, value: Any, default: Any) -> Any:
+    try:
+        if isinstance(default, tuple):
+            parts = value.split(",") if isinstance(value, str) else value
+            return tuple(int(part) for part in parts)
+        return type(default)(value)
+    except ValueError as error:
+        kind = "integers with commas between" if isinstance(default, tuple) else "a number"
+        raise LearningError(f"option {name} is {kind}, not '{value}'") from error

@@ -1,0 +1,38 @@
+"""What is used of torch where its own types are incomplete, in typed functions."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any, cast
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+_torch = cast(Any, torch)
+
+
+def from_array(values: NDArray[Any]) -> Tensor:
+    """A tensor that shares the array's memory."""
+    return _torch.from_numpy(values)
+
+
+@contextmanager
+def seeded(seed: int) -> Generator[None]:
+    """Random numbers that follow from a seed; those of the caller go on as they were."""
+    with _torch.random.fork_rng():
+        _torch.manual_seed(seed)
+        yield
+
+
+def shuffled(count: int, random: torch.Generator) -> list[int]:
+    """The numbers below `count` in another order."""
+    return cast(Any, torch.randperm(count, generator=random)).tolist()
+
+
+def descend(loss: Tensor, optimiser: torch.optim.Optimizer) -> None:
+    """One step against the gradient."""
+    optimiser.zero_grad()
+    cast(Any, loss).backward()
+    cast(Any, optimiser).step()

@@ -1,0 +1,1 @@
+"""Programs and schedules as the published cost models see them."""
