@@ -61,13 +61,20 @@ class _Estimator:
 
     def seconds(self, tree: Tree) -> float:
         """Of a whole tree: its top-level nests one after the other."""
-        if isinstance(tree, Loop):
-            computing = sum(self._computing(leaf, outer) for leaf, outer in leaves(tree, ()))
-            forks = sum(self._forks(loop, outer) for loop, outer in _parallel(tree, ()))
-            return max(computing, *self._memory(tree)) + forks * self.speeds.fork
         if isinstance(tree, Leaf):
             return 0.0
-        return sum(self.seconds(child) for child in tree.children)
+        if not isinstance(tree, Loop):
+            return sum(self.seconds(child) for child in tree.children)
+        members = tuple(id(self.facts.statements[name].statement) for name in tree.schedule)
+        key = id(tree), self.explicit, self.schedule.reassociate, members
+        if key not in self.request.nests:
+            self.request.nests[key] = tree, self._seconds_of_nest(tree)
+        return self.request.nests[key][1]
+
+    def _seconds_of_nest(self, tree: Loop) -> float:
+        computing = sum(self._computing(leaf, outer) for leaf, outer in leaves(tree, ()))
+        forks = sum(self._forks(loop, outer) for loop, outer in _parallel(tree, ()))
+        return max(computing, *self._memory(tree)) + forks * self.speeds.fork
 
     def _forks(self, loop: Loop, outer: tuple[Loop, ...]) -> float:
         statement = self.facts.statements[next(iter(loop.schedule))]

@@ -40,18 +40,11 @@ def bytes_of(element_type: Attribute) -> int:
 
 @dataclass(frozen=True)
 class Facts:
-    """A Scop at given sizes."""
+    """A Scop at given sizes; its statements by name."""
 
     scop: Scop
     sizes: Mapping[str, int]
-
-    @cached_property
-    def statements(self) -> dict[str, StatementFacts]:
-        """Every statement, by name."""
-        return {
-            statement.name: StatementFacts(self.scop, statement, self.sizes)
-            for statement in self.scop.statements
-        }
+    statements: Mapping[str, StatementFacts]
 
     def extents(self, array: Array) -> tuple[int, ...]:
         """The shape of an array in elements; 1 for a dimension that storage contracts."""
@@ -78,7 +71,6 @@ class Facts:
 class StatementFacts:
     """A statement at given sizes. Iterators are counted from 0, outermost first."""
 
-    scop: Scop
     statement: Statement
     sizes: Mapping[str, int]
     _slopes: dict[int, tuple[Mapping[str, isl.Aff], tuple[Slope, ...]]] = field(

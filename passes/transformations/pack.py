@@ -13,6 +13,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from ...dialects import affine
 from ..live_elements import LiveElements
 from ..polyhedral.aff_expression import aff_expression
+from ..polyhedral.dependences import note_copy
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 from ..program_edits import (
     free_name,
@@ -173,6 +174,8 @@ class _Packing:
             statements=(*changed, *added),
             tree=without_marks(tree),
         )
+        if all(access.kind is AccessKind.READ for _, access in uses):
+            note_copy(scop, self.buffer)
         return scop, tree
 
     def _copies(

@@ -1,9 +1,12 @@
 """Packing: what the buffer holds, its layout, what is refused, and that results stay the same."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import loopwright
+from loopwright.passes.polyhedral.dependences import compute_dependences
 from loopwright.passes.transformation import MalformedTransformation
 from loopwright.passes.transformations.parallel import Parallel
 
@@ -168,3 +171,23 @@ def test_what_every_iteration_overwrites_becomes_private() -> None:
     function.compile(str(schedule), threads=2)(7, a, x)
     np.testing.assert_array_equal(a, np.tile(sums[:, None], 7))
     np.testing.assert_array_equal(x, np.full(7, sums[-1]), "the last iteration's")
+
+
+@pytest.mark.parametrize("name", ["rows", "transposed", "panels", "whole array"])
+def test_dependences_of_other_arrays_stay_as_they_are(name: str) -> None:
+    """They are not computed again, and are what they would be."""
+    function = loopwright.load(MATMUL)["matmul"]
+    changed = function.schedule(SCHEDULES[name])
+    assert all(
+        any(found is known for known in function.dependences)
+        for found in changed.dependences
+        if found.array == "C"
+    )
+    plain = replace(changed.scop)
+    again = compute_dependences(plain)
+    assert [(d.kind, d.array, d.source, d.target) for d in changed.dependences] == [
+        (d.kind, d.array, d.source, d.target) for d in again
+    ]
+    for kept, new in zip(changed.dependences, again, strict=True):
+        assert kept.relation.is_equal(new.relation)
+        assert kept.reduction == new.reduction

@@ -24,8 +24,8 @@ from ..costmodel.find import DEFAULT_MODEL, find_model
 from ..passes.default.request import Request
 from ..passes.schedule import Schedule
 from ..passes.schedule_ops import to_sequence
-from ..passes.search.beam import BeamSearch
 from ..passes.search.result import Progress, Result, Task
+from ..passes.search.searches import RUNNING, SEARCHES, make_search
 from ..passes.search.searching import search
 from ..runtime.inputs import Settings, load_array, make_arguments
 from ..runtime.program import Function
@@ -70,6 +70,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", default=DEFAULT_MODEL, metavar="NAME", help=f"(default: {DEFAULT_MODEL})"
     )
+    parser.add_argument(
+        "--search",
+        choices=tuple(SEARCHES),
+        help="how to search (default: hybrid with a budget, else beam)",
+    )
     parser.add_argument("--beam", type=int, default=3, help="schedules kept per level (default: 3)")
     parser.add_argument("--seed", type=int, default=0, help="of random choices (default: 0)")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the schedule to a file")
@@ -79,6 +84,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Searches, and prints and writes what was found."""
     _check(arguments)
     budget = None if arguments.budget is None else parse_time(arguments.budget)
+    name = arguments.search or ("beam" if budget is None else "hybrid")
+    if budget is None and name in RUNNING:
+        raise UsageError(f"--search {name} runs candidates: say how long with --budget")
     model = find_model(arguments.model)
     function = one_function(arguments)
     threads = arguments.threads or default_threads()
@@ -100,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
             budget,
             _show if sys.stderr.isatty() else lambda _: None,
         )
-        result = search(BeamSearch(arguments.beam, execution=budget is not None), task)
+        result = search(make_search(name, arguments.beam), task)
     print(_describe(result))
     if arguments.output is not None:
         Path(arguments.output).write_text(f"{to_sequence(result.best)}\n", encoding="utf-8")
