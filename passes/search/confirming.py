@@ -41,5 +41,6 @@ def confirm(ledger: Ledger, default: Schedule) -> None:
         if turn > 1 and ledger.seconds > end:
             break
     fastest = max(others, key=lambda each: ledger.speedup(ledger.key(each)), default=default)
+    ledger.default = default
     is_faster = ledger.speedup(ledger.key(fastest)) > GAIN * ledger.speedup(key)
     ledger.choose(fastest if is_faster else default)

@@ -48,6 +48,7 @@ class Ledger:
         self._limit = float("inf") if task.budget is None else task.budget
         self._texts: dict[int, tuple[Mapping[str, isl.Aff], tuple[str, ...]]] = {}
         (self._best,) = self._enter([task.original])
+        self.default: Schedule | None = None
 
     @property
     def seconds(self) -> float:
@@ -148,6 +149,7 @@ class Ledger:
             best,
             self.predicted.get(self._best, 0.0),
             median(runs) if runs else None,
+            None if self.default is None else self.speedup(self.key(self.default)),
             tuple(self._path(best)),
             len(self.schedules),
             len(self.predicted),
