@@ -41,6 +41,9 @@ MAXIMAL_COPIES = 128
 # How far a loop is unrolled that is too long to be unrolled fully.
 USUAL_FACTOR = 8
 
+# A loop of so many vectors may begin with one that aligns the others.
+LONG = 8
+
 # So many vectors of a loop are written out when they can only be made at known places.
 SHORT = 8
 
@@ -298,7 +301,10 @@ class LoopEmitter:
             self._lanes(nest, base, mask, environment)
 
         open_questions = tuple(dict.fromkeys(c for c in overlaps if not decide(c)))
-        self.builder.branch(Connective("all", open_questions), masked, None)
+        if open_questions:
+            self.builder.branch(Connective("all", open_questions), masked, None)
+        else:
+            masked()
 
     def _anywhere(
         self,
@@ -307,11 +313,18 @@ class LoopEmitter:
         upper: tuple[Index, ...],
         environment: Environment,
     ) -> None:
-        """Full vectors and a masked rest."""
+        """Full vectors and a masked rest; before them one whose end is aligned where that is known.
+
+        Stores of whole cache lines then follow.
+        """
         width = nest.loop.vector
         assert width is not None
         stride = width * nest.step
         first, limit = self._single("max", lower), self._single("min", upper)
+        excess = self._misalignment(nest, first, limit, environment)
+        if excess:
+            self._in_range(nest, first - excess, (first,), (limit,), environment)
+            first = first + (width - excess)
         iterations = (limit - first + (nest.step - 1)) // nest.step
 
         def whole(base: Index) -> None:
@@ -338,6 +351,28 @@ class LoopEmitter:
             partial(self._masked, nest, (limit,), environment, first + vectors * stride),
             None,
         )
+
+    def _misalignment(self, nest: For, first: Index, limit: Index, environment: Environment) -> int:
+        """How many elements the first stores of a long loop are behind a multiple of a vector.
+
+        0 where that differs between stores, or between executions of the loop.
+        """
+        width = nest.loop.vector
+        assert width is not None
+        extent = limit - first
+        long = extent.is_constant and extent.constant >= LONG * width
+        if not long or nest.step != 1 or nest.loop.unroll is not None or self.is_partial_tile:
+            return 0
+        values = {**environment, nest.variable: first}
+        offsets = {
+            offset
+            for node in walk(nest.body)
+            if isinstance(node, Call)
+            for offset in self.statements.misalignments(
+                Call(node.statement, tuple(a.substitute(values) for a in node.arguments)), width
+            )
+        }
+        return (offsets.pop() or 0) if len(offsets) == 1 else 0
 
     def _single(self, kind: Literal["min", "max"], bounds: tuple[Index, ...]) -> Index:
         """The one value that several bounds of a loop come to."""

@@ -7,8 +7,9 @@ one element per lane is a contiguous vector access; anything else linear is a ga
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects import vector as xdsl_vector
@@ -133,6 +134,18 @@ class StatementEmitter:
             is not None
             for expression in statement.indices.values()
         )
+
+    def misalignments(self, call: Call, width: int) -> Iterator[int | None]:
+        """Where the stores of the call begin, in elements of a row, modulo a width; None: anywhere.
+
+        As far as the array itself is aligned.
+        """
+        arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
+        for access in self.statements[call.statement].writes:
+            memref = self.storage.memref(access.array)
+            assert isa(memref.type, MemRefType[Attribute])
+            subscripts = self._subscripts(access, arguments)
+            yield _residue(subscripts, memref.type.get_shape(), width)
 
     def _subscripts(self, access: Access, arguments: Mapping[int, Index]) -> list[Index]:
         dims = access.map.num_dims
@@ -306,6 +319,21 @@ def _along(subscripts: list[Index], lanes: Lanes) -> _Place | None:
     if len(known) < len(located):
         return None
     return _Place(tuple(first for first, _ in known), tuple(step for _, step in known), lanes)
+
+
+def _residue(subscripts: Sequence[Index], shape: Sequence[int], width: int) -> int | None:
+    """The linear offset of an element modulo a width, where no variable changes it."""
+    if DYNAMIC_INDEX in shape[1:]:
+        return None
+    place = sum(
+        (
+            subscript * prod(shape[position + 1 :])
+            for position, subscript in enumerate(subscripts)
+        ),
+        Index(),
+    )
+    varies = any(coefficient % width for _, coefficient in place.terms)
+    return None if varies else place.constant % width
 
 
 def _stride(memref: SSAValue, steps: Sequence[int]) -> int | None:
