@@ -29,7 +29,18 @@ from .emit_statements import Lanes, StatementEmitter
 from .index_expression import Comparison, Connective, Index, decide, substitute_condition
 from .ir_builder import IRBuilder
 from .nest import Block as Parts
-from .nest import Call, For, Guard, Nest, Once, TileSplit, control_indices, omitted_loops, walk
+from .nest import (
+    Call,
+    For,
+    Guard,
+    Nest,
+    Once,
+    TileSplit,
+    control_indices,
+    is_uneven,
+    omitted_loops,
+    walk,
+)
 from .storage import Storage
 
 Environment = Mapping[int, Index]
@@ -86,9 +97,8 @@ class LoopEmitter:
     def emit(self, nest: Nest, environment: Environment, lanes: Lanes | None = None) -> None:
         """Appends the loops of `nest`, in which variables stand for what `environment` says."""
         match nest:
-            case Call(statement, arguments):
-                values = tuple(argument.substitute(environment) for argument in arguments)
-                self.statements.emit(Call(statement, values), lanes)
+            case Call():
+                self.statements.emit(nest.substitute(environment), lanes)
             case Parts(parts):
                 for part in parts:
                     self.emit(part, environment, lanes)
@@ -228,9 +238,7 @@ class LoopEmitter:
             return False
         lanes, values = self._in_lanes(nest, base, None, environment)
         return all(
-            self.statements.can_use_lanes(
-                Call(node.statement, tuple(a.substitute(values) for a in node.arguments)), lanes
-            )
+            self.statements.can_use_lanes(node.substitute(values), lanes)
             for node in walk(nest.body)
             if isinstance(node, Call)
         )
@@ -364,15 +372,8 @@ class LoopEmitter:
         if not long or nest.step != 1 or nest.loop.unroll is not None or self.is_partial_tile:
             return 0
         values = {**environment, nest.variable: first}
-        offsets = {
-            offset
-            for node in walk(nest.body)
-            if isinstance(node, Call)
-            for offset in self.statements.misalignments(
-                Call(node.statement, tuple(a.substitute(values) for a in node.arguments)), width
-            )
-        }
-        return (offsets.pop() or 0) if len(offsets) == 1 else 0
+        calls = [node for node in walk(nest.body) if isinstance(node, Call)]
+        return self.statements.misalignment([call.substitute(values) for call in calls], width)
 
     def _single(self, kind: Literal["min", "max"], bounds: tuple[Index, ...]) -> Index:
         """The one value that several bounds of a loop come to."""
@@ -468,7 +469,7 @@ class LoopEmitter:
         with self.storage.inside((n.loop, values[n.variable]) for n in nests):
             self.builder.filled(block, body, affine.YieldOp.get)
         self.is_parallel = False
-        dynamic = StringAttr("dynamic" if _is_uneven(nests) else "static")
+        dynamic = StringAttr("dynamic" if is_uneven(nests) else "static")
         lower_map, lower_operands = self.builder.map([i for group in lower for i in group])
         upper_map, upper_operands = self.builder.map([i for group in upper for i in group])
         operation = self.builder.emit(
@@ -510,20 +511,3 @@ class LoopEmitter:
 def _groups(bounds: list[tuple[Index, ...]]) -> DenseIntOrFPElementsAttr:
     kind = TensorType(i32, [len(bounds)])
     return DenseIntOrFPElementsAttr.from_list(kind, [len(group) for group in bounds])
-
-
-def _is_uneven(nests: list[For]) -> bool:
-    """Whether the amount of work differs much between iterations of the parallel loops.
-
-    A partial tile at the end does not count: that is a bound `min(constant, tile start + size)`.
-    """
-    varying = {n.variable for n in nests}
-    for node in walk(nests[-1].body):
-        if not isinstance(node, For):
-            continue
-        extents = [u - low for u in node.upper for low in node.lower]
-        if all(any(e.depends_on(v) for v in varying) for e in extents):
-            return True
-        if any(index.depends_on(v) for index in (*node.lower, *node.upper) for v in varying):
-            varying.add(node.variable)
-    return False

@@ -7,7 +7,7 @@ one element per lane is a contiguous vector access; anything else linear is a ga
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -135,17 +135,23 @@ class StatementEmitter:
             for expression in statement.indices.values()
         )
 
-    def misalignments(self, call: Call, width: int) -> Iterator[int | None]:
-        """Where the stores of the call begin, in elements of a row, modulo a width; None: anywhere.
+    def misalignment(self, calls: Iterable[Call], width: int) -> int:
+        """How many elements behind a multiple of `width` the stores of the calls are.
 
-        As far as the array itself is aligned.
+        That holds where arrays are aligned; 0 where stores differ, or depend on variables.
         """
-        arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
-        for access in self.statements[call.statement].writes:
-            memref = self.storage.memref(access.array)
-            assert isa(memref.type, MemRefType[Attribute])
-            subscripts = self._subscripts(access, arguments)
-            yield _residue(subscripts, memref.type.get_shape(), width)
+        found = {
+            _residue(
+                self._subscripts(
+                    access, dict(enumerate((*call.arguments, *self.parameters.values())))
+                ),
+                self.storage.memref(access.array),
+                width,
+            )
+            for call in calls
+            for access in self.statements[call.statement].writes
+        }
+        return (found.pop() or 0) if len(found) == 1 else 0
 
     def _subscripts(self, access: Access, arguments: Mapping[int, Index]) -> list[Index]:
         dims = access.map.num_dims
@@ -321,15 +327,14 @@ def _along(subscripts: list[Index], lanes: Lanes) -> _Place | None:
     return _Place(tuple(first for first, _ in known), tuple(step for _, step in known), lanes)
 
 
-def _residue(subscripts: Sequence[Index], shape: Sequence[int], width: int) -> int | None:
+def _residue(subscripts: Sequence[Index], memref: SSAValue, width: int) -> int | None:
     """The linear offset of an element modulo a width, where no variable changes it."""
+    assert isa(memref.type, MemRefType[Attribute])
+    shape = memref.type.get_shape()
     if DYNAMIC_INDEX in shape[1:]:
         return None
     place = sum(
-        (
-            subscript * prod(shape[position + 1 :])
-            for position, subscript in enumerate(subscripts)
-        ),
+        (subscript * prod(shape[position + 1 :]) for position, subscript in enumerate(subscripts)),
         Index(),
     )
     varies = any(coefficient % width for _, coefficient in place.terms)

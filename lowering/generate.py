@@ -81,8 +81,8 @@ def _generate(schedule: Schedule, sizes: Mapping[str, int], vectors: bool) -> fu
     kind = ([*entry.arg_types], [result.type for result in results])
     function = func.FuncOp(scop.name, kind, Region(entry))
     promote(function)
-    remove_redundant_accesses(function)
     if vectors:
+        remove_redundant_accesses(function)
         stream(function, schedule.target)
     return function
 

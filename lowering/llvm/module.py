@@ -25,8 +25,8 @@ class ModuleEmitter:
     """An LLVM module being built, and what the functions in it share.
 
     `functions` are the translated functions, and `parameters` the types of their arguments, by the
-    name of their `func.func`. All of them have `attributes`. `can_stream` says whether the target has
-    stores that go past the caches.
+    name of their `func.func`. All of them have `attributes`. `can_stream` says whether the target
+    has stores that go past the caches.
     """
 
     def __init__(

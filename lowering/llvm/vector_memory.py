@@ -17,7 +17,6 @@ from .memory import affine_pointer, element_pointer, from_storage, load, store, 
 from .module import Emitters
 from .types import I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
 
-
 STREAMED_BYTES = 16
 """What streaming stores are made of, and aligned to: NumPy's arrays are aligned to no more."""
 

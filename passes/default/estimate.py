@@ -222,10 +222,25 @@ class _Estimator:
         )
         for level, bandwidth in speeds.bandwidths.items():
             limit, speed = inf, bandwidth * threads
+            traffic = self._traffic(nest, (), self.schedule.target.room(level))
             if level == max(speeds.bandwidths):
+                traffic += self._overwritten(nest)
                 faster = min(1, log(self._streams(nest), speeds.streams))
                 limit, speed = speeds.memory, speed * (1 + faster)
-            yield self._traffic(nest, (), self.schedule.target.room(level)) / min(limit, speed)
+            yield traffic / min(limit, speed)
+
+    def _overwritten(self, nest: Loop) -> float:
+        """Bytes that are read from memory only because a part of their line is written.
+
+        Explicit vectors go past the caches where an array is larger than these.
+        """
+        if self.explicit:
+            return 0.0
+        caches, members = self.schedule.target.caches, statements(nest)
+        read = {a.array for s in self.schedule.scop.statements for a in s.reads}
+        here = {a.array for name in members for a in self.facts.statements[name].statement.writes}
+        sizes = (self.facts.bytes(array) for array in here - read)
+        return sum(size for size in sizes if size > caches.get(max(caches, default=0), 0))
 
     def _streams(self, nest: Loop) -> float:
         """How many places of large arrays the innermost code walks through at the same time."""
