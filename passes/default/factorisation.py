@@ -20,19 +20,20 @@ from ..transformations.distribute import Distribute
 from ..transformations.interchange import Interchange
 from ..transformations.pack import Pack, read_number
 from ..transformations.parallel import Parallel
+from ..transformations.reorder import Reorder
 from ..transformations.split import Split
 from ..transformations.strip_mine import StripMine
 from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
 from ..transformations.unroll_and_jam import UnrollAndJam
 from ..transformations.vectorize import Vectorize
-from .contraction import selects
+from .contraction import is_contiguous, selects
 from .facts import Facts, coefficients
 from .register_tile import RegisterTile, register_tile
 from .request import Request
 from .steps import attempt
 
-WORTHWHILE = 2_000_000
+WORTHWHILE = 100_000
 """Statement instances below which blocks are not worth their edges."""
 
 LEAST_BLOCK = 72
@@ -97,7 +98,7 @@ def _order(
         result = schedule.dependences.accumulations[name].store
         free = [loop for loop in band if selects(statement, loop, result)]
         terms = [loop for loop in band if not any(loop is other for other in free)]
-        along = [x for x in free if statement.stride(result, statement.slopes(x), facts) == 1]
+        along = [loop for loop in free if is_contiguous(statement, loop, result)]
         if len(free) != 2 or len(along) != 1:
             return None
         (rows,) = (loop for loop in free if loop is not along[0])
@@ -141,6 +142,11 @@ class _Plan:
     def _cut(self) -> str:
         """Cuts the band in blocks and parts; the name of the loop over blocks."""
         rows, along, terms = self._names(self.update)
+        now = statements(self._loop(self.update, self.order.rows))
+        # What finishes an element runs before what uses it in the same block.
+        wanted = tuple(sorted(now, key=lambda name: _is_update(self.schedule, name)))
+        if wanted != now:
+            self._attempt(Reorder(statements=wanted))
         step = StripMine((terms,), self.block)
         (blocks,) = step.new_loops(self.schedule)
         self._apply(step)
