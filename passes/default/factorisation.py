@@ -122,7 +122,7 @@ class _Plan:
         unit = WIDTH * self.lanes
         self.block = -(-LEAST_BLOCK // unit) * unit
         self.tile: RegisterTile = register_tile(
-            self.block, self.block // self.lanes, self.block, schedule.target.vector_registers
+            self.block, self.block // self.lanes, self.block, schedule.target
         )
 
     def apply(self) -> Schedule:
