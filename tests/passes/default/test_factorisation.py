@@ -35,7 +35,9 @@ def in_blocks(function: Function, size: int, threads: int, fusion: str = "minima
     return schedule
 
 
-def results(function: Function, schedule: Schedule | None, n: int, threads: int) -> NDArray[np.float64]:
+def results(
+    function: Function, schedule: Schedule | None, n: int, threads: int
+) -> NDArray[np.float64]:
     generator = np.random.default_rng(n)
     matrix = generator.random((n, n))
     matrix += matrix.T + 2 * n * np.eye(n)
