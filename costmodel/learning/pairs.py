@@ -37,6 +37,7 @@ class ProgramPairs:
     `key` identifies text and sizes. `speedups` is over the program as written on one thread; where
     `censored`, the schedule was cut off and this is an upper bound. `threads` is how many threads a
     pair is to be predicted for: for schedules without parallel loops, as many as the others have.
+    `machine` is the fingerprint of the machine.
     """
 
     key: str
@@ -44,6 +45,7 @@ class ProgramPairs:
     sizes: Mapping[str, int]
     fast_math: bool
     origin: str
+    machine: str
     schedules: tuple[str, ...]
     speedups: NDArray[np.float64]
     censored: NDArray[np.bool_]
@@ -98,6 +100,7 @@ def _program(rows: Sequence[Row], threads: int) -> ProgramPairs:
         json.loads(first["sizes"]),
         bool(first["fast_math"]),
         first["origin"],
+        first["machine"],
         tuple(row["schedule"] for row in rows),
         np.array([row["baseline_seconds"] / row["seconds"] for row in rows], np.float64),
         np.array([row["status"] == "censored" for row in rows], np.bool_),

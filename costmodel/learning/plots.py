@@ -106,7 +106,8 @@ def _programs(drawing: Any, programs: Predictions, random: Random) -> None:
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_title(program.key[:8], fontsize=7)
-        axes.tick_params(labelsize=6, which="both")
+        axes.minorticks_off()
+        axes.tick_params(labelsize=6)
     drawing.supxlabel("measured speed-up")
     drawing.supylabel("predicted speed-up")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -25,16 +26,16 @@ class StoredModel:
 
 
 def save_model(path: Path, model: LearnedModel, card: Mapping[str, Any]) -> None:
-    """Writes a model; the file is whole or not there. Raises OSError."""
+    """Writes a model; the file is whole or not there. The card is data for JSON. Raises OSError."""
     import torch
 
     content = {
         "loopwright_model": FORMAT,
         "name": model.name,
         "schema": model.featuriser.schema,
-        "configuration": dict(model.configuration),
+        "configuration": json.dumps(dict(model.configuration)),
         "state": dict(model.state()),
-        "card": dict(card),
+        "card": json.dumps(dict(card)),
     }
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     try:
@@ -53,14 +54,14 @@ def load_model(path: Path) -> StoredModel:
     if content.get("loopwright_model") != FORMAT:
         raise LearningError(f"{path} is not a cost model of this version of loopwright")
     cls = model_class(content["name"])
-    model = cls(content["configuration"])
+    model = cls(json.loads(content["configuration"]))
     if model.featuriser.schema != content["schema"]:
         raise LearningError(
             f"{path} was trained on other features ({content['schema']}) than loopwright has now "
             f"({model.featuriser.schema}); train it again: loopwright train"
         )
     model.restore(content["state"])
-    return StoredModel(model, content["card"])
+    return StoredModel(model, json.loads(content["card"]))
 
 
 def load_tensors(path: Path) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ COMMANDS = {
     "build": "write an object file or shared library for C programs",
     "schedule": "print the loops of a program, before and after a schedule",
     "deps": "print the dependences of a program",
+    "train": "train a cost model on labelled pairs, and report how good it is",
     "tune": "search for the fastest schedule of a program",
     "bench": "measure kernels side by side with what else is installed",
     "data": "make and keep data to learn from: programs, schedules, times",

@@ -1,0 +1,324 @@
+"""Trains a cost model on labelled pairs, and reports how good it is on programs it has not seen.
+
+DIR is what 'loopwright data generate' has made. Programs are split 80/10/10 by their text into
+those that are learned from, those that the best state is chosen with, and those of the test. Beside
+the model FILE, a folder FILE.report has the numbers and pictures of predicted against measured.
+Ctrl-C ends the training and keeps the best state so far; --resume goes on from FILE.checkpoint.
+
+examples:
+  loopwright train measured --model looper -o looper.model
+  loopwright train measured --model looper -o looper.model --resume
+  loopwright train measured --model looper --option domain=box -o box.model --epochs 100
+  loopwright train measured --model tiramisu --option tags=published --space tiramisu -o t.model
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..costmodel.learning.errors import LearningError
+from ..costmodel.learning.spaces import SPACES
+from ..costmodel.learning.splits import TRAINING, Split, position, split
+from ..costmodel.models.registry import MODELS, model_class
+from ..runtime.cache import cache_directory
+from ..runtime.version import __version__
+from . import UsageError
+from .common import format_table
+
+if TYPE_CHECKING:
+    from ..costmodel.learning.examples import ProgramExamples
+    from ..costmodel.learning.pairs import ProgramPairs
+    from ..costmodel.learning.report import Metrics, ProgramPredictions
+    from ..costmodel.models.model import LearnedModel, TrainingProgress
+
+INTERRUPTED = 130
+ENOUGH = 30
+"""Programs with which no part of the split is empty, as a rule."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What to learn from, which model, and how."""
+    parser.add_argument("directory", metavar="DIR", type=Path, help="a directory of labels")
+    parser.add_argument(
+        "--model", required=True, metavar="NAME", help=f"one of {', '.join(MODELS)}"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, required=True)
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of the model, such as domain=box (see docs/models.md)",
+    )
+    parser.add_argument("--epochs", type=int, metavar="N", help="(default: the model's own)")
+    parser.add_argument("--learning-rate", type=float, metavar="R", help="the highest one")
+    parser.add_argument(
+        "--patience", type=int, metavar="N", help="epochs without progress until it ends"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="other weights (0)")
+    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 ... (cpu)")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="of torch (1)")
+    parser.add_argument(
+        "--workers", type=int, default=1, metavar="N", help="processes for features (1)"
+    )
+    parser.add_argument("--machine", metavar="TEXT", help="a part of the machine's fingerprint")
+    parser.add_argument("--space", choices=list(SPACES), default="full", help="(full)")
+    parser.add_argument(
+        "--share",
+        type=float,
+        default=1.0,
+        metavar="F",
+        help="learn from this share of the training programs only, for learning curves (1)",
+    )
+    parser.add_argument("--resume", action="store_true", help="go on where it was interrupted")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Trains, tests, writes model and report."""
+    _check(arguments)
+    model = model_class(arguments.model)(_options(arguments.option))
+    try:
+        import torch
+
+        from ..costmodel.learning.plots import check_plotting, write_plots
+    except ImportError as error:
+        raise UsageError(f"this needs {error.name}: pip install 'loopwright[train]'") from error
+    check_plotting()
+    torch.set_num_threads(arguments.threads)
+    data, description = _read(arguments, model)
+    outcome = _train(model, data, arguments)
+    predicted, metrics = _test(model, data)
+    card = _card(arguments, model, description, outcome, metrics, str(torch.__version__))
+    from ..costmodel.models.storage import save_model
+
+    save_model(arguments.output, model, card)
+    folder = arguments.output.with_name(f"{arguments.output.name}.report")
+    folder.mkdir(exist_ok=True)
+    text = _text(card, metrics)
+    (folder / "report.txt").write_text(f"{text}\n")
+    (folder / "card.json").write_text(f"{json.dumps(card, indent=2)}\n")
+    write_plots(folder, predicted, f"{model.name}, {metrics['test'].programs} test programs")
+    print(text)
+    print(f"\nwritten: {arguments.output}, {folder}")
+    if outcome.interrupted:
+        print("interrupted; --resume goes on from there", file=sys.stderr)
+        return INTERRUPTED
+    _checkpoint(arguments.output).unlink(missing_ok=True)
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    for name, least in (("epochs", 1), ("patience", 1), ("threads", 1), ("workers", 1)):
+        value = getattr(arguments, name)
+        if value is not None and value < least:
+            raise UsageError(f"--{name} must be at least {least}, got {value}")
+    if not 0 < arguments.share <= 1:
+        raise UsageError(f"--share must be between 0 and 1, got {arguments.share:g}")
+    if arguments.learning_rate is not None and not 0 < arguments.learning_rate < 10:
+        raise UsageError(f"--learning-rate must be positive, got {arguments.learning_rate:g}")
+    if not arguments.output.parent.is_dir():
+        raise UsageError(f"there is no directory {arguments.output.parent} for {arguments.output}")
+    if arguments.output.is_dir():
+        raise UsageError(f"{arguments.output} is a directory; name a file")
+
+
+def _options(texts: list[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in texts]
+    for text, (name, equals, _) in zip(texts, pairs, strict=True):
+        if not name or not equals:
+            raise UsageError(f"--option expects NAME=VALUE, got '{text}'")
+    return {name: value for name, _, value in pairs}
+
+
+def _checkpoint(output: Path) -> Path:
+    return output.with_name(f"{output.name}.checkpoint")
+
+
+def _read(
+    arguments: argparse.Namespace, model: LearnedModel
+) -> tuple[Split[ProgramExamples], dict[str, Any]]:
+    """Examples of each part, and what they are from; raises LearningError, DatasetError."""
+    from ..costmodel.learning.card import describe_data
+    from ..costmodel.learning.examples import load_examples
+    from ..costmodel.learning.pairs import read_pairs
+    from ..costmodel.learning.spaces import restrict
+
+    pairs = restrict(read_pairs(arguments.directory, arguments.machine), arguments.space)
+    pairs = [program for program in pairs if _is_learned(program, arguments.share)]
+    shared = cache_directory()
+    line = _Line()
+    examples, skipped = load_examples(
+        pairs,
+        model.featuriser,
+        cache=None if shared is None else shared / "features",
+        workers=arguments.workers,
+        progress=lambda done, total: line.show(f"features: {done}/{total} programs", done == total),
+    )
+    line.clear()
+    parts = split(examples)
+    for name in ("training", "validation", "test"):
+        if not getattr(parts, name):
+            raise LearningError(
+                f"{arguments.directory} has labels of {len(examples)} programs here, too few: none "
+                f"is left for {name}; make more with 'loopwright data', about {ENOUGH} at least"
+            )
+    machine = pairs[0].machine
+    return parts, describe_data(
+        parts, machine, arguments.space, skipped.programs + skipped.schedules
+    )
+
+
+def _is_learned(program: ProgramPairs, share: float) -> bool:
+    """Whether a program is taken; those that are not learned from are always."""
+    where = position(program.text)
+    return where >= TRAINING or where < TRAINING * share
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    epochs: int
+    seconds: float
+    validation_error: float
+    interrupted: bool
+
+
+def _train(
+    model: LearnedModel, data: Split[ProgramExamples], arguments: argparse.Namespace
+) -> _Outcome:
+    from ..costmodel.models.model import TrainingOptions
+
+    line = _Line()
+    start = time.monotonic()
+    seen: list[TrainingProgress] = []
+
+    def report(progress: TrainingProgress) -> None:
+        seen.append(progress)
+        left = (time.monotonic() - start) / len(seen) * (progress.epochs - progress.epoch)
+        line.show(
+            f"epoch {progress.epoch}/{progress.epochs}: error {progress.training_error:.1%}, "
+            f"validation {progress.validation_error:.1%}, best {progress.best:.1%}, "
+            f"{left:.0f} s left",
+            progress.epoch == progress.epochs,
+        )
+
+    interrupted = False
+    try:
+        model.fit(
+            data.training,
+            data.validation,
+            TrainingOptions(
+                epochs=arguments.epochs,
+                learning_rate=arguments.learning_rate,
+                seed=arguments.seed,
+                device=arguments.device,
+                patience=arguments.patience,
+                checkpoint=_checkpoint(arguments.output),
+                resume=arguments.resume,
+                report=report,
+            ),
+        )
+    except KeyboardInterrupt:
+        if not seen:
+            raise
+        interrupted = True
+    line.clear()
+    return _Outcome(
+        seen[-1].epoch if seen else 0,
+        time.monotonic() - start,
+        seen[-1].best if seen else float("nan"),
+        interrupted,
+    )
+
+
+def _test(
+    model: LearnedModel, data: Split[ProgramExamples]
+) -> tuple[list[ProgramPredictions], dict[str, Metrics]]:
+    from ..costmodel.learning.report import (
+        best_constant,
+        constant_predictions,
+        evaluate,
+        predictions,
+    )
+
+    predicted = predictions(model, data.test)
+    constant = constant_predictions(data.test, best_constant(data.training))
+    return predicted, {
+        "test": evaluate(predicted),
+        "constant": evaluate(constant),
+        "validation": evaluate(predictions(model, data.validation)),
+        "training": evaluate(predictions(model, data.training)),
+    }
+
+
+def _card(
+    arguments: argparse.Namespace,
+    model: LearnedModel,
+    data: dict[str, Any],
+    outcome: _Outcome,
+    metrics: dict[str, Metrics],
+    torch_version: str,
+) -> dict[str, Any]:
+    from ..costmodel.learning.card import make_card
+
+    training = {
+        "epochs": outcome.epochs,
+        "seconds": round(outcome.seconds, 1),
+        "seed": arguments.seed,
+        "device": arguments.device,
+        "interrupted": outcome.interrupted,
+        "validation_error": outcome.validation_error,
+    }
+    versions = {"loopwright": __version__, "torch": torch_version}
+    return make_card(model.name, model.configuration, data, training, metrics, versions)
+
+
+def _text(card: dict[str, Any], metrics: dict[str, Metrics]) -> str:
+    from ..costmodel.learning.report import table
+
+    data, training = card["data"], card["training"]
+    lines = [
+        f"model      {card['model']}, features {data['space']}",
+        f"learned    from {data['training']['pairs']} pairs of {data['training']['programs']} "
+        f"programs, {training['epochs']} epochs, {training['seconds']:.0f} s",
+        f"machine    {data['machine']}",
+    ]
+    lines += [f"left out   {count} x {reason}" for reason, count in data["skipped"].items()]
+    return "\n".join([*lines, "", format_table(table(metrics), numbers=True)])
+
+
+class _Line:
+    """A line on the terminal that changes; without a terminal, a line now and then."""
+
+    EVERY = 0.2
+    EVERY_IN_FILES = 15.0
+
+    def __init__(self) -> None:
+        self._is_terminal = sys.stderr.isatty()
+        self._last = float("-inf")
+
+    def show(self, text: str, is_last: bool = False) -> None:
+        """Shows a text, if it is time or the last one."""
+        now = time.monotonic()
+        every = self.EVERY if self._is_terminal else self.EVERY_IN_FILES
+        if not is_last and now - self._last < every:
+            return
+        self._last = now
+        if self._is_terminal:
+            with contextlib.suppress(OSError):
+                text = text[: os.get_terminal_size(sys.stderr.fileno()).columns - 1]
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Removes the line."""
+        if self._is_terminal:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,149 @@
+"""`loopwright train`: model, report, interruption and resuming, mistakes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from support.labels import write_labels
+
+from loopwright.cli import main
+from loopwright.costmodel.learning.pairs import read_pairs
+from loopwright.costmodel.learning.spaces import kinds_of, restrict
+from loopwright.costmodel.models.storage import load_model
+
+SMALL = [
+    *("--option", "statement_layers=24,16", "--option", "loop_layer=16"),
+    *("--option", "regression_layers=16,12", "--option", "dropout=0"),
+    *("--option", "output=exponential"),
+]
+
+
+@pytest.fixture(scope="module")
+def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("labels")
+    write_labels(directory, 40)
+    return directory
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOOPWRIGHT_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+def train(labels: Path, output: Path, *arguments: str, model: str = "tiramisu") -> int:
+    return main(["train", str(labels), "--model", model, *SMALL, "-o", str(output), *arguments])
+
+
+@pytest.mark.parametrize("model", ["tiramisu", "looper"])
+def test_a_model_and_its_report(
+    model: str, labels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "a.model"
+    options = ("--epochs", "30", "--learning-rate", "0.01")
+    assert train(labels, output, *options, model=model) == 0
+    printed = capsys.readouterr().out
+    assert "MAPE" in printed and "nDCG@5" in printed and "constant" in printed
+    stored = load_model(output)
+    assert stored.model.name == model
+    assert stored.card["data"]["programs"] == 40
+    metrics = stored.card["metrics"]
+    assert metrics["test"]["mape"] < 0.75 * metrics["constant"]["mape"]
+    folder = tmp_path / "a.model.report"
+    assert json.loads((folder / "card.json").read_text()) == stored.card
+    assert (folder / "report.txt").read_text().startswith(f"model      {model}")
+    assert len(list(folder.glob("*.png"))) == 4
+    assert not (tmp_path / "a.model.checkpoint").exists()
+
+
+def test_ctrl_c_keeps_the_best_and_resume_goes_on(labels: Path, tmp_path: Path) -> None:
+    output = tmp_path / "a.model"
+    command = [
+        *(sys.executable, "-m", "loopwright", "train", str(labels), "--model", "tiramisu"),
+        *(*SMALL, "-o", str(output), "--epochs", "100", "--patience", "100"),
+    ]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    checkpoint = tmp_path / "a.model.checkpoint"
+    end = time.monotonic() + 120
+    while not checkpoint.exists() and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.05)
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    assert "interrupted; --resume goes on from there" in errors and "Traceback" not in errors
+    card = load_model(output).card
+    assert card["training"]["interrupted"] and 0 < card["training"]["epochs"] < 100
+    # Another number of epochs is another training.
+    assert train(labels, output, "--epochs", "5", "--resume") == 1
+    process = subprocess.Popen(
+        [*command, "--resume"], env=environment, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(0.5)
+    _, errors = process.communicate(timeout=240)
+    assert process.returncode == 0, errors
+    assert load_model(output).card["training"]["epochs"] == 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--epochs", "0"], "--epochs must be at least 1, got 0"),
+        (["--share", "2"], "--share must be between 0 and 1"),
+        (["--option", "domain"], "--option expects NAME=VALUE, got 'domain'"),
+        (["--option", "domain=box"], "the model tiramisu has no option 'domain'"),
+        (["--machine", "mainframe"], "has no labelled pairs of a machine with 'mainframe'"),
+        (["--resume"], "there is nothing to resume"),
+        (["--device", "abacus"], "the device 'abacus' cannot be used here"),
+    ],
+)
+def test_mistakes_are_explained(
+    arguments: list[str],
+    message: str,
+    labels: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert train(labels, tmp_path / "a.model", *arguments) == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "a.model").exists()
+
+
+def test_too_few_programs_no_shards_no_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_labels(tmp_path / "few", 2)
+    (tmp_path / "none").mkdir()
+    assert train(tmp_path / "few", tmp_path / "a.model") == 1
+    assert "labels of 2 programs here, too few" in capsys.readouterr().err
+    assert train(tmp_path / "none", tmp_path / "a.model") == 1
+    assert "has no shards of labels" in capsys.readouterr().err
+    assert train(tmp_path / "nowhere", tmp_path / "a.model") == 1
+    assert "is not a directory" in capsys.readouterr().err
+    assert train(tmp_path / "few", tmp_path / "no" / "a.model") == 1
+    assert "there is no directory" in capsys.readouterr().err
+    assert train(tmp_path / "few", tmp_path / "a.model", model="tiramissu") == 1
+    assert "no model 'tiramissu'; did you mean tiramisu?" in capsys.readouterr().err
+
+
+def test_the_space_of_tiramisu(labels: Path) -> None:
+    kept = restrict(read_pairs(labels), "tiramisu")
+    assert len(kept) == 20 and all("xf64" in program.text for program in kept)
+    for program in kept:
+        assert sorted(program.schedules) == [
+            "tile{loops=i,j sizes=8,16}",
+            "unroll{loops=k factor=4}",
+        ]
+        assert len(program.speedups) == len(program.threads) == len(program.censored) == 2
+
+
+def test_kinds_of_steps() -> None:
+    text = "affine-schedule,tile{loops=i,j sizes=8,8},unroll-and-jam{loops=i factor=2}"
+    assert kinds_of(text) == {"affine-schedule", "tile", "unroll-and-jam"}
