@@ -215,15 +215,28 @@ class Numbering:
             return False
         variable = max(variables, key=lambda number: _depth(self.values[number]))
         coefficient = index.coefficient(variable)
-        loop = _loop(self.values[variable])
-        if loop is None or coefficient is None:
+        if coefficient is None:
             return False
-        if coefficient > 0:
-            ends = self.results(loop.lowerBoundMap, loop.lowerBoundOperands)
-        else:
-            uppers = self.results(loop.upperBoundMap, loop.upperBoundOperands)
-            ends = tuple(upper - 1 for upper in uppers)
+        lowers, uppers = self._bounds(self.values[variable])
+        ends = lowers if coefficient > 0 else [upper - 1 for upper in uppers]
         return any(self.is_positive(index.substitute({variable: end}), depth - 1) for end in ends)
+
+    def _bounds(self, value: SSAValue) -> tuple[Sequence[Index], Sequence[Index]]:
+        """Lower and upper bounds of the loop whose variable the value is; none where it is none."""
+        block = value.owner
+        loop = block.parent_op() if isinstance(block, Block) else None
+        if isinstance(loop, xdsl_affine.ForOp) and loop.body.block.args[0] is value:
+            lowers = self.results(loop.lowerBoundMap, loop.lowerBoundOperands)
+            return lowers, self.results(loop.upperBoundMap, loop.upperBoundOperands)
+        if isinstance(loop, affine.ParallelOp):
+            position = loop.body.block.args.index(value)
+            lowers = self.results(loop.lowerBoundsMap, loop.lower_operands)
+            uppers = self.results(loop.upperBoundsMap, loop.upper_operands)
+            return (
+                _group(lowers, loop.lowerBoundsGroups.get_values(), position),
+                _group(uppers, loop.upperBoundsGroups.get_values(), position),
+            )
+        return (), ()
 
 
 def constant_lanes(value: SSAValue) -> tuple[int, ...] | None:
@@ -269,13 +282,10 @@ def is_inside(value: SSAValue, block: Block) -> bool:
     return owner is block or (isinstance(owner, Operation) and owner.parent is block)
 
 
-def _loop(value: SSAValue) -> xdsl_affine.ForOp | None:
-    """The sequential loop whose variable the value is."""
-    block = value.owner
-    if not isinstance(block, Block) or block.args[0] is not value:
-        return None
-    parent = block.parent_op()
-    return parent if isinstance(parent, xdsl_affine.ForOp) else None
+def _group(results: Sequence[Index], sizes: Sequence[int], position: int) -> Sequence[Index]:
+    """The results of a map that are bounds of one loop of several."""
+    first = sum(sizes[:position])
+    return results[first : first + sizes[position]]
 
 
 def _depth(value: SSAValue) -> int:

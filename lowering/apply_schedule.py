@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,14 +9,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ..passes.polyhedral.scop import Scop
 from ..passes.schedule_passes import (
     find_function,
     find_sequence,
     read_schedule,
+    read_sizes,
     scheduled_functions,
 )
-from ..passes.transformation import MalformedTransformation
 from .generate import generate
 
 
@@ -44,35 +41,10 @@ class ApplySchedule(ModulePass):
         functions = [find_function(op, name) for name in names]
         sequences = [find_sequence(op, function) for function in functions]
         schedules = [read_schedule(*pair) for pair in zip(functions, sequences, strict=True)]
-        sizes = read_sizes(self.sizes, [schedule.scop for schedule in schedules])
+        sizes = read_sizes(self.name, self.sizes, [schedule.scop for schedule in schedules])
         for function, sequence, schedule in zip(functions, sequences, schedules, strict=True):
             op.body.block.insert_op_before(generate(schedule, sizes), function)
             for old in (function, sequence):
                 if old is not None:
                     old.detach()
                     old.erase()
-
-
-def read_sizes(texts: tuple[str, ...], scops: Sequence[Scop]) -> dict[str, int]:
-    """Symbolic sizes of Scops from `NAME:VALUE`; raises MalformedTransformation."""
-    sizes: dict[str, int] = {}
-    names = list(dict.fromkeys(name for scop in scops for name in size_names(scop)))
-    for text in texts:
-        name, _, value = text.partition(":")
-        if not re.fullmatch(r"\d{1,18}", value, re.ASCII):
-            raise MalformedTransformation(f"apply-schedule: write sizes as N:100, not {text!r}")
-        if name not in names or name in sizes:
-            problem = "is given twice" if name in sizes else "does not exist"
-            known = ", ".join(names) or "none"
-            raise MalformedTransformation(
-                f"apply-schedule: the size {name} {problem}; the sizes are {known}"
-            )
-        sizes[name] = int(value)
-    return sizes
-
-
-def size_names(scop: Scop) -> list[str]:
-    """The names of all symbolic sizes: the parameters, then extents that no loop depends on."""
-    names = [parameter.name for parameter in scop.parameters]
-    extents = (extent for array in scop.arrays for extent in array.shape)
-    return list(dict.fromkeys([*names, *(name for name in extents if isinstance(name, str))]))

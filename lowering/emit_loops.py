@@ -29,7 +29,18 @@ from .emit_statements import Lanes, StatementEmitter
 from .index_expression import Comparison, Connective, Index, decide, substitute_condition
 from .ir_builder import IRBuilder
 from .nest import Block as Parts
-from .nest import Call, For, Guard, Nest, Once, TileSplit, control_indices, omitted_loops, walk
+from .nest import (
+    Call,
+    For,
+    Guard,
+    Nest,
+    Once,
+    TileSplit,
+    control_indices,
+    is_uneven,
+    omitted_loops,
+    walk,
+)
 from .storage import Storage
 
 Environment = Mapping[int, Index]
@@ -40,6 +51,9 @@ MAXIMAL_COPIES = 128
 
 # How far a loop is unrolled that is too long to be unrolled fully.
 USUAL_FACTOR = 8
+
+# A loop of so many vectors may begin with one that aligns the others.
+LONG = 8
 
 # So many vectors of a loop are written out when they can only be made at known places.
 SHORT = 8
@@ -83,9 +97,8 @@ class LoopEmitter:
     def emit(self, nest: Nest, environment: Environment, lanes: Lanes | None = None) -> None:
         """Appends the loops of `nest`, in which variables stand for what `environment` says."""
         match nest:
-            case Call(statement, arguments):
-                values = tuple(argument.substitute(environment) for argument in arguments)
-                self.statements.emit(Call(statement, values), lanes)
+            case Call():
+                self.statements.emit(nest.substitute(environment), lanes)
             case Parts(parts):
                 for part in parts:
                     self.emit(part, environment, lanes)
@@ -225,9 +238,7 @@ class LoopEmitter:
             return False
         lanes, values = self._in_lanes(nest, base, None, environment)
         return all(
-            self.statements.can_use_lanes(
-                Call(node.statement, tuple(a.substitute(values) for a in node.arguments)), lanes
-            )
+            self.statements.can_use_lanes(node.substitute(values), lanes)
             for node in walk(nest.body)
             if isinstance(node, Call)
         )
@@ -298,7 +309,10 @@ class LoopEmitter:
             self._lanes(nest, base, mask, environment)
 
         open_questions = tuple(dict.fromkeys(c for c in overlaps if not decide(c)))
-        self.builder.branch(Connective("all", open_questions), masked, None)
+        if open_questions:
+            self.builder.branch(Connective("all", open_questions), masked, None)
+        else:
+            masked()
 
     def _anywhere(
         self,
@@ -307,11 +321,18 @@ class LoopEmitter:
         upper: tuple[Index, ...],
         environment: Environment,
     ) -> None:
-        """Full vectors and a masked rest."""
+        """Full vectors and a masked rest; before them one whose end is aligned where that is known.
+
+        Stores of whole cache lines then follow.
+        """
         width = nest.loop.vector
         assert width is not None
         stride = width * nest.step
         first, limit = self._single("max", lower), self._single("min", upper)
+        excess = self._misalignment(nest, first, limit, environment)
+        if excess:
+            self._in_range(nest, first - excess, (first,), (limit,), environment)
+            first = first + (width - excess)
         iterations = (limit - first + (nest.step - 1)) // nest.step
 
         def whole(base: Index) -> None:
@@ -338,6 +359,21 @@ class LoopEmitter:
             partial(self._masked, nest, (limit,), environment, first + vectors * stride),
             None,
         )
+
+    def _misalignment(self, nest: For, first: Index, limit: Index, environment: Environment) -> int:
+        """How many elements the first stores of a long loop are behind a multiple of a vector.
+
+        0 where that differs between stores, or between executions of the loop.
+        """
+        width = nest.loop.vector
+        assert width is not None
+        extent = limit - first
+        long = extent.is_constant and extent.constant >= LONG * width
+        if not long or nest.step != 1 or nest.loop.unroll is not None or self.is_partial_tile:
+            return 0
+        values = {**environment, nest.variable: first}
+        calls = [node for node in walk(nest.body) if isinstance(node, Call)]
+        return self.statements.misalignment([call.substitute(values) for call in calls], width)
 
     def _single(self, kind: Literal["min", "max"], bounds: tuple[Index, ...]) -> Index:
         """The one value that several bounds of a loop come to."""
@@ -433,7 +469,7 @@ class LoopEmitter:
         with self.storage.inside((n.loop, values[n.variable]) for n in nests):
             self.builder.filled(block, body, affine.YieldOp.get)
         self.is_parallel = False
-        dynamic = StringAttr("dynamic" if _is_uneven(nests) else "static")
+        dynamic = StringAttr("dynamic" if is_uneven(nests) else "static")
         lower_map, lower_operands = self.builder.map([i for group in lower for i in group])
         upper_map, upper_operands = self.builder.map([i for group in upper for i in group])
         operation = self.builder.emit(
@@ -475,20 +511,3 @@ class LoopEmitter:
 def _groups(bounds: list[tuple[Index, ...]]) -> DenseIntOrFPElementsAttr:
     kind = TensorType(i32, [len(bounds)])
     return DenseIntOrFPElementsAttr.from_list(kind, [len(group) for group in bounds])
-
-
-def _is_uneven(nests: list[For]) -> bool:
-    """Whether the amount of work differs much between iterations of the parallel loops.
-
-    A partial tile at the end does not count: that is a bound `min(constant, tile start + size)`.
-    """
-    varying = {n.variable for n in nests}
-    for node in walk(nests[-1].body):
-        if not isinstance(node, For):
-            continue
-        extents = [u - low for u in node.upper for low in node.lower]
-        if all(any(e.depends_on(v) for v in varying) for e in extents):
-            return True
-        if any(index.depends_on(v) for index in (*node.lower, *node.upper) for v in varying):
-            varying.add(node.variable)
-    return False

@@ -7,8 +7,9 @@ one element per lane is a contiguous vector access; anything else linear is a ga
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects import vector as xdsl_vector
@@ -133,6 +134,24 @@ class StatementEmitter:
             is not None
             for expression in statement.indices.values()
         )
+
+    def misalignment(self, calls: Iterable[Call], width: int) -> int:
+        """How many elements behind a multiple of `width` the stores of the calls are.
+
+        That holds where arrays are aligned; 0 where stores differ, or depend on variables.
+        """
+        found = {
+            _residue(
+                self._subscripts(
+                    access, dict(enumerate((*call.arguments, *self.parameters.values())))
+                ),
+                self.storage.memref(access.array),
+                width,
+            )
+            for call in calls
+            for access in self.statements[call.statement].writes
+        }
+        return (found.pop() or 0) if len(found) == 1 else 0
 
     def _subscripts(self, access: Access, arguments: Mapping[int, Index]) -> list[Index]:
         dims = access.map.num_dims
@@ -306,6 +325,20 @@ def _along(subscripts: list[Index], lanes: Lanes) -> _Place | None:
     if len(known) < len(located):
         return None
     return _Place(tuple(first for first, _ in known), tuple(step for _, step in known), lanes)
+
+
+def _residue(subscripts: Sequence[Index], memref: SSAValue, width: int) -> int | None:
+    """The linear offset of an element modulo a width, where no variable changes it."""
+    assert isa(memref.type, MemRefType[Attribute])
+    shape = memref.type.get_shape()
+    if DYNAMIC_INDEX in shape[1:]:
+        return None
+    place = sum(
+        (subscript * prod(shape[position + 1 :]) for position, subscript in enumerate(subscripts)),
+        Index(),
+    )
+    varies = any(coefficient % width for _, coefficient in place.terms)
+    return None if varies else place.constant % width
 
 
 def _stride(memref: SSAValue, steps: Sequence[int]) -> int | None:

@@ -27,7 +27,9 @@ from .isl_ast import IncompleteCodeError, MarkedAst, build_ast
 from .nest import Block as Parts
 from .nest import Nest, restrict, scattered_loops
 from .promotion import promote
+from .redundancy import remove_redundant_accesses
 from .storage import Storage, place_local_arrays
+from .streaming import stream
 
 
 def generate(schedule: Schedule, sizes: Mapping[str, int], *, vectors: bool = True) -> func.FuncOp:
@@ -79,6 +81,9 @@ def _generate(schedule: Schedule, sizes: Mapping[str, int], vectors: bool) -> fu
     kind = ([*entry.arg_types], [result.type for result in results])
     function = func.FuncOp(scop.name, kind, Region(entry))
     promote(function)
+    if vectors:
+        remove_redundant_accesses(function)
+        stream(function, schedule.target)
     return function
 
 

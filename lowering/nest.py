@@ -75,6 +75,10 @@ class Call:
     statement: str
     arguments: tuple[Index, ...]
 
+    def substitute(self, values: Mapping[int, Index]) -> Call:
+        """The instance when variables have these values."""
+        return replace(self, arguments=tuple(each.substitute(values) for each in self.arguments))
+
 
 Nest = For | Once | Block | Guard | TileSplit | Call
 
@@ -189,3 +193,20 @@ def control_indices(nest: Nest) -> Iterator[Index]:
             yield node.value
         elif isinstance(node, Guard | TileSplit):
             yield from condition_indices(node.condition)
+
+
+def is_uneven(nests: list[For]) -> bool:
+    """Whether the amount of work differs much between iterations of the parallel loops.
+
+    A partial tile at the end does not count: that is a bound `min(constant, tile start + size)`.
+    """
+    varying = {n.variable for n in nests}
+    for node in walk(nests[-1].body):
+        if not isinstance(node, For):
+            continue
+        extents = [u - low for u in node.upper for low in node.lower]
+        if all(any(e.depends_on(v) for v in varying) for e in extents):
+            return True
+        if any(index.depends_on(v) for index in (*node.lower, *node.upper) for v in varying):
+            varying.add(node.variable)
+    return False

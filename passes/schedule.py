@@ -68,7 +68,7 @@ class Schedule(Unchanging):
             with bounded():
                 resolved = transformation.resolve(self)
                 scop, tree = resolved.rewrite_program(self)
-                legality = self.legality if scop is self.scop else _legality(scop)
+                legality = self.legality if scop is self.scop else self._legality_of(scop)
                 violation = legality.first_violation(tree)
         except MalformedTransformation as error:
             raise MalformedTransformation(f"{transformation.subject}: {error}") from None
@@ -166,6 +166,17 @@ class Schedule(Unchanging):
         """The names of all loops, outermost first."""
         return ", ".join(self.short_name(loop) for loop in loops(self.tree)) or "none"
 
+    def _legality_of(self, scop: Scop) -> Legality:
+        """What is legal in the program that a step has changed; raises MalformedTransformation."""
+        try:
+            if "dependences" not in scop.memory:
+                remember_dependences(
+                    compute_dependences(scop, self.dependences, reassociate=self.reassociate)
+                )
+            return Legality(dependences_of(scop))
+        except SourceError as error:
+            raise MalformedTransformation(f"then {error.message}") from error
+
     def _between(self, members: tuple[Loop, ...]) -> str:
         """What keeps loops apart that are not directly inside each other, and what to do."""
         outermost = min(members, key=lambda loop: len(path(self.tree, loop)))
@@ -213,14 +224,6 @@ def _related(candidates: list[Loop], others: list[Loop]) -> list[Loop]:
             for other in others
         )
     ]
-
-
-def _legality(scop: Scop) -> Legality:
-    """What is legal in the program that a step has changed; raises MalformedTransformation."""
-    try:
-        return Legality(dependences_of(scop))
-    except SourceError as error:
-        raise MalformedTransformation(f"then {error.message}") from error
 
 
 def dependences_of(scop: Scop) -> Dependences:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 import typing
 from abc import ABC
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,6 +19,7 @@ from xdsl.passes import ModulePass
 from ..dialects.errors import SourceError
 from ..dialects.schedule import SequenceOp
 from .polyhedral.raising import raise_function
+from .polyhedral.scop import Scop
 from .registry import all_transformations
 from .schedule import Schedule
 from .schedule_ops import apply_sequence, to_sequence
@@ -90,6 +92,31 @@ def read_schedule(function: func.FuncOp, sequence: SequenceOp | None) -> Schedul
     """The schedule of a function, original without `sequence`; raises SourceError."""
     schedule = Schedule.original(raise_function(function))
     return schedule if sequence is None else apply_sequence(sequence, schedule)
+
+
+def read_sizes(name_of_pass: str, texts: tuple[str, ...], scops: Sequence[Scop]) -> dict[str, int]:
+    """Symbolic sizes of Scops from `NAME:VALUE`; raises MalformedTransformation."""
+    sizes: dict[str, int] = {}
+    names = list(dict.fromkeys(name for scop in scops for name in size_names(scop)))
+    for text in texts:
+        name, _, value = text.partition(":")
+        if not re.fullmatch(r"\d{1,18}", value, re.ASCII):
+            raise MalformedTransformation(f"{name_of_pass}: write sizes as N:100, not {text!r}")
+        if name not in names or name in sizes:
+            problem = "is given twice" if name in sizes else "does not exist"
+            known = ", ".join(names) or "none"
+            raise MalformedTransformation(
+                f"{name_of_pass}: the size {name} {problem}; the sizes are {known}"
+            )
+        sizes[name] = int(value)
+    return sizes
+
+
+def size_names(scop: Scop) -> list[str]:
+    """The names of all symbolic sizes: the parameters, then extents that no loop depends on."""
+    names = [parameter.name for parameter in scop.parameters]
+    extents = (extent for array in scop.arrays for extent in array.shape)
+    return list(dict.fromkeys([*names, *(name for name in extents if isinstance(name, str))]))
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from operator import getitem
 from pathlib import Path
@@ -24,9 +24,17 @@ from .kernel import Kernel
 from .library.build import Library, build
 from .signature import Signature
 from .threads import MOST_THREADS, default_threads
+from .tuning.auto import auto_schedule
+from .tuning.database import Question
 
 DEFAULT = "default"
 """The schedule that is chosen for the sizes."""
+
+AUTO = "auto"
+"""The schedule that tuning has found for the sizes, else what a cost model finds."""
+
+CHOSEN = (DEFAULT, AUTO)
+"""Schedules that depend on the sizes."""
 
 
 class Function:
@@ -74,18 +82,45 @@ class Function:
         fast_math: bool = False,
         target: Target | None = None,
     ) -> Schedule:
-        """What `schedule="default"` means for these sizes, by name, and so many threads.
-
-        Sizes that are not given are the smallest that the program needs. The schedule has no
-        transformations where the program is best left as it was written. Raises SourceError.
-        """
-        return default_schedule(
-            self.scop,
-            infer_extents(self.scop, sizes),
-            target,
-            threads=threads or default_threads(),
-            reassociate=fast_math,
+        """What `schedule="default"` means for these sizes; see `choose_schedule`."""
+        return self.choose_schedule(
+            DEFAULT, sizes, threads=threads, fast_math=fast_math, target=target
         )
+
+    def choose_schedule(
+        self,
+        how: str,
+        sizes: Mapping[str, int],
+        *,
+        threads: int | None = None,
+        fast_math: bool = False,
+        target: Target | None = None,
+    ) -> Schedule:
+        """What `schedule="default"` or `"auto"` means for these sizes and so many threads.
+
+        Sizes, by name, that are not given are the smallest that the program needs. The schedule has
+        no transformations where the program is best left as it was written. Raises SourceError,
+        LearningError.
+        """
+        known = infer_extents(self.scop, sizes)
+        return self._chooser(how, threads, fast_math, target or Target.host())(known)
+
+    def _chooser(
+        self, how: str, threads: int | None, fast_math: bool, target: Target
+    ) -> Callable[[Mapping[str, int]], Schedule]:
+        """What chooses a schedule once all sizes are known."""
+        count = threads or default_threads()
+        if how == DEFAULT:
+            return partial(
+                default_schedule, self.scop, target=target, threads=count, reassociate=fast_math
+            )
+
+        def choose(sizes: Mapping[str, int]) -> Schedule:
+            question = Question.of(self.function, sizes, target, threads=count, fast_math=fast_math)
+            original = Schedule.original(self.scop, target, reassociate=fast_math)
+            return auto_schedule(original, question)
+
+        return choose
 
     def compile(
         self,
@@ -100,7 +135,8 @@ class Function:
         `schedule` is a Schedule of this function, its text as a pipeline of passes such as
         `"tile{loops=i,j sizes=32,32},parallel{loops=it}"`, in compact notation such as
         `"T2(L0,L1,32,32)P(L0)"` or as a `schedule.sequence`, or None for the loops as written. When
-        nothing is said, one is chosen for the sizes of each specialisation (`default_schedule`).
+        nothing is said, one is chosen for the sizes of each specialisation; `"auto"` chooses what
+        tuning has found, or else a cost model (`choose_schedule`).
         `threads` run the parallel loops; None leaves the number to the OpenMP runtime.
         With `fast_math`, floating-point operations may be reassociated. Code is generated for
         `target`, by default this machine.
@@ -145,14 +181,8 @@ class Function:
     ) -> Source:
         """What `compile` compiles: this function with a schedule, checked; raises the same."""
         target = target or Target.host()
-        if schedule == DEFAULT:
-            choose = partial(
-                default_schedule,
-                self.scop,
-                target=target,
-                threads=threads or default_threads(),
-                reassociate=fast_math,
-            )
+        if isinstance(schedule, str) and schedule in CHOSEN:
+            choose = self._chooser(schedule, threads, fast_math, target)
             return Source(self.module, self.function, self.scop, choose)
         if isinstance(schedule, str):
             schedule = self.schedule(schedule, target, fast_math=fast_math)

@@ -16,7 +16,7 @@ from .accumulation import accumulating_additions
 from .heap import Heap
 from .module import ModuleEmitter
 from .shifted_loads import ShiftedLoad, shifted_loads
-from .types import I64, UnsupportedTypeError, check_layout, value_type
+from .types import I64, VOID, UnsupportedTypeError, check_layout, value_type
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class FunctionEmitter:
     memory. `loaded` has the vector loads of the block being emitted that have been emitted, which
     need not be in order. `scopes` has, per open block of the loop IR, the memory that is freed at
     its end (the first is for the end of the function); `allocations` finds it by its memref.
+    `streams` says that stores go past the caches, which others see after a fence only.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class FunctionEmitter:
         self.once = once
         self.noalias = noalias
         self.in_parallel = False
+        self.streams = False
         self._accumulations: dict[Block, frozenset[Operation]] = {}
         self.loaded: set[Operation] = set()
         self._shifted_loads: dict[Block, Mapping[Operation, ShiftedLoad]] = {}
@@ -152,6 +154,8 @@ class FunctionEmitter:
     def finish(self) -> None:
         """Ends the last block, except for its return instruction, and connects the first ones."""
         self._close_scope()
+        if self.streams:
+            self.call_intrinsic("llvm.x86.sse.sfence", [], VOID, [])
         self.heap.finish()
         self.slots.branch(self._setup)
         self.setup.branch(self._body)

@@ -25,7 +25,8 @@ class ModuleEmitter:
     """An LLVM module being built, and what the functions in it share.
 
     `functions` are the translated functions, and `parameters` the types of their arguments, by the
-    name of their `func.func`. All of them have `attributes`.
+    name of their `func.func`. All of them have `attributes`. `can_stream` says whether the target
+    has stores that go past the caches.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class ModuleEmitter:
         self.emitters = emitters
         self.functions: dict[str, ir.Function] = {}
         self.parameters: dict[str, Sequence[Attribute]] = {}
+        self.can_stream = "sse2" in target.features
         self._attributes = (*function_attributes(target), *attributes)
 
     def declare(

@@ -15,7 +15,10 @@ from xdsl.ir import Operation, SSAValue
 from .emitter import FunctionEmitter, type_of
 from .memory import affine_pointer, element_pointer, from_storage, load, store, to_storage
 from .module import Emitters
-from .types import I32, POINTER, VOID, scalar_type, size_in_bytes, storage_type
+from .types import I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
+
+STREAMED_BYTES = 16
+"""What streaming stores are made of, and aligned to: NumPy's arrays are aligned to no more."""
 
 
 def _alignment(op: Operation, value: ir.Type) -> int:
@@ -48,8 +51,29 @@ def _elements_from(emitter: FunctionEmitter, low: ir.Value, high: ir.Value, firs
 
 
 def emit_affine_vector_store(emitter: FunctionEmitter, op: affine.VectorStoreOp) -> None:
-    value = emitter.value(op.value)
-    store(emitter, value, affine_pointer(emitter, op), _alignment(op, value.type))
+    value, pointer = emitter.value(op.value), affine_pointer(emitter, op)
+    if "nontemporal" in op.attributes and emitter.module.can_stream:
+        _store_past_caches(emitter, value, pointer)
+    else:
+        store(emitter, value, pointer, _alignment(op, value.type))
+
+
+def _store_past_caches(emitter: FunctionEmitter, value: ir.Value, pointer: ir.Value) -> None:
+    """A store that does not read the line first, which the processor has for aligned data only."""
+    builder = emitter.builder
+    emitter.streams = True
+    past, usual, end = (emitter.block(name) for name in ("past", "usual", "stored"))
+    offset = builder.and_(builder.ptrtoint(pointer, I64), ir.Constant(I64, STREAMED_BYTES - 1))
+    builder.cbranch(builder.icmp_unsigned("==", offset, ir.Constant(I64, 0)), past, usual)
+    builder.position_at_end(past)
+    stored = to_storage(emitter, value)
+    streamed = builder.store(stored, pointer, align=STREAMED_BYTES)
+    streamed.set_metadata("nontemporal", emitter.module.module.add_metadata([ir.Constant(I32, 1)]))
+    builder.branch(end)
+    builder.position_at_end(usual)
+    store(emitter, value, pointer)
+    builder.branch(end)
+    builder.position_at_end(end)
 
 
 def emit_vector_load(emitter: FunctionEmitter, op: vector.LoadOp) -> None:

@@ -125,7 +125,7 @@ def recognise(
             for each in free
             if each != vector and not any(selects(statement, loops[each], a) for a in streamed)
         ]
-        if _is_contiguous(statement, along, result) and len(streamed) == 1 and rows and terms:
+        if is_contiguous(statement, along, result) and len(streamed) == 1 and rows and terms:
             tallest = max(rows, key=lambda each: extents[each])
             return Contraction(
                 name,
@@ -155,7 +155,7 @@ def selects(statement: StatementFacts, loop: Loop, access: Access) -> bool:
     )
 
 
-def _is_contiguous(statement: StatementFacts, loop: Loop, access: Access) -> bool:
+def is_contiguous(statement: StatementFacts, loop: Loop, access: Access) -> bool:
     """Whether an access goes from one element of a row to the next."""
     slopes = statement.slopes(loop)
     steps = [

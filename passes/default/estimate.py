@@ -61,13 +61,20 @@ class _Estimator:
 
     def seconds(self, tree: Tree) -> float:
         """Of a whole tree: its top-level nests one after the other."""
-        if isinstance(tree, Loop):
-            computing = sum(self._computing(leaf, outer) for leaf, outer in leaves(tree, ()))
-            forks = sum(self._forks(loop, outer) for loop, outer in _parallel(tree, ()))
-            return max(computing, *self._memory(tree)) + forks * self.speeds.fork
         if isinstance(tree, Leaf):
             return 0.0
-        return sum(self.seconds(child) for child in tree.children)
+        if not isinstance(tree, Loop):
+            return sum(self.seconds(child) for child in tree.children)
+        members = tuple(id(self.facts.statements[name].statement) for name in tree.schedule)
+        key = id(tree), self.explicit, self.schedule.reassociate, members
+        if key not in self.request.nests:
+            self.request.nests[key] = tree, self._seconds_of_nest(tree)
+        return self.request.nests[key][1]
+
+    def _seconds_of_nest(self, tree: Loop) -> float:
+        computing = sum(self._computing(leaf, outer) for leaf, outer in leaves(tree, ()))
+        forks = sum(self._forks(loop, outer) for loop, outer in _parallel(tree, ()))
+        return max(computing, *self._memory(tree)) + forks * self.speeds.fork
 
     def _forks(self, loop: Loop, outer: tuple[Loop, ...]) -> float:
         statement = self.facts.statements[next(iter(loop.schedule))]
@@ -215,10 +222,25 @@ class _Estimator:
         )
         for level, bandwidth in speeds.bandwidths.items():
             limit, speed = inf, bandwidth * threads
+            traffic = self._traffic(nest, (), self.schedule.target.room(level))
             if level == max(speeds.bandwidths):
+                traffic += self._overwritten(nest)
                 faster = min(1, log(self._streams(nest), speeds.streams))
                 limit, speed = speeds.memory, speed * (1 + faster)
-            yield self._traffic(nest, (), self.schedule.target.room(level)) / min(limit, speed)
+            yield traffic / min(limit, speed)
+
+    def _overwritten(self, nest: Loop) -> float:
+        """Bytes that are read from memory only because a part of their line is written.
+
+        Explicit vectors go past the caches where an array is larger than these.
+        """
+        if self.explicit:
+            return 0.0
+        caches, members = self.schedule.target.caches, statements(nest)
+        read = {a.array for s in self.schedule.scop.statements for a in s.reads}
+        here = {a.array for name in members for a in self.facts.statements[name].statement.writes}
+        sizes = (self.facts.bytes(array) for array in here - read)
+        return sum(size for size in sizes if size > caches.get(max(caches, default=0), 0))
 
     def _streams(self, nest: Loop) -> float:
         """How many places of large arrays the innermost code walks through at the same time."""

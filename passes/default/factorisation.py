@@ -1,44 +1,57 @@
 """The strategy for factorisations: updates of a matrix by its own finished rows and columns.
 
 What isl's scheduler makes of an LU or Cholesky decomposition is one permutable band of three loops
-with the updates and the divisions inside. Tiles of the matrix run in wavefronts; inside of a tile,
-blocks of the matrix stay in registers while the updates of all earlier columns run over them.
+with the updates and the divisions inside. Cut into blocks of terms, and rows and columns where a
+block of them ends, it is the blocked algorithm of LAPACK: factorise a block on the diagonal, then
+the panels beside and below it, then update the rest, which is a matrix product.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from ..polyhedral.reductions import Accumulation
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, chain, statements
+from ..schedule_tree import Loop, Tree, chain, nests, statements
 from ..schedule_tree import Sequence as Parts
 from ..transformation import Transformation, TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.interchange import Interchange
+from ..transformations.pack import Pack, read_number
 from ..transformations.parallel import Parallel
+from ..transformations.reorder import Reorder
+from ..transformations.split import Split
+from ..transformations.strip_mine import StripMine
 from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
+from ..transformations.unroll_and_jam import UnrollAndJam
 from ..transformations.vectorize import Vectorize
-from ..transformations.wavefront import Wavefront
-from .contraction import selects
-from .facts import Facts
+from .contraction import is_contiguous, selects
+from .facts import Facts, coefficients
+from .register_tile import RegisterTile, register_tile
 from .request import Request
+from .steps import attempt
 
-WORTHWHILE = 2_000_000
-"""Statement instances below which tiles are not worth their edges."""
+WORTHWHILE = 100_000
+"""Statement instances below which blocks are not worth their edges."""
 
-ROWS, VECTORS = 8, 3
-"""The block of the matrix that stays in registers."""
+LEAST_BLOCK = 72
+"""Terms of a block: fewer read and write the rest of the matrix more often, more leave more to
+blocks on the diagonal."""
 
-BLOCKS = 8, 3
-"""How many blocks a tile has, along rows and along vectors."""
+WIDTH = 3
+"""Vectors of a block of the matrix in registers."""
+
+CHAINS = 8
+"""Sums that run side by side where each is a chain of operations."""
 
 
 def factorisation(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
-    """Tiles in wavefronts with register tiles inside, for a band shared by several statements.
+    """Blocks of terms, with register tiles in the panels and in the update of the rest.
 
     for k: for i: for j: { S: A[i, k] /= A[k, k];  T: A[i, j] -= A[i, k] * A[k, j] }
-    ->  for wave: parallel jt: for it2: for jt2: for k: { S;  T on an 8 x 24 block in registers }
+    ->  for kt: { block on the diagonal; panels; parallel jt: pack; 9 x 24 blocks of T }
     """
     facts = request.facts(schedule.scop)
     names = statements(nest)
@@ -47,76 +60,222 @@ def factorisation(schedule: Schedule, nest: Tree, request: Request) -> Schedule 
     band = chain(nest)
     if len(band) != 3 or not isinstance(band[-1].body, Parts):
         return None
-    updates = [name for name in names if _is_update(schedule, name, facts)]
+    updates = [name for name in names if _is_update(schedule, name)]
     if not updates or sum(facts.statements[name].instances for name in updates) < WORTHWHILE:
         return None
     order = _order(schedule, updates, band, facts)
     if order is None:
         return None
     try:
-        return _tiled(schedule, updates, [loop.name for loop in order], request.threads)
+        return _Plan(schedule, updates[0], order, request).apply()
     except TransformationError:
         return None
 
 
-def _is_update(schedule: Schedule, name: str, facts: Facts) -> bool:
+def _is_update(schedule: Schedule, name: str) -> bool:
     """Whether a statement has three loops, and accumulates products."""
-    statement = facts.statements[name].statement
-    return name in schedule.dependences.accumulations and len(statement.loops) == 3
+    return name in schedule.dependences.accumulations and (
+        len(schedule.scop.statement(name).loops) == 3
+    )
+
+
+@dataclass(frozen=True)
+class _Order:
+    """The loops of a band over rows, along rows, and over terms, by name."""
+
+    rows: str
+    along: str
+    terms: str
 
 
 def _order(
     schedule: Schedule, updates: Sequence[str], band: Sequence[Loop], facts: Facts
-) -> tuple[Loop, Loop, Loop] | None:
-    """Of the loops of a band, those over rows, along rows, and over terms, for all updates."""
-    found: tuple[Loop, Loop, Loop] | None = None
+) -> _Order | None:
+    """What the loops of a band are, if they are that for all updates."""
+    found: _Order | None = None
     for name in updates:
         statement = facts.statements[name]
         result = schedule.dependences.accumulations[name].store
         free = [loop for loop in band if selects(statement, loop, result)]
         terms = [loop for loop in band if not any(loop is other for other in free)]
-        along = [x for x in free if statement.stride(result, statement.slopes(x), facts) == 1]
+        along = [loop for loop in free if is_contiguous(statement, loop, result)]
         if len(free) != 2 or len(along) != 1:
             return None
         (rows,) = (loop for loop in free if loop is not along[0])
-        own = rows, along[0], terms[0]
-        if found is not None and any(a is not b for a, b in zip(found, own, strict=True)):
+        own = _Order(rows.name, along[0].name, terms[0].name)
+        if found is not None and found != own:
             return None
         found = own
     return found
 
 
-def _tiled(
-    schedule: Schedule, updates: Sequence[str], order: Sequence[str], threads: int
-) -> Schedule:
-    rows, vector, terms = (f"{updates[0]}.{name}" for name in order)
-    result = schedule.dependences.accumulations[updates[0]].store
-    lanes = schedule.target.lanes(result.array.element_type)
-    block = ROWS, VECTORS * lanes
-    schedule = _interchanged(schedule, (rows, vector, terms))
-    sizes = tuple(size * count for size, count in zip(block, BLOCKS, strict=True))
-    step = Tile((rows, vector), sizes)
-    row_tiles, vector_tiles = (f"{updates[0]}.{name}" for name in step.new_loops(schedule))
-    schedule = schedule.apply(step)
-    if threads > 1:
-        schedule = schedule.apply(Wavefront((row_tiles, vector_tiles), (1, 1)))
-        schedule = schedule.apply(Parallel((vector_tiles,)))
-    schedule = schedule.apply(Tile((rows, vector), block))
-    schedule = _interchanged(schedule, (terms, rows, vector))
-    for loop in (vector, rows):
-        schedule = schedule.apply(Distribute((loop,)))
-    for name in updates:
-        own_rows, own_vector = f"{name}.{order[0]}", f"{name}.{order[1]}"
-        steps: list[Transformation] = [
-            Unroll((own_rows, own_vector)),
-            Vectorize((own_vector,), lanes),
-        ]
-        schedule = schedule.apply_all(steps)
-    return schedule
+class _Plan:
+    """The steps that lead to blocks, one nest inside of the loop over blocks after the other."""
 
+    def __init__(self, schedule: Schedule, update: str, order: _Order, request: Request) -> None:
+        self.schedule = schedule
+        self.update = update
+        self.order = order
+        self.request = request
+        result = schedule.dependences.accumulations[update].store
+        self.lanes = schedule.target.lanes(result.array.element_type)
+        unit = WIDTH * self.lanes
+        self.block = -(-LEAST_BLOCK // unit) * unit
+        self.tile: RegisterTile = register_tile(
+            self.block, self.block // self.lanes, self.block, schedule.target
+        )
 
-def _interchanged(schedule: Schedule, names: Sequence[str]) -> Schedule:
-    now = [loop.name for loop in schedule.chain(tuple(names))]
-    if now == [name.rpartition(".")[2] for name in names]:
-        return schedule
-    return schedule.apply(Interchange(tuple(names)))
+    def apply(self) -> Schedule:
+        """The whole schedule; raises TransformationError."""
+        blocks = self._cut()
+        for names in [statements(part) for part in self._parts(blocks)]:
+            for plan in (self._rest, self._panel, self._diagonal):
+                before = self.schedule
+                try:
+                    plan(names)
+                except TransformationError:
+                    self.schedule = before
+                else:
+                    break
+        return self.schedule
+
+    def _cut(self) -> str:
+        """Cuts the band in blocks and parts; the name of the loop over blocks."""
+        rows, along, terms = self._names(self.update)
+        now = statements(self._loop(self.update, self.order.rows))
+        # What finishes an element runs before what uses it in the same block.
+        wanted = tuple(sorted(now, key=lambda name: _is_update(self.schedule, name)))
+        if wanted != now:
+            self._attempt(Reorder(statements=wanted))
+        step = StripMine((terms,), self.block)
+        (blocks,) = step.new_loops(self.schedule)
+        self._apply(step)
+        self._interchange((f"{self.update}.{blocks}", rows, along, terms))
+        end = f"{self.block}{blocks}+{self.block}"
+        self._apply(Split((rows,), end))
+        for first in [statements(part)[0] for part in self._parts(blocks)]:
+            self._attempt(Split((f"{first}.{self.order.along}",), end))
+        for first in [statements(part)[0] for part in self._parts(blocks)]:
+            self._attempt(Distribute((f"{first}.{self.order.rows}",)))
+        return blocks
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of the program as it is now."""
+        return self.request.facts(self.schedule.scop)
+
+    def _names(self, statement: str) -> tuple[str, str, str]:
+        """The loops over rows, along rows and over terms around a statement."""
+        order = self.order
+        return (
+            f"{statement}.{order.rows}",
+            f"{statement}.{order.along}",
+            f"{statement}.{order.terms}",
+        )
+
+    def _loop(self, statement: str, name: str) -> Loop:
+        return self.schedule.loop(f"{statement}.{name}")
+
+    def _parts(self, blocks: str) -> tuple[Tree, ...]:
+        """What the loop over blocks runs one after the other."""
+        return nests(self.schedule.loop(f"{self.update}.{blocks}").body)
+
+    def _apply(self, step: Transformation) -> None:
+        self.schedule = self.schedule.apply(step)
+
+    def _attempt(self, step: Transformation) -> None:
+        self.schedule = attempt(self.schedule, step) or self.schedule
+
+    def _interchange(self, names: tuple[str, ...]) -> None:
+        now = [loop.name for loop in self.schedule.chain(names)]
+        if now != [name.rpartition(".")[2] for name in names]:
+            self._apply(Interchange(names))
+
+    def _rest(self, names: Sequence[str]) -> None:
+        """What is left of the matrix, updated by a block of terms: strips of columns in parallel.
+
+        What is read along rows is packed for each strip.
+        """
+        if any(name not in self.schedule.dependences.accumulations for name in names):
+            raise TransformationError("not only sums")
+        self._strips(names, self.order.along, self.order.rows)
+        if not self.schedule.is_coincident(self._loop(names[0], self.order.rows)):
+            raise TransformationError("rows wait for each other")
+        rows, along, terms = self._names(names[0])
+        for loop in (terms, rows, along):
+            self._attempt(Distribute((loop,)))
+        for name in names:
+            if _is_update(self.schedule, name):
+                self._registers((name,))
+            else:
+                self._interchange(self._names(name))
+                self._apply(UnrollAndJam((f"{name}.{self.order.rows}",), CHAINS))
+
+    def _panel(self, names: Sequence[str]) -> None:
+        """Strips of rows, or else of columns, in parallel."""
+        try:
+            self._strips(names, self.order.rows, self.order.along)
+        except TransformationError:
+            self._strips(names, self.order.along, self.order.rows)
+        self._registers(names)
+
+    def _diagonal(self, names: Sequence[str]) -> None:
+        """A block on the diagonal: one term after the other, rows in vectors."""
+        rows, along, terms = self._names(names[0])
+        self._interchange((terms, rows, along))
+        self._apply(Distribute((along,)))
+        for name in names:
+            if _is_update(self.schedule, name):
+                self._apply(Vectorize((f"{name}.{self.order.along}",), self.lanes))
+
+    def _strips(self, names: Sequence[str], cut: str, other: str) -> None:
+        """Cuts one of the loops into strips that do not wait for each other, on threads."""
+        before = self.schedule
+        loop, inner = f"{names[0]}.{cut}", f"{names[0]}.{other}"
+        terms = f"{names[0]}.{self.order.terms}"
+        self._interchange((loop, inner, terms))
+        if not self.schedule.is_coincident(self._loop(names[0], cut)):
+            self.schedule = before
+            raise TransformationError(f"iterations of {cut} wait for each other")
+        step = Tile((loop,), (self.block,))
+        (strips,) = step.new_loops(self.schedule)
+        self._apply(step)
+        strip = f"{names[0]}.{strips}"
+        if self.request.threads > 1:
+            self._apply(Parallel((strip,)))
+        self._pack(strip, [name for name in names if _is_update(self.schedule, name)])
+
+    def _pack(self, strip: str, updates: Sequence[str]) -> None:
+        """Copies what updates read along rows of their result, so that it lies in rows."""
+        reads: dict[tuple[str, tuple[int, ...]], list[str]] = {}
+        for name in updates:
+            statement = self.facts.statements[name]
+            along = statement.slopes(self._loop(name, self.order.along))
+            for access in statement.statement.reads:
+                rows = coefficients(access.map)
+                moving = [any(c * s for c, s in zip(row, along, strict=True)) for row in rows]
+                if access is not self._sum(name).load and sum(moving) == 1:
+                    # The subscript that moves comes last.
+                    order = tuple(sorted(range(len(moving)), key=lambda k: moving[k]))
+                    number = read_number(statement.statement, access)
+                    reads.setdefault((access.array.name, order), []).append(f"{name}.{number}")
+        for (array, order), own in reads.items():
+            self._attempt(Pack((strip,), array, order, reads=tuple(own)))
+
+    def _sum(self, name: str) -> Accumulation:
+        return self.schedule.dependences.accumulations[name]
+
+    def _registers(self, names: Sequence[str]) -> None:
+        """Blocks of the matrix in registers while the terms of a block are added."""
+        rows, along, terms = self._names(names[0])
+        self._interchange((rows, along, terms))
+        self._apply(Tile((rows, along), (self.tile.rows, self.tile.vectors * self.lanes)))
+        self._interchange((terms, rows, along))
+        if len(names) > 1:
+            for loop in (along, rows):
+                self._apply(Distribute((loop,)))
+        for name in names:
+            if _is_update(self.schedule, name):
+                rows, along, _ = self._names(name)
+                self._apply(Unroll((rows, along)))
+                self._apply(Vectorize((along,), self.lanes))

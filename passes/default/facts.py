@@ -40,18 +40,11 @@ def bytes_of(element_type: Attribute) -> int:
 
 @dataclass(frozen=True)
 class Facts:
-    """A Scop at given sizes."""
+    """A Scop at given sizes; its statements by name."""
 
     scop: Scop
     sizes: Mapping[str, int]
-
-    @cached_property
-    def statements(self) -> dict[str, StatementFacts]:
-        """Every statement, by name."""
-        return {
-            statement.name: StatementFacts(self.scop, statement, self.sizes)
-            for statement in self.scop.statements
-        }
+    statements: Mapping[str, StatementFacts]
 
     def extents(self, array: Array) -> tuple[int, ...]:
         """The shape of an array in elements; 1 for a dimension that storage contracts."""
@@ -78,9 +71,9 @@ class Facts:
 class StatementFacts:
     """A statement at given sizes. Iterators are counted from 0, outermost first."""
 
-    scop: Scop
     statement: Statement
     sizes: Mapping[str, int]
+    _counts: dict[frozenset[int], float] = field(default_factory=dict[frozenset[int], float])
     _slopes: dict[int, tuple[Mapping[str, isl.Aff], tuple[Slope, ...]]] = field(
         default_factory=dict[int, tuple[Mapping[str, isl.Aff], tuple[Slope, ...]]]
     )
@@ -94,22 +87,53 @@ class StatementFacts:
     @cached_property
     def spans(self) -> tuple[float, ...]:
         """How many values each iterator takes, on average, for given values of those before it."""
-        counts = [1.0, *(self._count(depth + 1) for depth in range(len(self.statement.loops)))]
-        return tuple(inner / outer if outer else 0.0 for outer, inner in pairwise(counts))
+        return self._spans_in(tuple(range(len(self.statement.loops))))
 
     @cached_property
     def instances(self) -> float:
         """How many instances run."""
         return prod(self.spans)
 
-    def _count(self, depth: int) -> float:
-        points = fix_parameters(self.statement.domain, self.sizes)
-        points = points.project_out(isl.dim_type.set, depth, len(self.statement.loops) - depth)
-        points = points.project_out(isl.dim_type.param, 0, points.dim(isl.dim_type.param))
-        try:
-            return cardinality(points)
-        except UncountableError:
-            return float(prod(self._width(points, position) for position in range(depth)))
+    def _spans_in(self, order: Sequence[int]) -> tuple[float, ...]:
+        """As `spans`, with iterators one after the other in this order."""
+        counts = [self._count(frozenset(order[:depth])) for depth in range(len(order) + 1)]
+        found = [inner / outer if outer else 0.0 for outer, inner in pairwise(counts)]
+        return tuple(found[order.index(position)] for position in range(len(order)))
+
+    def _spans_under(self, loops: Sequence[Loop]) -> tuple[float, ...]:
+        """Spans for loops (outermost first).
+
+        Where iterators are in blocks together, as behind a split by a tile loop, the outer loops'
+        iterators come first, so that the others only have what is left of them in a block.
+        """
+        if not self._is_in_blocks:
+            return self.spans
+        outer = [max(range(len(row)), key=lambda d: abs(row[d])) for row in map(self.slopes, loops)]
+        return self._spans_in(tuple(dict.fromkeys((*outer, *range(len(self.statement.loops))))))
+
+    @cached_property
+    def _is_in_blocks(self) -> bool:
+        return any(
+            basic.dim(isl.dim_type.div)
+            for k in range(self.statement.domain.n_basic_set())
+            for basic in [self.statement.domain.get_basic_set_list().get_at(k)]
+        )
+
+    def _count(self, kept: frozenset[int]) -> float:
+        """How many values some of the iterators take together."""
+        found = self._counts.get(kept)
+        if found is None:
+            points = fix_parameters(self.statement.domain, self.sizes)
+            for position in reversed(range(len(self.statement.loops))):
+                if position not in kept:
+                    points = points.project_out(isl.dim_type.set, position, 1)
+            points = points.project_out(isl.dim_type.param, 0, points.dim(isl.dim_type.param))
+            try:
+                found = float(cardinality(points))
+            except UncountableError:
+                found = float(prod(self._width(points, position) for position in range(len(kept))))
+            self._counts[kept] = found
+        return found
 
     def _width(self, points: isl.Set, position: int) -> int:
         if points.is_empty():
@@ -148,7 +172,7 @@ class StatementFacts:
 
         The lanes of a vector loop run together: their share of its span is left.
         """
-        spans = list(self.spans)
+        spans = list(self._spans_under(outer))
         for loop in outer:
             self._narrow(spans, loop, loop.vector or 1)
         return tuple(spans)
@@ -158,7 +182,7 @@ class StatementFacts:
         key = tuple(id(loop.schedule) for loop in loops)
         found = self._trips.get(key)
         if found is None:
-            spans = list(self.spans)
+            spans = list(self._spans_under(loops))
             found = self._trips[key] = tuple(self._narrow(spans, loop) for loop in loops)
         return found
 

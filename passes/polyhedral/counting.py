@@ -65,10 +65,26 @@ def fix_parameters(points: isl.Set, sizes: Mapping[str, int]) -> isl.Set:
 
 def cardinality(points: isl.Set) -> int:
     """The number of points of a set without parameters; raises UncountableError."""
-    depth = points.dim(isl.dim_type.set)
-    weight: Polynomial = {(0,) * depth: Fraction(1)}
-    total = sum((_weigh(part, weight) for part in _disjoint(points)), Fraction(0))
-    return int(total)
+    return int(sum((_count(part) for part in _disjoint(points.compute_divs())), Fraction(0)))
+
+
+def _count(part: isl.Set) -> Fraction:
+    """The points of a set of one piece. Quotients are counted along, outermost, where they help."""
+    try:
+        return _ones(part)
+    except UncountableError:
+        depth = part.dim(isl.dim_type.set)
+        lifted = isl.Set.from_basic_set(part.get_basic_set_list().get_at(0).lift().flatten())
+        quotients = lifted.dim(isl.dim_type.set) - depth
+        if not quotients:
+            raise
+        points = isl.Map.from_range(lifted)
+        points = points.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, depth, quotients)
+        return sum(map(_ones, _disjoint(points.wrap().flatten())), Fraction(0))
+
+
+def _ones(points: isl.Set) -> Fraction:
+    return _weigh(points, {(0,) * points.dim(isl.dim_type.set): Fraction(1)})
 
 
 def _weigh(points: isl.Set, weight: Polynomial) -> Fraction:

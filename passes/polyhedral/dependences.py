@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, reduce
+from typing import cast
 
 import islpy as isl
 
@@ -103,16 +104,55 @@ class Dependences:
             return tuple(_relaxed(self))
 
 
-def compute_dependences(scop: Scop) -> Dependences:
+def compute_dependences(
+    scop: Scop, before: Dependences | None = None, *, reassociate: bool = False
+) -> Dependences:
     """All flow, anti and output dependences, exact and symbolic in the parameters.
 
-    Raises SourceError where isl cannot find them in reasonable time.
+    `before` are those of a program of which `scop` is an edited version, in a legal order of it:
+    they are kept for arrays whose accesses are the same ones. With `reassociate`, that order may
+    have been legal only because steps of accumulations may change places. Raises SourceError where
+    isl cannot find them in reasonable time.
     """
     with bounded_for(scop.func, f"the dependences of '@{scop.name}'"):
-        return _compute(scop)
+        return _compute(scop, {} if before is None else _kept(scop, before, reassociate))
 
 
-def _compute(scop: Scop) -> Dependences:
+def note_copy(scop: Scop, array: Array) -> None:
+    """Says that each element of a local array is written once, before all reads of it."""
+    scop.memory["copies"] = _copies(scop) | {array.name}
+
+
+def _copies(scop: Scop) -> frozenset[str]:
+    return cast("frozenset[str]", scop.memory.get("copies", frozenset[str]()))
+
+
+def _kept(scop: Scop, before: Dependences, reassociate: bool) -> dict[str, tuple[Dependence, ...]]:
+    """The dependences through arrays that an edit has not touched, by the arrays' names.
+
+    A legal order keeps the order of all accesses to an element of which one is a write.
+    """
+    moved = {each.store.array.name for each in before.accumulations.values()}
+    return {
+        array.name: tuple(item for item in before if item.array == array.name)
+        for array in scop.arrays
+        if not (reassociate and array.name in moved)
+        and any(array is other for other in before.scop.arrays)
+        and _users(scop, array) == _users(before.scop, array)
+    }
+
+
+def _users(scop: Scop, array: Array) -> list[tuple[str, int, int]]:
+    """The accesses to an array, as what tells objects apart, with their statements."""
+    return [
+        (statement.name, id(statement.domain), id(access))
+        for statement in scop.statements
+        for access in statement.accesses
+        if access.array is array
+    ]
+
+
+def _compute(scop: Scop, kept: Mapping[str, Iterable[Dependence]]) -> Dependences:
     accumulations = {
         statement.name: accumulation
         for statement in scop.statements
@@ -120,7 +160,8 @@ def _compute(scop: Scop) -> Dependences:
     }
     items: list[Dependence] = []
     for array in scop.arrays:
-        items += _conflicts(scop, array, accumulations)
+        known = kept.get(array.name)
+        items += _conflicts(scop, array, accumulations) if known is None else known
     return Dependences(scop, tuple(items), accumulations)
 
 
@@ -177,6 +218,11 @@ def _of_array(scop: Scop, array: Array, *, last_only: bool) -> Iterator[Dependen
     if writes.is_empty():
         return
     reads = _accesses(scop, array, AccessKind.READ)
+    if array.name in _copies(scop):
+        yield from _dependences(
+            scop, DependenceKind.FLOW, array, writes.apply_range(reads.reverse())
+        )
+        return
     visible_reads = _reads_from_outside(scop, array)
     order = _order_of_users(scop, array)
     flows = (

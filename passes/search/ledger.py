@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from statistics import median
 
 import islpy as isl
@@ -16,6 +17,9 @@ from .result import Ended, PathStep, Progress, Result, Task
 
 BATCH = 64
 """Schedules that are predicted at a time: between two looks at the clock."""
+
+RUNS = 8
+"""Schedules that are measured at a time."""
 
 REPORT_EVERY = 0.5
 """Seconds."""
@@ -41,8 +45,10 @@ class Ledger:
         self.predicted: dict[object, float] = {}
         self.measured: dict[object, list[float]] = {}
         self._begin = self._reported = time.monotonic()
+        self._limit = float("inf") if task.budget is None else task.budget
         self._texts: dict[int, tuple[Mapping[str, isl.Aff], tuple[str, ...]]] = {}
         (self._best,) = self._enter([task.original])
+        self.default: Schedule | None = None
 
     @property
     def seconds(self) -> float:
@@ -51,14 +57,26 @@ class Ledger:
 
     @property
     def seconds_left(self) -> float:
-        """Of the budget; infinite without one."""
-        budget = self.task.budget
-        return float("inf") if budget is None else budget - self.seconds
+        """Until the time is up; infinite without a budget."""
+        return self._limit - self.seconds
 
     def check_time(self) -> None:
         """Raises OutOfTime."""
-        if self.seconds_left <= 0:
+        if self.seconds > self._limit:
             raise OutOfTime
+
+    @contextmanager
+    def at_most(self, seconds: float) -> Generator[None]:
+        """Ends what is inside after some time: what it has found stays, and the search goes on."""
+        before = self._limit
+        self._limit = self.seconds + seconds
+        try:
+            yield
+        except OutOfTime:
+            if self.seconds > before:
+                raise
+        finally:
+            self._limit = before
 
     def key(self, schedule: Schedule) -> object:
         """Equal for schedules with the same loops over the same program."""
@@ -88,21 +106,25 @@ class Ledger:
         self.check_time()
         return [self.predicted[key] for key in keys]
 
-    def measure(self, schedules: Sequence[Schedule], *, again: bool = False) -> list[float]:
-        """The measured speed-up of each schedule: the median of several, where `again` asks."""
+    def measure(self, schedules: Sequence[Schedule]) -> list[float]:
+        """The measured speed-up of each schedule."""
+        keys = self._enter(schedules)
+        unknown = [key for key in dict.fromkeys(keys) if key not in self.measured]
+        for start in range(0, len(unknown), RUNS):
+            self.check_time()
+            self.repeat([self.schedules[key] for key in unknown[start : start + RUNS]])
+        return [self.speedup(key) for key in keys]
+
+    def repeat(self, schedules: Sequence[Schedule]) -> None:
+        """Measures once more, whatever the time: of several measurements, the median counts."""
         evaluator = self.task.evaluator
         assert evaluator is not None, "who measures has an evaluator"
-        self.check_time()
         keys = self._enter(schedules)
-        unknown = [key for key in dict.fromkeys(keys) if again or key not in self.measured]
-        if unknown:
-            batch = [self.schedules[key] for key in unknown]
-            answers = evaluator.measure(self.task.request, batch)
-            for key, answer in zip(unknown, answers, strict=True):
-                self.measured.setdefault(key, []).append(float(answer))
-                self._improve(key)
+        answers = evaluator.measure(self.task.request, schedules)
+        for key, answer in zip(keys, answers, strict=True):
+            self.measured.setdefault(key, []).append(float(answer))
+            self._improve(key)
         self._report()
-        return [self.speedup(key) for key in keys]
 
     def speedup(self, key: object) -> float:
         """What was measured of a schedule, else what is predicted."""
@@ -114,6 +136,11 @@ class Ledger:
         keys = sorted(self.predicted, key=lambda key: -self.predicted[key])
         return [self.schedules[key] for key in keys]
 
+    def proven(self) -> list[Schedule]:
+        """All schedules that were measured and can be run, the fastest first."""
+        keys = sorted(self.measured, key=lambda key: -self.speedup(key))
+        return [self.schedules[key] for key in keys if self.speedup(key) > 0]
+
     def result(self, ended: Ended) -> Result:
         """The end of the search."""
         best = self.schedules[self._best]
@@ -122,6 +149,7 @@ class Ledger:
             best,
             self.predicted.get(self._best, 0.0),
             median(runs) if runs else None,
+            None if self.default is None else self.speedup(self.key(self.default)),
             tuple(self._path(best)),
             len(self.schedules),
             len(self.predicted),

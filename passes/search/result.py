@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..default.request import Request
@@ -42,6 +42,10 @@ class Task:
     budget: float | None = None
     report: Callable[[Progress], None] = lambda _: None
 
+    def with_evaluator(self, evaluator: Evaluator) -> Task:
+        """The same task with somebody who runs schedules."""
+        return replace(self, evaluator=evaluator)
+
 
 @dataclass(frozen=True)
 class PathStep:
@@ -56,13 +60,15 @@ class PathStep:
 class Result:
     """The best schedule of a search, its speed-up over the program as written, and what it took.
 
-    `measured` is None where nothing was run. `path` begins with the program as written.
+    `measured` is None where nothing was run, and so is `default`, the speed-up of the schedule that
+    `default` means. `path` begins with the program as written.
     `candidates` is the number of different schedules that were looked at.
     """
 
     best: Schedule
     predicted: float
     measured: float | None
+    default: float | None
     path: tuple[PathStep, ...]
     candidates: int
     predictions: int

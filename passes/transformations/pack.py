@@ -4,26 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence as List
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import product
 from typing import ClassVar
 
+import islpy as isl
 from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Operation
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ...dialects import affine
+from ..copied_dependences import after_copies
 from ..live_elements import LiveElements
 from ..polyhedral.aff_expression import aff_expression
+from ..polyhedral.dependences import note_copy
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 from ..program_edits import (
     free_name,
     loops_over,
     make_access,
     named_domain,
+    outer_values,
     put_inside,
     symbols,
 )
 from ..scaled_loads import ScaledLoad, multiply, scaled_load, take_products
-from ..schedule import Schedule
+from ..schedule import Schedule, remember_dependences
 from ..schedule_tree import Loop, Tree, sequence, statements, without_marks
 from ..transformation import MalformedTransformation, Transformation, option
 
@@ -38,8 +44,9 @@ class Pack(Transformation):
     loops `B0`, `B1` ... over the subscripts. `order` is that of the buffer's
     subscripts: `1,0` transposes. `panels=0,8` cuts the second subscript into panels of 8: its
     quotient by 8 stands in its place, its remainder comes last. With `scaled=true` the buffer holds
-    the products with the scalar argument that every use multiplies an element by.
-    `pack{loops=jt array=B}`:
+    the products with the scalar argument that every use multiplies an element by. `reads=S0.2`
+    copies for that read alone, the third that is printed of S0, and leaves all other uses as they
+    are; nothing may write these elements in the same iteration. `pack{loops=jt array=B}`:
 
         for jt:                       for jt:
           for k:                        for B0, B1: P[B0, B1] = B[B0, B1]
@@ -55,6 +62,9 @@ class Pack(Transformation):
     order: tuple[int, ...] = option("subscripts of the array, counted from 0", default=())
     panels: tuple[int, ...] = option("size of panels per subscript, 0 for none", default=())
     scaled: bool = option("pack products with a scalar argument", default=False)
+    reads: tuple[str, ...] = option(
+        "reads to copy for, as S0.2 for the third of S0; else all uses", default=()
+    )
 
     def rewrite(self, schedule: Schedule) -> Tree:
         return self.rewrite_program(schedule)[1]
@@ -64,7 +74,47 @@ class Pack(Transformation):
             raise MalformedTransformation("name the one loop around whose body to copy")
         loop = schedule.loop(self.loops[0])
         array = self._array(schedule.scop)
-        return _Packing(schedule, loop, array, self._layout(array), scaled=self.scaled).program()
+        layout = self._layout(array)
+        packing = _Packing(
+            schedule,
+            loop,
+            array,
+            layout,
+            self._uses(schedule.scop, loop),
+            is_selection=bool(self.reads),
+            scaled=self.scaled,
+        )
+        return packing.program()
+
+    def _uses(self, scop: Scop, loop: Loop) -> list[Use]:
+        """What uses the array in the loop, as far as it shall use the copy."""
+        inside = set(statements(loop.body))
+        uses = [
+            (statement, access)
+            for statement in scop.statements
+            if statement.name in inside
+            for access in statement.accesses
+            if access.array.name == self.array
+        ]
+        if not uses:
+            raise MalformedTransformation(
+                f"{self.array} is not used inside {loop.name}: nothing to copy"
+            )
+        if not self.reads:
+            return uses
+        known = {f"{s.name}.{read_number(s, a)}" for s, a in uses if a.kind is AccessKind.READ}
+        for read in self.reads:
+            if read not in known:
+                raise MalformedTransformation(
+                    f"there is no read {read} of {self.array} inside {loop.name}; "
+                    f"there are {', '.join(sorted(known)) or 'none'}"
+                )
+        return [
+            (statement, access)
+            for statement, access in uses
+            if access.kind is AccessKind.READ
+            and f"{statement.name}.{read_number(statement, access)}" in self.reads
+        ]
 
     def _array(self, scop: Scop) -> Array:
         for array in scop.arrays:
@@ -90,8 +140,18 @@ class Pack(Transformation):
         return [*whole, *(x % panel for x, panel in subscripts if panel)]
 
 
+Use = tuple[Statement, Access]
+"""An access of a statement."""
+
+
+def read_number(statement: Statement, read: Access) -> int:
+    """The place of a read among those that are printed of a statement, from 0."""
+    places = dict.fromkeys((access.array.name, access.map) for access in statement.reads)
+    return list(places).index((read.array.name, read.map))
+
+
 class _Packing:
-    """The program with a buffer for `array` in the body of `loop`."""
+    """The program with a buffer for `uses` of `array` in the body of `loop`."""
 
     def __init__(
         self,
@@ -99,13 +159,18 @@ class _Packing:
         loop: Loop,
         array: Array,
         layout: List[AffineExpr],
+        uses: List[Use],
         *,
+        is_selection: bool,
         scaled: bool,
     ) -> None:
         self.schedule = schedule
         self.loop = loop
         self.array = array
         self.layout = layout
+        self.uses = uses
+        self.is_selection = is_selection
+        self.redirected = {id(access) for _, access in uses}
         self.old = schedule.scop
         self.outer = (*schedule.outer(loop), loop)
         self.buffer = Array(
@@ -120,15 +185,11 @@ class _Packing:
 
     def _products(self) -> dict[Operation, ScaledLoad]:
         """For each load of the array in the loop the product that it is for: always the same."""
-        inside = set(statements(self.loop.body))
         found = {
             access.op: scaled_load(self.old, statement, access)
             if access.kind is AccessKind.READ
             else None
-            for statement in self.old.statements
-            if statement.name in inside
-            for access in statement.accesses
-            if access.array == self.array
+            for statement, access in self.uses
         }
         products = {load: product for load, product in found.items() if product is not None}
         if len(products) < len(found) or len({p.scalar for p in products.values()}) > 1:
@@ -139,25 +200,11 @@ class _Packing:
         return products
 
     def program(self) -> tuple[Scop, Tree]:
-        inside = set(statements(self.loop.body))
-        uses = [
-            (statement, access)
-            for statement in self.old.statements
-            if statement.name in inside
-            for access in statement.accesses
-            if access.array == self.array
-        ]
-        if not uses:
-            raise MalformedTransformation(
-                f"{self.array.name} is not used inside {self.loop.name}: nothing to copy"
-            )
-        copy_in = self._copies("pack", AccessKind.READ, uses)
-        copy_out = self._copies("unpack", AccessKind.WRITE, uses)
+        self._check_unchanged()
+        copy_in = self._copies("pack", AccessKind.READ)
+        copy_out = self._copies("unpack", AccessKind.WRITE)
         added = (*copy_in, *copy_out)
-        changed = tuple(
-            self._redirect(statement) if statement.name in inside else statement
-            for statement in self.old.statements
-        )
+        changed = tuple(map(self._redirect, self.old.statements))
         depth = len(self.outer)
         body = sequence(
             [
@@ -173,20 +220,53 @@ class _Packing:
             statements=(*changed, *added),
             tree=without_marks(tree),
         )
+        if all(access.kind is AccessKind.READ for _, access in self.uses):
+            note_copy(scop, self.buffer)
+        if self.is_selection:
+            (copy,) = copy_in
+            copies = [(s, a.relation, self._copy_of(s, a, copy)) for s, a in self.uses]
+            remember_dependences(
+                after_copies(self.schedule.dependences, scop, copies, self.array, self.buffer)
+            )
         return scop, tree
 
-    def _copies(
-        self, prefix: str, kind: AccessKind, uses: List[tuple[Statement, Access]]
-    ) -> list[Statement]:
+    def _copy_of(self, statement: Statement, access: Access, copy: Statement) -> isl.Map:
+        """The instances that copy what instances of a statement read."""
+        instances = outer_values(self.outer, statement).flat_range_product(access.relation)
+        return instances.set_tuple_id(isl.dim_type.out, copy.domain.get_tuple_id())
+
+    def _check_unchanged(self) -> None:
+        """An iteration must not write what the buffer of selected reads is a copy of."""
+        if not self.is_selection:
+            return
+        inside = set(statements(self.loop.body))
+        writes = [
+            (statement, access)
+            for statement in self.old.statements
+            if statement.name in inside
+            for access in statement.writes
+            if access.array == self.array
+        ]
+        for (statement, read), (writer, write) in product(self.uses, writes):
+            copied = self._elements(statement, read.relation)
+            if not copied.intersect(self._elements(writer, write.relation)).is_empty():
+                raise MalformedTransformation(
+                    f"{writer.name} writes elements of {self.array.name} that {statement.name} "
+                    f"reads, in the same iteration of {self.loop.name}: a copy would not see that"
+                )
+
+    def _elements(self, statement: Statement, relation: isl.Map) -> isl.Map:
+        """What an access touches, by the values of the loops around the body."""
+        return outer_values(self.outer, statement).reverse().apply_range(relation)
+
+    def _copies(self, prefix: str, kind: AccessKind) -> list[Statement]:
         """The statement that copies one element, if there are accesses of this kind."""
         relations = [
-            (statement, access.relation) for statement, access in uses if access.kind is kind
+            (statement, access.relation) for statement, access in self.uses if access.kind is kind
         ]
         if not relations:
             return []
-        live = LiveElements(self.schedule, self.loop, self.array.name)
-        is_read = kind is AccessKind.READ
-        copied = live.before(relations) if is_read else live.after(relations)
+        copied = self._copied(kind, relations)
         if copied.is_empty():
             return []
         taken = {statement.name for statement in self.old.statements}
@@ -221,6 +301,13 @@ class _Packing:
         )
         return [Statement(name, iterators, domain, accesses, (load, *computed, store))]
 
+    def _copied(self, kind: AccessKind, relations: List[tuple[Statement, isl.Map]]) -> isl.Map:
+        """The elements to copy, by the values of the loops around the body."""
+        if self.is_selection:
+            return reduce(isl.Map.union, (self._elements(*each) for each in relations))
+        live = LiveElements(self.schedule, self.loop, self.array.name)
+        return live.before(relations) if kind is AccessKind.READ else live.after(relations)
+
     def _map(self, dims: int, results: List[AffineExpr]) -> AffineMap:
         return AffineMap(dims, len(self.old.parameters), tuple(results))
 
@@ -231,13 +318,13 @@ class _Packing:
 
     def _redirect(self, statement: Statement) -> Statement:
         """The statement with the buffer in place of the array."""
-        if all(access.array != self.array for access in statement.accesses):
+        if all(id(access) not in self.redirected for access in statement.accesses):
             return statement
         positions = symbols(self.old)
         outer = [aff_expression(loop.schedule[statement.name], positions) for loop in self.outer]
         accesses: list[Access] = []
         for access in statement.accesses:
-            if access.array == self.array:
+            if id(access) in self.redirected:
                 place = [*outer, *self._place(list(access.map.results))]
                 access = make_access(
                     self.old,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from xdsl.universe import Universe
 
+from .costmodel.autoschedule import AutoSchedule
 from .lowering.apply_schedule import ApplySchedule
 from .passes.schedule_ops import schedule_dialect
 from .passes.schedule_passes import transformation_passes
@@ -15,6 +16,7 @@ LOOPWRIGHT_UNIVERSE = Universe(
     all_dialects={"schedule": schedule_dialect},
     all_passes={
         **{name: lambda cls=cls: cls for name, cls in transformation_passes().items()},
+        AutoSchedule.name: lambda: AutoSchedule,
         ApplySchedule.name: lambda: ApplySchedule,
     },
 )

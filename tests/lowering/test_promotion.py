@@ -112,3 +112,10 @@ def test_a_guard_may_use_values_that_no_access_has() -> None:
     expected = np.maximum(a, b)
     loopwright.load(text)["f"].compile(schedule=schedule)(1566, 448, a, b)
     assert np.array_equal(a, expected)
+
+
+def test_bounds_of_parallel_loops_tell_elements_apart() -> None:
+    text = TRIANGULAR_PRODUCT.replace("affine.for %j = 0 to %n", "affine.for %j = 0 to %i")
+    text = text.replace("%B[%k, %j]", "%B[%i, %k]")
+    for schedule in ("interchange{loops=j,i}", "parallel{loops=i}"):
+        assert "iter_args" in loop_ir(text, schedule)

@@ -1,9 +1,12 @@
 """Packing: what the buffer holds, its layout, what is refused, and that results stay the same."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import loopwright
+from loopwright.passes.polyhedral.dependences import compute_dependences
 from loopwright.passes.transformation import MalformedTransformation
 from loopwright.passes.transformations.parallel import Parallel
 
@@ -168,3 +171,68 @@ def test_what_every_iteration_overwrites_becomes_private() -> None:
     function.compile(str(schedule), threads=2)(7, a, x)
     np.testing.assert_array_equal(a, np.tile(sums[:, None], 7))
     np.testing.assert_array_equal(x, np.full(7, sums[-1]), "the last iteration's")
+
+
+@pytest.mark.parametrize("name", ["rows", "transposed", "panels", "whole array"])
+def test_dependences_of_other_arrays_stay_as_they_are(name: str) -> None:
+    """They are not computed again, and are what they would be."""
+    function = loopwright.load(MATMUL)["matmul"]
+    changed = function.schedule(SCHEDULES[name])
+    assert all(
+        any(found is known for known in function.dependences)
+        for found in changed.dependences
+        if found.array == "C"
+    )
+    plain = replace(changed.scop)
+    again = compute_dependences(plain)
+    assert [(d.kind, d.array, d.source, d.target) for d in changed.dependences] == [
+        (d.kind, d.array, d.source, d.target) for d in again
+    ]
+    for kept, new in zip(changed.dependences, again, strict=True):
+        assert kept.relation.is_equal(new.relation)
+        assert kept.reduction == new.reduction
+
+
+CHOLESKY_COLUMN = """
+func.func @f(%n: index, %A: memref<?x?xf64>) {
+  affine.for %j = 0 to %n {
+    affine.for %i = affine_map<(d0) -> (d0)>(%j) to %n {
+      affine.for %k = 0 to %j {
+        %0 = affine.load %A[%i, %j] : memref<?x?xf64>
+        %1 = affine.load %A[%i, %k] : memref<?x?xf64>
+        %2 = affine.load %A[%j, %k] : memref<?x?xf64>
+        %3 = arith.mulf %1, %2 : f64
+        %4 = arith.subf %0, %3 : f64
+        affine.store %4, %A[%i, %j] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+def test_one_read_of_several_can_use_a_copy() -> None:
+    function = loopwright.load(CHOLESKY_COLUMN)["f"]
+    schedule = function.schedule("pack{loops=j array=A reads=S0.2}")
+    (statement,) = (s for s in schedule.scop.statements if s.name == "S0")
+    names = [access.array.name for access in statement.accesses]
+    assert names == ["A", "A", "A_packed", "A"]
+    matrix = np.random.default_rng(0).random((13, 13))
+    expected = matrix.copy()
+    function.compile(None)(13, expected)
+    function.compile(schedule)(13, matrix)
+    np.testing.assert_array_equal(matrix, expected)
+
+
+@pytest.mark.parametrize(
+    ("reads", "message"),
+    [
+        ("S0.3", "there is no read S0.3 of A inside j; there are S0.0, S0.1, S0.2"),
+        ("S0.0", "S0 writes elements of A that S0 reads, in the same iteration of j"),
+    ],
+)
+def test_reads_that_cannot_use_a_copy(reads: str, message: str) -> None:
+    function = loopwright.load(CHOLESKY_COLUMN)["f"]
+    with pytest.raises(MalformedTransformation, match=message):
+        function.schedule(f"pack{{loops=j array=A reads={reads}}}")

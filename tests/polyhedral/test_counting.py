@@ -132,3 +132,19 @@ def test_extents_that_follow_from_other_extents() -> None:
         "B_dim0": 6,
         "B_dim1": 5,
     }
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "i < 7*floor(k/7) + 7",
+        "i >= 7*floor(k/7) + 7 and j < 7*floor(k/7) + 7",
+        "i >= 7*floor(k/7) + 7 and j >= 7*floor(k/7) + 7 and floor(i/5) > floor(j/3)",
+    ],
+)
+@pytest.mark.parametrize("n", [1, 7, 30])
+def test_triangles_cut_into_blocks(condition: str, n: int) -> None:
+    points = isl.Set(f"{{ [i, j, k] : 0 <= k < j < i < {n} and {condition} }}")
+    assert cardinality(points) == points.count_val().to_python()
+    shadow = points.project_out(isl.dim_type.set, 2, 1)
+    assert cardinality(shadow) == shadow.count_val().to_python()

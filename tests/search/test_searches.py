@@ -37,7 +37,10 @@ func.func @product(%n: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>, %C: memr
 }
 """
 
-SIZES = dict.fromkeys(("n", "A_dim0", "A_dim1", "B_dim0", "B_dim1", "C_dim0", "C_dim1"), 100)
+SIZES: dict[str, int] = {}
+SIZES.update(
+    dict.fromkeys(("A_dim0", "A_dim1", "B_dim0", "B_dim1", "C_dim0", "C_dim1"), 100), n=100
+)
 
 SEARCHES: dict[str, Search] = {"beam": BeamSearch(beam=2, rounds=1)}
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ....passes.schedule import Schedule
 from ....passes.transformation import TransformationError
 from ....passes.transformations.parallel import Parallel
-from ...program import DEFAULT
+from ...program import CHOSEN
 from ...version import __version__
 from ..case import Case, NotApplicable
 from ..native import NativeRun
@@ -70,6 +70,6 @@ def _run(
 ) -> NativeRun:
     kernel = case.function.compile(schedule, threads=threads, fast_math=fast_math)
     specialisation = kernel.specialise(*case.arguments)
-    if threads > 1 and specialisation.code.threads == 1 and schedule != DEFAULT:
+    if threads > 1 and specialisation.code.threads == 1 and schedule not in CHOSEN:
         raise NotApplicable("the schedule has no parallel loop")
     return NativeRun(case, specialisation.code.address, specialisation)

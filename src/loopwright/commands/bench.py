@@ -47,7 +47,7 @@ from ..runtime.bench.report import (
 from ..runtime.bench.selection import SelectionError, select_cases, select_kernels
 from ..runtime.bench.variant import Variant
 from ..runtime.plots import PlottingError, check_plot
-from ..runtime.program import DEFAULT
+from ..runtime.program import CHOSEN
 from ..runtime.threads import MOST_THREADS
 from ..runtime.timing import format_seconds
 from ..runtime.version import __version__
@@ -256,7 +256,7 @@ def _threads(text: str) -> list[int]:
 def _schedules(texts: list[str]) -> dict[str, str]:
     schedules: dict[str, str] = {}
     for text in texts:
-        name, equals, pipeline = (DEFAULT, "=", DEFAULT) if text == DEFAULT else text.partition("=")
+        name, equals, pipeline = (text, "=", text) if text in CHOSEN else text.partition("=")
         if not name or not equals or not pipeline or "{" in name:
             raise UsageError(f"--schedule expects NAME=PASSES, got '{text}'")
         schedules[name] = pipeline

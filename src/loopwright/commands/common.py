@@ -10,7 +10,7 @@ from pathlib import Path
 from ..dialects.errors import SourceError
 from ..passes.schedule import Schedule
 from ..passes.target import Target
-from ..runtime.program import DEFAULT, Function
+from ..runtime.program import CHOSEN, Function
 from . import UsageError
 from .shipped import load_program
 
@@ -34,7 +34,7 @@ def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
         "-p",
         "--pipeline",
         metavar="PASSES",
-        help="the schedule: a pipeline of passes, compact notation, 'default' for the sizes",
+        help="the schedule: a pipeline of passes, compact notation, 'default' or 'auto'",
     )
     schedule.add_argument(
         "-S",
@@ -60,13 +60,15 @@ def read_schedule(
     name = arguments.schedule_file
     if name is None:
         text = arguments.pipeline
-        if text != DEFAULT:
+        if text not in CHOSEN:
             return None if text is None else function.schedule(text, target, fast_math=fast_math)
         missing = [p.name for p in function.scop.parameters if p.name not in sizes]
         if missing:
             options = " ".join(f"--set {name}=..." for name in missing)
-            raise UsageError(f"the default schedule of {function.name} needs sizes; add {options}")
-        return function.default_schedule(sizes, threads=threads, fast_math=fast_math, target=target)
+            raise UsageError(f"the {text} schedule of {function.name} needs sizes; add {options}")
+        return function.choose_schedule(
+            text, sizes, threads=threads, fast_math=fast_math, target=target
+        )
     try:
         text = Path(name).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:

@@ -34,7 +34,7 @@ from ..runtime.arguments import ArrayArgument
 from ..runtime.compare import Agreement, Array, compare
 from ..runtime.inputs import Settings, load_array, make_arguments
 from ..runtime.kernel import Kernel
-from ..runtime.program import DEFAULT, Function
+from ..runtime.program import CHOSEN, DEFAULT, Function
 from ..runtime.threads import MOST_THREADS
 from ..runtime.timing import Timing, format_seconds
 from . import UsageError
@@ -127,7 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
     kernels = {"unscheduled": kernel}
     if kernel.schedule is not None:
         plain = function.compile(None, threads=arguments.threads, fast_math=arguments.fast_math)
-        title = "default" if schedule == DEFAULT else "scheduled"
+        title = schedule if isinstance(schedule, str) else "scheduled"
         kernels = {"unscheduled": plain, title: kernel}
     results = _run_once(kernel, values)
     agreements: list[Agreement] = []
@@ -147,8 +147,8 @@ def run(arguments: argparse.Namespace) -> int:
         work = entry.flops(sizes) if entry else _operations(function, values)
         traffic = entry.traffic(sizes) if entry else _traffic(function, values)
         _report(function, values, timings, work, traffic)
-    if schedule == DEFAULT:
-        print(f"default schedule: {kernel.schedule or 'as written'}")
+    if isinstance(schedule, str):
+        print(f"{schedule} schedule: {kernel.schedule or 'as written'}")
     for agreement in agreements:
         print(agreement)
     wrong = [agreement.name for agreement in agreements if not agreement.agrees]
@@ -161,8 +161,8 @@ def _schedule(arguments: argparse.Namespace, function: Function) -> Schedule | s
     """The schedule that the arguments give: `default` where they give none."""
     if arguments.pipeline == AS_WRITTEN:
         return None
-    if arguments.pipeline in (None, DEFAULT) and arguments.schedule_file is None:
-        return DEFAULT
+    if arguments.schedule_file is None and arguments.pipeline in (None, *CHOSEN):
+        return arguments.pipeline or DEFAULT
     return read_schedule(arguments, function, {}, fast_math=arguments.fast_math)
 
 

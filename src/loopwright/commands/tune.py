@@ -17,20 +17,16 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from contextlib import ExitStack
 from pathlib import Path
 
-from ..costmodel.find import DEFAULT_MODEL, find_model
-from ..passes.default.request import Request
-from ..passes.schedule import Schedule
+from ..costmodel.find import DEFAULT_MODEL
 from ..passes.schedule_ops import to_sequence
-from ..passes.search.beam import BeamSearch
-from ..passes.search.result import Progress, Result, Task
-from ..passes.search.searching import search
+from ..passes.search.result import Progress, Result
+from ..passes.search.searches import RUNNING, SEARCHES
 from ..runtime.inputs import Settings, load_array, make_arguments
 from ..runtime.program import Function
-from ..runtime.threads import MOST_THREADS, default_threads
-from ..runtime.tuning.evaluator import RunningEvaluator
+from ..runtime.threads import MOST_THREADS
+from ..runtime.tuning.tune import TuningOptions, tune
 from . import UsageError
 from .common import add_program_arguments, format_table, one_function, pairs
 from .shipped import add_size_argument, find_kernel, kernel_settings
@@ -70,8 +66,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", default=DEFAULT_MODEL, metavar="NAME", help=f"(default: {DEFAULT_MODEL})"
     )
+    parser.add_argument(
+        "--search",
+        choices=tuple(SEARCHES),
+        help="how to search (default: hybrid with a budget, else beam)",
+    )
     parser.add_argument("--beam", type=int, default=3, help="schedules kept per level (default: 3)")
     parser.add_argument("--seed", type=int, default=0, help="of random choices (default: 0)")
+    parser.add_argument(
+        "--forget", action="store_true", help="do not keep the schedule for schedule='auto'"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the schedule to a file")
 
 
@@ -79,28 +83,19 @@ def run(arguments: argparse.Namespace) -> int:
     """Searches, and prints and writes what was found."""
     _check(arguments)
     budget = None if arguments.budget is None else parse_time(arguments.budget)
-    model = find_model(arguments.model)
     function = one_function(arguments)
-    threads = arguments.threads or default_threads()
-    values = _values(arguments, function)
-    sizes = function.signature.sizes_of(values).of(function.scop)
-    original = Schedule.original(function.scop, reassociate=arguments.fast_math)
-    with ExitStack() as stack:
-        evaluator = None
-        if budget is not None:
-            evaluator = stack.enter_context(
-                RunningEvaluator(function, values, threads=threads, fast_math=arguments.fast_math)
-            )
-        task = Task(
-            original,
-            Request(sizes, threads),
-            model,
-            evaluator,
-            arguments.seed,
-            budget,
-            _show if sys.stderr.isatty() else lambda _: None,
-        )
-        result = search(BeamSearch(arguments.beam, execution=budget is not None), task)
+    options = TuningOptions(
+        budget,
+        arguments.threads,
+        arguments.fast_math,
+        arguments.model,
+        arguments.search,
+        arguments.beam,
+        arguments.seed,
+        not arguments.forget,
+        _show if sys.stderr.isatty() else lambda _: None,
+    )
+    result = tune(function, _values(arguments, function), options)
     print(_describe(result))
     if arguments.output is not None:
         Path(arguments.output).write_text(f"{to_sequence(result.best)}\n", encoding="utf-8")
@@ -108,6 +103,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> None:
+    if arguments.budget is None and arguments.search in RUNNING:
+        raise UsageError(f"--search {arguments.search} runs candidates: say how long with --budget")
     if arguments.threads is not None and not 1 <= arguments.threads <= MOST_THREADS:
         raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {arguments.threads}")
     if not 1 <= arguments.beam <= 1000:
@@ -150,10 +147,15 @@ def _describe(result: Result) -> str:
     for step in result.path:
         cells = (f"{s:.2f}x" if s is not None else "-" for s in (step.predicted, step.measured))
         rows.append([step.step, *cells])
-    how = {"done": "", "time": ", the budget is spent", "interrupted": ", interrupted"}
+    compared = ""
+    if result.default and result.measured:
+        compared = f", {result.measured / result.default:.2f}x over the default schedule"
+    end = {"done": "", "time": ", the budget is spent", "interrupted": ", interrupted"}[
+        result.ended
+    ]
     return (
         f"{format_table(rows, numbers=True)}\n\n"
         f"{result.candidates} schedules, {result.predictions} predictions, "
-        f"{result.measurements} measurements in {result.seconds:.1f} s{how[result.ended]}\n"
+        f"{result.measurements} measurements in {result.seconds:.1f} s{end}{compared}\n"
         f"{result.best or 'as written'}"
     )

@@ -1,4 +1,4 @@
-"""Triangular products and factorisations get register tiles, and keep their results."""
+"""Triangular products get register tiles, and keep their results."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 import loopwright
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.factorisation import factorisation
 from loopwright.passes.default.request import Request
 from loopwright.passes.default.triangular import triangular
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedule import Schedule
 from loopwright.passes.schedule_tree import loops
-from loopwright.passes.transformations.affine_schedule import AffineSchedule
 from loopwright.runtime.program import Function
 
 # C[i, j] += A[i, k] * B[k, j] below the diagonal of C, in another order and under other names
@@ -79,22 +77,9 @@ def test_small_triangles_and_boxes_are_left_alone() -> None:
     assert triangular(schedule, schedule.tree, Request(large(box, 1000), 1)) is None
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("n", [1, 23, 24, 73, 150])
-def test_factorisations_keep_their_results(threads: int, n: int) -> None:
-    function = loopwright.load(catalogue()["polybench/lu"].text)["lu"]
-    seed = Schedule.original(function.scop).apply(AffineSchedule(fusion="minimal"))
-    schedule = factorisation(seed, seed.tree, Request(large(function, 2000), threads))
-    assert schedule is not None
-    assert ("wavefront" in str(schedule)) == (threads > 1)
-    matrix = np.random.default_rng(n).random((n, n)) + n * np.eye(n)
-    expected = matrix.copy()
-    function.compile(None)(n, expected)
-    function.compile(schedule, threads=threads)(n, matrix)
-    np.testing.assert_allclose(matrix, expected, rtol=1e-9)
-
-
-@pytest.mark.parametrize("kernel", ["trmm", "syrk", "syr2k", "symm", "covariance", "lu"])
+@pytest.mark.parametrize(
+    "kernel", ["trmm", "syrk", "syr2k", "symm", "covariance", "lu", "cholesky", "ludcmp"]
+)
 def test_default_schedules_of_kernels_have_register_tiles(kernel: str) -> None:
     entry = catalogue()[f"polybench/{kernel}"]
     function = loopwright.load(entry.text)[entry.function]

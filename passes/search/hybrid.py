@@ -1,0 +1,88 @@
+"""A search with a budget: the model first, then runs of the most promising, and what they teach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from ..schedule import Schedule
+from .beam import BeamSearch
+from .confirming import default_of
+from .correction import Correction
+from .ledger import Ledger
+from .space.neighbours import neighbours
+from .space.seeds import default_candidates
+
+MODEL_SHARE = 0.3
+"""Of the budget is for the model alone."""
+
+PARENTS = 3
+"""The fastest schedules whose neighbours are candidates."""
+
+NEIGHBOURS = 12
+"""New neighbours of each parent before every batch."""
+
+COURAGE = 0.5
+"""Standard deviations that an uncertain schedule is taken to be faster than expected."""
+
+POOL = 2000
+"""Candidates, the best by the model, among which a batch is chosen."""
+
+
+@dataclass(frozen=True)
+class HybridSearch:
+    """Beam search with the model, then batches of runs chosen by the corrected model.
+
+    Without a budget, it ends after `batches` that have not made anything faster.
+    """
+
+    beam: int = 3
+    batch: int = 8
+    batches: int = 3
+
+    def explore(self, ledger: Ledger) -> None:
+        """Asks the model, then measures until the time is up."""
+        task = ledger.task
+        seeds = list(default_candidates(task.original, task.request))
+        ledger.predict(seeds)
+        with ledger.at_most(MODEL_SHARE * ledger.seconds_left):
+            BeamSearch(self.beam).explore(ledger)
+        ledger.measure([default_of(ledger), *seeds, *ledger.ranked()[: self.beam]])
+        sources: dict[object, Iterator[Schedule]] = {}
+        idle = 0
+        while task.budget is not None or idle < self.batches:
+            best = ledger.speedup(ledger.key(ledger.proven()[0])) if ledger.proven() else 0.0
+            self._widen(ledger, sources)
+            batch = self._choose(ledger)
+            if not batch:
+                return
+            idle = 0 if max(ledger.measure(batch)) > best else idle + 1
+
+    def _widen(self, ledger: Ledger, sources: dict[object, Iterator[Schedule]]) -> None:
+        """Predicts more neighbours of the fastest schedules."""
+        for parent in ledger.proven()[:PARENTS]:
+            key = ledger.key(parent)
+            source = sources.setdefault(key, neighbours(ledger.task.original, parent))
+            fresh = (each for each in source if ledger.is_new(each))
+            ledger.predict(list(islice(fresh, NEIGHBOURS)))
+
+    def _choose(self, ledger: Ledger) -> list[Schedule]:
+        """What is to be measured next: probably fast, or too uncertain to leave out."""
+        known = list(ledger.measured)
+        correction = Correction(
+            [ledger.schedules[key] for key in known],
+            [ledger.predicted.get(key, 1.0) for key in known],
+            [ledger.speedup(key) for key in known],
+        )
+        pool = [each for each in ledger.ranked() if ledger.key(each) not in ledger.measured]
+        pool = pool[:POOL]
+        if not pool:
+            return []
+        mean, deviation = correction.expect(
+            pool, [ledger.predicted[ledger.key(each)] for each in pool]
+        )
+        order = np.argsort(-(mean + COURAGE * deviation), kind="stable")
+        return [pool[number] for number in order[: self.batch]]

@@ -1,0 +1,99 @@
+"""Monte Carlo tree search with the model, then runs of the best (Tiramisu 2021, section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import log, sqrt
+from random import Random
+
+from .ledger import Ledger
+from .space.seeds import default_candidates, starting_orders
+from .space.stages import FULL, Node, Space, Stage
+
+WIDEST = 6
+"""Children of a node that are visited: the best by the model, and some others."""
+
+OTHERS = 2
+
+
+@dataclass
+class _Place:
+    """A node that was reached, what was found below, and its children once they are known."""
+
+    node: Node | None
+    value: float
+    visits: int = 0
+    children: list[_Place] | None = None
+    is_closed: bool = field(default=False)
+
+
+@dataclass(frozen=True)
+class MonteCarloSearch:
+    """Goes down the tree where much was found or little is known, and expands one node each time.
+
+    A node counts as much as the best schedule below it that is known. In the end, the
+    `measured` best schedules are run, where that is possible.
+    """
+
+    iterations: int = 150
+    measured: int = 10
+    exploration: float = 0.3
+    stages: Sequence[Stage] = FULL
+
+    def explore(self, ledger: Ledger) -> None:
+        """Builds the tree, then runs the best."""
+        task = ledger.task
+        with ledger.at_most(ledger.seconds_left * (0.5 if task.evaluator is not None else 1.0)):
+            self._build(ledger)
+        if task.evaluator is not None:
+            ledger.measure(ledger.ranked()[: self.measured])
+
+    def _build(self, ledger: Ledger) -> None:
+        task = ledger.task
+        random = Random(task.seed)
+        space = Space(task.request, self.stages)
+        ledger.predict(list(default_candidates(task.original, task.request)))
+        orders = list(starting_orders(task.original, task.request))
+        values = ledger.predict(orders)
+        starts = [_Place(Node(s), log(v)) for s, v in zip(orders, values, strict=True)]
+        root = _Place(None, max(place.value for place in starts), children=starts)
+        for _ in range(self.iterations):
+            if root.is_closed:
+                return
+            ledger.check_time()
+            self._visit(ledger, space, random, root)
+
+    def _visit(self, ledger: Ledger, space: Space, random: Random, root: _Place) -> None:
+        """One way from the root to a node that is expanded."""
+        way = [root]
+        while way[-1].children is not None:
+            place = way[-1]
+            open_children = [each for each in place.children or () if not each.is_closed]
+            way.append(max(open_children, key=lambda child: self._rating(place, child)))
+        last = way[-1]
+        last.children = self._expand(ledger, space, random, last)
+        best = max([last.value, *(child.value for child in last.children)])
+        for place in reversed(way):
+            place.visits += 1
+            place.value = max(place.value, best)
+            place.is_closed = all(child.is_closed for child in place.children or ())
+
+    def _rating(self, place: _Place, child: _Place) -> float:
+        """Upper confidence bound for trees."""
+        return child.value + self.exploration * sqrt(log(place.visits + 2) / (child.visits + 1))
+
+    def _expand(self, ledger: Ledger, space: Space, random: Random, place: _Place) -> list[_Place]:
+        """The children of a place: what changes nothing, the best by the model, some others."""
+        assert place.node is not None, "the root has its children"
+        if space.is_leaf(place.node):
+            return []
+        idle, *nodes = space.children(place.node)
+        values = ledger.predict([node.schedule for node in nodes])
+        ranked = sorted(zip(values, range(len(nodes)), strict=True), key=lambda each: -each[0])
+        chosen, rest = ranked[: WIDEST - OTHERS], ranked[WIDEST - OTHERS :]
+        chosen += random.sample(rest, min(OTHERS, len(rest)))
+        return [
+            _Place(idle, place.value),
+            *(_Place(nodes[number], log(max(value, 1e-6))) for value, number in chosen),
+        ]

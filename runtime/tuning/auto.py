@@ -1,0 +1,72 @@
+"""`schedule="auto"`: what tuning has found, else what the cost model finds without a run."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+
+from ...costmodel.find import DEFAULT_MODEL, find_model
+from ...dialects.errors import SourceError
+from ...passes.default.default_schedule import default_schedule
+from ...passes.default.request import Request
+from ...passes.polyhedral.context import ISL_LOCK
+from ...passes.schedule import Schedule
+from ...passes.search.beam import BeamSearch
+from ...passes.search.result import Task
+from ...passes.search.searching import search
+from ...passes.spellings import apply_text
+from ...passes.transformation import TransformationError
+from .database import Question, default_database
+
+GAIN = 1.1
+"""A schedule that was not run must be predicted to be so much faster than the default one."""
+
+
+def auto_schedule(original: Schedule, question: Question) -> Schedule:
+    """The tuned schedule, or the one that the model prefers to the default schedule.
+
+    A tuned schedule that does not apply any more is left out, with a warning. Raises SourceError.
+    """
+    found = tuned_schedule(original, question)
+    if found is not None:
+        return found
+    return modelled_schedule(original, question.sizes, question.threads)
+
+
+def tuned_schedule(original: Schedule, question: Question) -> Schedule | None:
+    """What the database has, if it can be applied."""
+    database = default_database()
+    found = None if database is None else database.get(question)
+    if database is None or found is None:
+        return None
+    try:
+        with ISL_LOCK:
+            return apply_text(found.schedule, original)
+    except (SourceError, TransformationError) as error:
+        warnings.warn(
+            f"{question.function}: the tuned schedule in {database.path} does not apply any more "
+            f"and is ignored ({error}); tune again",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
+
+
+def modelled_schedule(
+    original: Schedule, sizes: Mapping[str, int], threads: int, model: str = DEFAULT_MODEL
+) -> Schedule:
+    """What a beam search with a model finds, where that is clearly better than the default."""
+    default = default_schedule(
+        original.program,
+        sizes,
+        original.target,
+        threads=threads,
+        reassociate=original.reassociate,
+    )
+    if not default.transformations:
+        # Too little work to gain anything, or nothing that can be gained.
+        return default
+    task = Task(original, Request(sizes, threads), find_model(model))
+    result = search(BeamSearch(rounds=1), task)
+    (predicted,) = task.model.predict(task.request, [default])
+    return result.best if result.predicted > GAIN * predicted else default

@@ -1,0 +1,176 @@
+"""Schedules that tuning has found: an SQLite file, which `schedule="auto"` consults first.
+
+The environment variable `LOOPWRIGHT_TUNING` is its path, or `off`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from xdsl.dialects import func
+
+from ...passes.target import Target
+from ..labelling.fingerprint import code_generator, machine_fingerprint
+
+FORMAT = 1
+
+PATIENCE = 30.0
+"""Seconds to wait for other processes that write."""
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS schedules (
+  program TEXT, sizes TEXT, target TEXT, threads INTEGER, fast_math INTEGER,
+  schedule TEXT NOT NULL, seconds REAL NOT NULL, speedup REAL NOT NULL,
+  function TEXT NOT NULL, compiler TEXT NOT NULL, found_at REAL NOT NULL,
+  PRIMARY KEY (program, sizes, target, threads, fast_math)
+) WITHOUT ROWID
+"""
+
+# What another compiler has found says nothing of what the schedule takes now.
+_PUT = """
+INSERT INTO schedules VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET
+  schedule = excluded.schedule, seconds = excluded.seconds, speedup = excluded.speedup,
+  function = excluded.function, compiler = excluded.compiler, found_at = excluded.found_at
+WHERE excluded.seconds <= schedules.seconds OR excluded.compiler <> schedules.compiler
+"""
+
+_GET = """
+SELECT schedule, seconds, speedup FROM schedules
+WHERE program = ? AND sizes = ? AND target = ? AND threads = ? AND fast_math = ?
+"""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a schedule is for: a digest of the program's text, all sizes by name, the machine."""
+
+    program: str
+    function: str
+    sizes: Mapping[str, int]
+    target: str
+    threads: int
+    fast_math: bool
+
+    @classmethod
+    def of(
+        cls,
+        function: func.FuncOp,
+        sizes: Mapping[str, int],
+        target: Target,
+        *,
+        threads: int,
+        fast_math: bool,
+    ) -> Question:
+        """The question for a function, as it is written: names of loops count."""
+        machine = machine_fingerprint() if target.name == Target.host().name else target.name
+        calls = any(isinstance(op, func.CallOp) for op in function.walk())
+        whole = function.parent_op() if calls else None
+        text = hashlib.sha256(str(whole or function).encode()).hexdigest()
+        name = function.sym_name.data
+        return cls(text, name, dict(sizes), machine, threads, fast_math)
+
+    @property
+    def key(self) -> tuple[str, str, str, int, int]:
+        """The columns that tell questions apart."""
+        sizes = json.dumps(dict(sorted(self.sizes.items())), separators=(",", ":"))
+        return self.program, sizes, self.target, self.threads, int(self.fast_math)
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A schedule as a pipeline, what a call took with it, and the speed-up over the program."""
+
+    schedule: str
+    seconds: float
+    speedup: float
+
+
+class TuningDatabase:
+    """A file of schedules, safe to share between processes.
+
+    Nothing here raises for a file that cannot be read or written: it warns, and goes without.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def get(self, question: Question) -> Tuned | None:
+        """What is known; None where that is nothing."""
+        if not self.path.exists():
+            return None
+        row = self._do(lambda connection: connection.execute(_GET, question.key).fetchone())
+        return None if row is None else Tuned(str(row[0]), float(row[1]), float(row[2]))
+
+    def put(self, question: Question, tuned: Tuned) -> None:
+        """Keeps a schedule, unless a faster one of the same compiler is known."""
+        row = (
+            *question.key,
+            tuned.schedule,
+            tuned.seconds,
+            tuned.speedup,
+            question.function,
+            code_generator(),
+            time.time(),
+        )
+        self._do(lambda connection: connection.execute(_PUT, row))
+
+    def _do(self, work: Callable[[sqlite3.Connection], Any]) -> Any:
+        """Does something in a transaction; None, after a warning, where that fails."""
+        connection: sqlite3.Connection | None = None
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            connection = sqlite3.connect(self.path, timeout=PATIENCE)
+            connection.execute("PRAGMA journal_mode = WAL")
+            self._prepare(connection)
+            with connection:
+                return work(connection)
+        except (sqlite3.Error, OSError) as error:
+            warnings.warn(
+                f"loopwright works without tuned schedules: {self.path}: {error} "
+                "(set LOOPWRIGHT_TUNING to another file, or to 'off')",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+            return None
+        finally:
+            if connection is not None:
+                connection.close()
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version not in (0, FORMAT):
+            raise sqlite3.DatabaseError(f"it has format {version}, not {FORMAT}")
+        if version == 0:
+            with connection:
+                connection.execute(_TABLE)
+                connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+
+def database_path() -> Path | None:
+    """The file that the environment asks for; None where there is to be none."""
+    chosen = os.environ.get("LOOPWRIGHT_TUNING", "")
+    if chosen.lower() == "off":
+        return None
+    if chosen:
+        return Path(chosen)
+    shared = Path(os.environ.get("XDG_DATA_HOME", ""))
+    if shared.is_absolute():
+        return shared / "loopwright" / "tuning.sqlite"
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises without a home
+    return home / ".local/share/loopwright/tuning.sqlite" if home.is_absolute() else None
+
+
+def default_database() -> TuningDatabase | None:
+    """The database that the environment asks for; None where there is to be none."""
+    path = database_path()
+    return None if path is None else TuningDatabase(path)

@@ -1,0 +1,79 @@
+"""Tuning a function: a search that runs candidates, and keeping what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ...costmodel.find import DEFAULT_MODEL, find_model
+from ...passes.default.request import Request
+from ...passes.schedule import Schedule
+from ...passes.search.result import Progress, Result, Task
+from ...passes.search.searches import RUNNING, make_search
+from ...passes.search.searching import search
+from ...passes.target import Target
+from ..program import Function
+from ..threads import default_threads
+from .database import Question, Tuned, default_database
+from .evaluator import RunningEvaluator
+
+
+@dataclass(frozen=True)
+class TuningOptions:
+    """How to tune.
+
+    `budget` is in seconds; without one, nothing is run. `search` is one of
+    `passes.search.searches.SEARCHES`, by default `hybrid` with a budget, else `beam`.
+    """
+
+    budget: float | None = None
+    threads: int | None = None
+    fast_math: bool = False
+    model: str = DEFAULT_MODEL
+    search: str | None = None
+    beam: int = 3
+    seed: int = 0
+    keep: bool = True
+    report: Callable[[Progress], None] = lambda _: None
+
+
+def tune(function: Function, values: Sequence[object], options: TuningOptions) -> Result:
+    """The fastest schedule for these arguments that is found; kept for `auto` if it was run.
+
+    Raises ValueError for a search that needs a budget, LearningError, SourceError, EvaluationError
+    and what a call raises.
+    """
+    name = options.search or ("beam" if options.budget is None else "hybrid")
+    if options.budget is None and name in RUNNING:
+        raise ValueError(f"the search {name} runs candidates, and needs a budget")
+    threads = options.threads or default_threads()
+    sizes = function.signature.sizes_of(values).of(function.scop)
+    original = Schedule.original(function.scop, reassociate=options.fast_math)
+    task = Task(
+        original,
+        Request(sizes, threads),
+        find_model(options.model),
+        seed=options.seed,
+        budget=options.budget,
+        report=options.report,
+    )
+    how = make_search(name, options.beam)
+    if options.budget is None:
+        return search(how, task)
+    with RunningEvaluator(
+        function, values, threads=threads, fast_math=options.fast_math
+    ) as evaluator:
+        result = search(how, task.with_evaluator(evaluator))
+        if options.keep and result.measured:
+            question = Question.of(
+                function.function,
+                sizes,
+                Target.host(),
+                threads=threads,
+                fast_math=options.fast_math,
+            )
+            seconds = evaluator.baseline_seconds / result.measured
+            database = default_database()
+            if database is not None:
+                database.put(question, Tuned(str(result.best), seconds, result.measured))
+    return result

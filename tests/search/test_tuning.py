@@ -1,0 +1,176 @@
+"""Running candidates: what crashes, hangs or computes something else is never chosen."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from loopwright.cli import main
+from loopwright.opt import run as run_opt
+from loopwright.passes.default.request import Request
+from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.schedule import Schedule
+from loopwright.runtime.program import Function, load
+from loopwright.runtime.tuning import evaluator as evaluating
+from loopwright.runtime.tuning.evaluator import RunningEvaluator
+from loopwright.runtime.tuning.messages import Trial
+
+SUM = """
+func.func @sum(%n: index, %A: memref<?x?xf64>, %x: memref<?xf64>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %n {
+      %a = affine.load %A[%i, %j] : memref<?x?xf64>
+      %b = affine.load %x[%j] : memref<?xf64>
+      %c = arith.addf %a, %b : f64
+      affine.store %c, %x[%j] : memref<?xf64>
+    }
+  }
+  return
+}
+"""
+N = 300
+
+
+def function() -> Function:
+    return load(SUM)["sum"]
+
+
+def arguments() -> list[object]:
+    return [N, np.ones((N, N)), np.zeros(N)]
+
+
+def request_for() -> Request:
+    return Request({"n": N, "A_dim0": N, "A_dim1": N, "x_dim0": N}, 1)
+
+
+def test_schedules_are_measured_and_the_arguments_stay() -> None:
+    program, values = function(), arguments()
+    original = program.schedule()
+    fast = original.apply_all(parse_pipeline("vectorize{loops=j width=8}"))
+    slow = original.apply_all(parse_pipeline("interchange{loops=j,i}"))
+    with RunningEvaluator(program, values, threads=1, compilers=1) as evaluator:
+        found = evaluator.measure(request_for(), [original, fast, slow])
+        assert all(speedup > 0 for speedup in found)
+        assert found[2] < found[0]
+        assert evaluator.measure(request_for(), []) == []
+        assert evaluator.failures == {}
+        assert 0 < evaluator.baseline_seconds < 1
+    assert not np.any(np.asarray(values[2]))
+
+
+def test_wrong_results_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here the text that is compiled is that of another, illegal order of the same loops."""
+    program = function()
+    with RunningEvaluator(program, arguments(), threads=1, compilers=1) as evaluator:
+        original = program.schedule()
+        assert evaluator.measure(request_for(), [original])[0] > 0
+        text = "vectorize{loops=j width=8}"
+        other = load(SUM.replace("addf %a, %b", "subf %a, %b"))["sum"]
+        with RunningEvaluator(other, arguments(), threads=1, compilers=1) as wrong:
+            wrong.measure(request_for(), [other.schedule(text)])
+            evaluator._codes[text] = wrong._codes[text]  # pyright: ignore[reportPrivateUsage]
+        assert evaluator.measure(request_for(), [program.schedule(text)]) == [0.0]
+        assert "its results differ by" in evaluator.failures[text]
+
+
+def test_a_process_that_ends_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = function()
+    monkeypatch.setattr(evaluating, "LEAST_LIMIT", 1.0)
+    with RunningEvaluator(program, arguments(), threads=1, compilers=1) as evaluator:
+        original = program.schedule()
+        assert evaluator.measure(request_for(), [original])[0] > 0
+        child = evaluator._runner._child  # pyright: ignore[reportPrivateUsage]
+        child._process.kill()  # pyright: ignore[reportPrivateUsage]
+        text = "vectorize{loops=j width=8}"
+        assert evaluator.measure(request_for(), [program.schedule(text)]) == [0.0]
+        assert "process" in evaluator.failures[text]
+        assert evaluator.measure(request_for(), [original])[0] > 0
+
+
+def test_code_that_hangs_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = function()
+    with RunningEvaluator(program, arguments(), threads=1, compilers=1) as evaluator:
+        schedules = [program.schedule("interchange{loops=j,i}")]
+        evaluator.measure(request_for(), [program.schedule()])
+
+        def ask(trial: Trial, limit: float) -> None:
+            raise evaluating.Lost("it took too long")
+
+        monkeypatch.setattr(evaluator, "_ask", ask)
+        assert evaluator.measure(request_for(), schedules) == [0.0]
+        assert list(evaluator.failures.values()) == ["it took too long"]
+
+
+def test_tune_writes_a_schedule_that_auto_uses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOPWRIGHT_TUNING", str(tmp_path / "tuning.sqlite"))
+    file, output = tmp_path / "sum.mlir", tmp_path / "schedule.mlir"
+    file.write_text(SUM)
+    arguments = [str(file), "--set", f"n={N}"]
+    assert main(["tune", *arguments, "--budget", "3s", "-t", "1", "-o", str(output)]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"step +predicted +measured\nas written +1.00x", printed)
+    assert re.search(r"\d+ schedules, \d+ predictions, \d+ measurements in", printed)
+    assert "over the default schedule" in printed
+    chosen = printed.strip().splitlines()[-1]
+    assert "schedule.sequence @sum" in output.read_text()
+    assert main(["run", *arguments, "-p", "auto", "-t", "1", "--seconds", "0.1"]) == 0
+    assert f"auto schedule: {chosen}" in capsys.readouterr().out
+    text = "" if chosen == "as written" else chosen
+    assert str(Schedule.original(function().scop).apply_all(parse_pipeline(text))) == text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--budget", "soon"], "--budget expects a time such as 2s, 5m or 300ms, got 'soon'"),
+        (["--budget", "0s"], "--budget expects a time"),
+        (["--search", "beam-execution"], "say how long with --budget"),
+        (["--search", "luck"], "invalid choice: 'luck'"),
+        (["--model", "rofline"], "there is no cost model 'rofline'; did you mean roofline?"),
+        (["--model", "none.pt"], "none.pt: No such file"),
+        (["--beam", "0"], "--beam must be between 1 and 1000, got 0"),
+        (["--threads", "0"], "--threads must be between 1 and"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "sum.mlir"
+    file.write_text(SUM)
+    assert main(["tune", str(file), "--set", "n=9", *arguments]) == 1
+    told = capsys.readouterr().err
+    assert message in told
+    assert told.count("\n") == 1
+
+
+def test_the_pass_writes_the_schedule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "sum.mlir"
+    file.write_text(SUM)
+    options = "sizes=n:500 model=roofline beam=2 threads=1"
+    assert run_opt([str(file), "-p", f"autoschedule{{{options}}}"]) == 0
+    assert "schedule.sequence @sum" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("", "autoschedule: give all sizes: sizes=n:..."),
+        ("sizes=m:3", "autoschedule: the size m does not exist"),
+        ("sizes=n:9 beam=0", "autoschedule: beam and threads must be at least 1"),
+        ("sizes=n:9 model=oracle", "autoschedule: there is no cost model 'oracle'"),
+    ],
+)
+def test_mistakes_in_the_pass_are_told(
+    options: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "sum.mlir"
+    file.write_text(SUM)
+    assert run_opt([str(file), "-p", f"autoschedule{{{options}}}"]) == 1
+    told = capsys.readouterr().err
+    assert message in told
+    assert told.count("\n") == 1
