@@ -30,13 +30,13 @@ class _Place:
 
 @dataclass(frozen=True)
 class MonteCarloSearch:
-    """Goes down the tree where much was found or little is known, and expands one node each time.
+    """Goes down the tree again and again, where much was found or little is known.
 
-    A node counts as much as the best schedule below it that is known. In the end, the
-    `measured` best schedules are run, where that is possible.
+    A node counts as much as the best schedule that was met below it. In the end, the `measured`
+    best schedules are run, where that is possible.
     """
 
-    iterations: int = 150
+    iterations: int = 40
     measured: int = 10
     exploration: float = 0.3
     stages: Sequence[Stage] = FULL
@@ -65,15 +65,17 @@ class MonteCarloSearch:
             self._visit(ledger, space, random, root)
 
     def _visit(self, ledger: Ledger, space: Space, random: Random, root: _Place) -> None:
-        """One way from the root to a node that is expanded."""
+        """One way from the root to the end of all levels; what is best on it counts for all."""
         way = [root]
-        while way[-1].children is not None:
+        while True:
             place = way[-1]
-            open_children = [each for each in place.children or () if not each.is_closed]
+            if place.children is None:
+                place.children = self._expand(ledger, space, random, place)
+            open_children = [child for child in place.children if not child.is_closed]
+            if not open_children:
+                break
             way.append(max(open_children, key=lambda child: self._rating(place, child)))
-        last = way[-1]
-        last.children = self._expand(ledger, space, random, last)
-        best = max([last.value, *(child.value for child in last.children)])
+        best = max(place.value for place in way)
         for place in reversed(way):
             place.visits += 1
             place.value = max(place.value, best)

@@ -67,6 +67,6 @@ def modelled_schedule(
         # Too little work to gain anything, or nothing that can be gained.
         return default
     task = Task(original, Request(sizes, threads), find_model(model))
-    result = search(BeamSearch(rounds=1), task)
+    result = search(BeamSearch(), task)
     (predicted,) = task.model.predict(task.request, [default])
     return result.best if result.predicted > GAIN * predicted else default

@@ -14,6 +14,7 @@ from loopwright.passes.schedule import Schedule
 from loopwright.passes.schedule_tree import loops
 from loopwright.passes.search.beam import BeamSearch
 from loopwright.passes.search.ledger import Ledger
+from loopwright.passes.search.mcts import MonteCarloSearch
 from loopwright.passes.search.protocols import CostModel, Search
 from loopwright.passes.search.result import Task
 from loopwright.passes.search.roofline import Roofline
@@ -42,7 +43,10 @@ SIZES.update(
     dict.fromkeys(("A_dim0", "A_dim1", "B_dim0", "B_dim1", "C_dim0", "C_dim1"), 100), n=100
 )
 
-SEARCHES: dict[str, Search] = {"beam": BeamSearch(beam=2, rounds=1)}
+SEARCHES: dict[str, Search] = {
+    "beam": BeamSearch(beam=2),
+    "mcts": MonteCarloSearch(iterations=20),
+}
 
 
 class Wishes:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 from ...default.request import Request
-from ...polyhedral.scop import AccessKind
+from ...polyhedral.scop import Access, AccessKind
 from ...schedule import Schedule
 from ...schedule_tree import Loop, Tree, loops, statements
 from ...transformations.pack import Pack
@@ -58,21 +58,29 @@ def _plain(members: Sequence[Loop]) -> tuple[Loop, ...]:
 
 
 def packs(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
-    """What one iteration of a tile loop reads of an array is copied, a matrix also transposed."""
+    """What one iteration of a tile loop uses of an array is copied, a matrix also transposed.
+
+    Arrays that the nest writes are left out: there, copies seldom pay.
+    """
     tiled = {loop.within.tile for loop in loops(part) if loop.within is not None}
+    written = {a.array.name for a in _accesses(schedule, part) if a.kind is AccessKind.WRITE}
     for loop in loops(part):
         if loop.name not in tiled:
             continue
-        inside = {*statements(loop)}
         ranks = {
             access.array.name: len(access.array.shape)
-            for statement in schedule.scop.statements
-            if statement.name in inside
-            for access in statement.accesses
-            if access.kind is AccessKind.READ and not access.array.is_local
+            for access in _accesses(schedule, loop)
+            if access.array.name not in written and not access.array.is_local
         }
         for array, rank in sorted(ranks.items()):
             names = certain_names([loop])
             yield one(Pack(names, array=array))
             if rank > 1:
                 yield one(Pack(names, array=array, order=tuple(reversed(range(rank)))))
+
+
+def _accesses(schedule: Schedule, part: Tree) -> Iterator[Access]:
+    inside = {*statements(part)}
+    for statement in schedule.scop.statements:
+        if statement.name in inside:
+            yield from statement.accesses
