@@ -113,7 +113,7 @@ class StatementView:
         """A row per subscript: `(coefficients of the loops, constant)`; the last `MOST_RANK`."""
         origin = access.map.eval(
             [0] * access.map.num_dims,
-            [self.facts.sizes.get(p.name, 0) for p in self.statement.scop.parameters],
+            [self.facts.sizes.get(p.name, 0) for p in self.facts.scop.parameters],
         )
         rows = [
             [*self.column(row), float(constant)]
