@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -15,6 +15,7 @@ from .correction import Correction
 from .ledger import Ledger
 from .space.neighbours import neighbours
 from .space.seeds import default_candidates
+from .space.stages import FULL, Stage
 
 MODEL_SHARE = 0.3
 """Of the budget is for the model alone."""
@@ -42,6 +43,7 @@ class HybridSearch:
     beam: int = 3
     batch: int = 8
     batches: int = 3
+    stages: Sequence[Stage] = FULL
 
     def explore(self, ledger: Ledger) -> None:
         """Asks the model, then measures until the time is up."""
@@ -49,7 +51,7 @@ class HybridSearch:
         seeds = list(default_candidates(task.original, task.request))
         ledger.predict(seeds)
         with ledger.at_most(MODEL_SHARE * ledger.seconds_left):
-            BeamSearch(self.beam).explore(ledger)
+            BeamSearch(self.beam, stages=self.stages).explore(ledger)
         ledger.measure([default_of(ledger), *seeds, *ledger.ranked()[: self.beam]])
         sources: dict[object, Iterator[Schedule]] = {}
         idle = 0

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from .beam import BeamSearch
 from .hybrid import HybridSearch
 from .mcts import MonteCarloSearch
 from .protocols import Search
+from .space.stages import SPACES, Stage
 
-SEARCHES: Mapping[str, Callable[[int], Search]] = {
-    "beam": lambda beam: BeamSearch(beam),
-    "beam-execution": lambda beam: BeamSearch(beam, execution=True),
-    "mcts": lambda beam: MonteCarloSearch(),
-    "hybrid": lambda beam: HybridSearch(beam),
+SEARCHES: Mapping[str, Callable[[int, Sequence[Stage]], Search]] = {
+    "beam": lambda beam, stages: BeamSearch(beam, stages=stages),
+    "beam-execution": lambda beam, stages: BeamSearch(beam, execution=True, stages=stages),
+    "mcts": lambda beam, stages: MonteCarloSearch(stages=stages),
+    "hybrid": lambda beam, stages: HybridSearch(beam, stages=stages),
 }
-"""What makes each search from the width of a beam."""
+"""What makes each search from the width of a beam and the levels of a space."""
 
 RUNNING = ("beam-execution", "hybrid")
 """Searches that run candidates all the time."""
 
 
-def make_search(name: str, beam: int) -> Search:
-    """The search of this name."""
-    return SEARCHES[name](beam)
+def make_search(name: str, beam: int, space: str = "full") -> Search:
+    """The search of this name in one of `SPACES`."""
+    return SEARCHES[name](beam, SPACES[space])

@@ -6,8 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...costmodel.find import DEFAULT_MODEL, find_model
+from ...costmodel.learning.errors import LearningError
+from ...costmodel.learning.examples import Unsupported
 from ...passes.default.request import Request
 from ...passes.schedule import Schedule
+from ...passes.search.protocols import Search
 from ...passes.search.result import Progress, Result, Task
 from ...passes.search.searches import RUNNING, make_search
 from ...passes.search.searching import search
@@ -23,7 +26,8 @@ class TuningOptions:
     """How to tune.
 
     `budget` is in seconds; without one, nothing is run. `search` is one of
-    `passes.search.searches.SEARCHES`, by default `hybrid` with a budget, else `beam`.
+    `passes.search.searches.SEARCHES`, by default `hybrid` with a budget, else `beam`; `space` one
+    of `passes.search.space.stages.SPACES`.
     """
 
     budget: float | None = None
@@ -31,6 +35,7 @@ class TuningOptions:
     fast_math: bool = False
     model: str = DEFAULT_MODEL
     search: str | None = None
+    space: str = "full"
     beam: int = 3
     seed: int = 0
     keep: bool = True
@@ -57,13 +62,13 @@ def tune(function: Function, values: Sequence[object], options: TuningOptions) -
         budget=options.budget,
         report=options.report,
     )
-    how = make_search(name, options.beam)
+    how = make_search(name, options.beam, options.space)
     if options.budget is None:
-        return search(how, task)
+        return _search(how, task, options.model)
     with RunningEvaluator(
         function, values, threads=threads, fast_math=options.fast_math
     ) as evaluator:
-        result = search(how, task.with_evaluator(evaluator))
+        result = _search(how, task.with_evaluator(evaluator), options.model)
         if options.keep and result.measured:
             question = Question.of(
                 function.function,
@@ -77,3 +82,13 @@ def tune(function: Function, values: Sequence[object], options: TuningOptions) -
             if database is not None:
                 database.put(question, Tuned(str(result.best), seconds, result.measured))
     return result
+
+
+def _search(how: Search, task: Task, model: str) -> Result:
+    """The result; raises LearningError for a program that the model does not know the like of."""
+    try:
+        return search(how, task)
+    except Unsupported as error:
+        raise LearningError(
+            f"the model {model} cannot rate {task.original.program.name}: {error}"
+        ) from error

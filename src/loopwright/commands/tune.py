@@ -23,6 +23,7 @@ from ..costmodel.find import DEFAULT_MODEL
 from ..passes.schedule_ops import to_sequence
 from ..passes.search.result import Progress, Result
 from ..passes.search.searches import RUNNING, SEARCHES
+from ..passes.search.space.stages import SPACES
 from ..runtime.inputs import Settings, load_array, make_arguments
 from ..runtime.program import Function
 from ..runtime.threads import MOST_THREADS
@@ -71,6 +72,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=tuple(SEARCHES),
         help="how to search (default: hybrid with a budget, else beam)",
     )
+    parser.add_argument(
+        "--space",
+        choices=tuple(SPACES),
+        default="full",
+        help="which schedules: LOOPer's, or ours besides (default: full)",
+    )
     parser.add_argument("--beam", type=int, default=3, help="schedules kept per level (default: 3)")
     parser.add_argument("--seed", type=int, default=0, help="of random choices (default: 0)")
     parser.add_argument(
@@ -90,6 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.fast_math,
         arguments.model,
         arguments.search,
+        arguments.space,
         arguments.beam,
         arguments.seed,
         not arguments.forget,
