@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.catalogue import ELEMENT_TYPES, KernelEntry
+from ...kernels.catalogue import ELEMENT_TYPES, KernelEntry, Size
 from ...kernels.expressions import evaluate
 from ..arguments import ArrayArgument
 from ..inputs import available_memory
@@ -22,7 +22,7 @@ class NotApplicable(Exception):
     """What cannot run a case; `str()` is the reason in one line."""
 
 
-def check_memory(entry: KernelEntry, size: str) -> None:
+def check_memory(entry: KernelEntry, size: Size) -> None:
     """Raises NotApplicable where the arrays and as many copies are too much for the machine."""
     parameters = entry.parameter_values(size)
     item = np.dtype(ELEMENT_TYPES[entry.element_type]).itemsize
@@ -55,7 +55,7 @@ class Case:
     too little memory.
     """
 
-    def __init__(self, entry: KernelEntry, size: str) -> None:
+    def __init__(self, entry: KernelEntry, size: Size) -> None:
         self.entry = entry
         self.size = size
         self.function: Function = load(entry.text)[entry.function]
@@ -65,9 +65,16 @@ class Case:
         self._initial = initial_contents(self.function, self.arguments)
 
     @property
+    def size_name(self) -> str:
+        """The size, for people."""
+        if isinstance(self.size, str):
+            return self.size
+        return "x".join(str(self.size[name]) for name in self.entry.parameters)
+
+    @property
     def name(self) -> str:
         """Kernel and size, for people."""
-        return f"{self.entry.name} {self.size}"
+        return f"{self.entry.name} {self.size_name}"
 
     def restore(self) -> None:
         """Gives the arrays that the kernel writes their initial contents again."""

@@ -81,7 +81,7 @@ def rows(case: Case, outcomes: Sequence[Outcome], machine: Machine) -> list[Row]
         result.append(
             Row(
                 kernel=entry.name,
-                size=size,
+                size=case.size_name,
                 element_type=entry.element_type,
                 peer=variant.peer,
                 variant=variant.name,

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.catalogue import KernelEntry, catalogue
+from ...kernels.catalogue import KernelEntry, Size, catalogue
 from ..program import load
 from .case import NotApplicable, check_memory, initial_contents
 from .peers.libraries import LIBRARIES, Library, Unsupported
@@ -45,7 +45,7 @@ class Worker:
         """The library's version."""
         return self.library.version()
 
-    def case(self, name: str, size: str) -> None:
+    def case(self, name: str, size: Size) -> None:
         """Prepares a kernel."""
         entry = catalogue()[name]
         self._arguments, self._initial = [], []

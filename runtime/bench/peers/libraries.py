@@ -38,5 +38,9 @@ LIBRARIES = {
     "torch": "torch_library",
     "numba": "numba_library",
     "halide": "halide_library",
+    "onednn": "onednn_library",
 }
-"""The modules by the name of the peer, which is also that of the package."""
+"""The modules by the name of the peer."""
+
+PACKAGES = {"onednn": "torch"}
+"""The Python package that has a library, where that is not called like the peer."""

@@ -1,7 +1,8 @@
 """Python libraries as peers, each in a process of its own.
 
 OpenBLAS chooses its kernels for the processor when it is loaded, and does not always choose the
-best: the worker of NumPy and SciPy is started with the choice that multiplies matrices fastest.
+best; what the environment presets may be worse. The worker of NumPy and SciPy is started with the
+choice that multiplies matrices fastest.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from numpy.typing import NDArray
 from ....passes.target import Target
 from ..case import Case, NotApplicable
 from ..variant import Variant
-from .libraries import LIBRARIES
+from .libraries import LIBRARIES, PACKAGES
+
+Environment = Mapping[str, str | None]
+"""Variables that differ from those of this process; those without a value are not set."""
 
 _THREAD_VARIABLES = (
     "OPENBLAS_NUM_THREADS",
@@ -34,23 +38,27 @@ _THREAD_VARIABLES = (
 # Kernels of OpenBLAS for processors with these features, to be tried beside its own choice.
 _CORE_TYPES = {"avx512f": "SkylakeX", "avx2": "Haswell"}
 _PROBE = ("gemm/gemm", "256x256x2048")
-_SETTLES = 0.02
+# OpenBLAS's threads look for work for 2 ** 26 ticks of the clock before they sleep, 26 ms here.
+_SETTLES = 0.05
 _USE_BLAS = ("numpy", "scipy")
-_AS_IT_IS: Mapping[str, str] = {}
+# What the environment may say about OpenBLAS's kernels and their blocks.
+_BLAS_VARIABLES = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+_AS_IT_IS: Environment = {}
 
 
 class Client:
     """A worker process; see `worker.py` for the requests."""
 
-    def __init__(self, peer: str, threads: int, environment: Mapping[str, str]) -> None:
+    def __init__(self, peer: str, threads: int, environment: Environment) -> None:
         ours, theirs = socket.socketpair()
         self._connection = Connection(ours.detach())
-        variables = {
+        wanted = {
             **os.environ,
             **dict.fromkeys(_THREAD_VARIABLES, str(threads)),
             **environment,
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         }
+        variables = {name: value for name, value in wanted.items() if value is not None}
         module = f"{__package__.rpartition('.')[0]}.worker" if __package__ else "worker"
         descriptor = theirs.fileno()
         self._process = subprocess.Popen(
@@ -152,25 +160,28 @@ def _variant(peer: str, threads: int, version: str, workers: Workers) -> Variant
 
 def installed(peer: str) -> bool:
     """Whether a library is there; it is not imported."""
-    return peer in LIBRARIES and importlib.util.find_spec(peer) is not None
+    return peer in LIBRARIES and importlib.util.find_spec(PACKAGES.get(peer, peer)) is not None
 
 
 @functools.cache
-def best_blas() -> Mapping[str, str]:
+def best_blas() -> Environment:
     """The environment with which OpenBLAS multiplies matrices fastest here.
 
     Whatever the environment of this process says is one of the choices, not the answer.
     """
     features = Target.host().features
     known = [core for feature, core in _CORE_TYPES.items() if feature in features]
-    choices = [_AS_IT_IS, *({"OPENBLAS_CORETYPE": core} for core in known[:1])]
+    unset: Environment = dict.fromkeys(_BLAS_VARIABLES)
+    choices = [unset, *({**unset, "OPENBLAS_CORETYPE": core} for core in known[:1])]
+    if any(name in os.environ for name in _BLAS_VARIABLES):
+        choices.append(_AS_IT_IS)
     if len(choices) == 1:
-        return _AS_IT_IS
+        return unset
     seconds = [_gemm_seconds(choice) for choice in choices]
     return choices[seconds.index(min(seconds))]
 
 
-def _gemm_seconds(environment: Mapping[str, str]) -> float:
+def _gemm_seconds(environment: Environment) -> float:
     client = Client("numpy", 1, environment)
     try:
         client.request("case", *_PROBE)
