@@ -1,11 +1,11 @@
 """Matrix products beside the best of OpenBLAS, MKL and oneDNN: `python benchmarks/gemm.py`.
 
 The sizes of Table 1 of "AI Powered Compiler Techniques for DL Code Optimization" (2021), squares
-and those of PolyBench. Ours is the default schedule; each library runs in a process of its own, with its best
-kernels, in turns with the others (see `loopwright bench`), and the results are compared. For more
-or fewer rows and peers:
+and PolyBench. Ours is the default schedule; each library runs in a process of its own, with
+its best kernels, in turns with the others (see `loopwright bench`), and the results are compared.
+For more or fewer rows and peers:
 
-    python benchmarks/gemm.py --rows f32:2048x1x128,f64:LARGE --threads 1,2 --peers numpy,torch,clang
+    python benchmarks/gemm.py --rows f32:2048x1x128,f64:LARGE --threads 1,2 --peers numpy,clang
 """
 
 from __future__ import annotations

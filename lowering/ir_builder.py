@@ -36,6 +36,7 @@ from .index_expression import (
     Quotient,
     Variable,
     conjuncts,
+    decide,
 )
 
 OperationT = TypeVar("OperationT", bound=Operation)
@@ -145,7 +146,16 @@ class IRBuilder:
         then: Callable[[], None],
         otherwise: Callable[[], None] | None,
     ) -> None:
-        """An affine.if (scf.if for a disjunction) whose bodies the two functions append."""
+        """An affine.if (scf.if for a disjunction) whose bodies the two functions append.
+
+        Where constants decide the condition, there is no branch.
+        """
+        decision = decide(condition)
+        if decision is not None:
+            chosen = then if decision else otherwise
+            if chosen is not None:
+                chosen()
+            return
         as_set = self.condition(condition)
         truth = self.truth(condition) if as_set is None else None
         end = scf.YieldOp if as_set is None else affine.YieldOp.get

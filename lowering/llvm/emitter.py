@@ -16,6 +16,7 @@ from .accumulation import accumulating_additions
 from .heap import Heap
 from .module import ModuleEmitter
 from .shifted_loads import ShiftedLoad, shifted_loads
+from .transposed_loads import TransposedLoads, transposed_loads
 from .types import I64, VOID, UnsupportedTypeError, check_layout, value_type
 
 
@@ -34,10 +35,10 @@ class FunctionEmitter:
     `slots` is positioned in its first block, where stack slots are made; `setup` between that and
     the body, where what happens once before the body goes. `once` is the block of loop IR that
     runs once per call, if there is one; `noalias` says that no two memrefs from outside share
-    memory. `loaded` has the vector loads of the block being emitted that have been emitted, which
-    need not be in order. `scopes` has, per open block of the loop IR, the memory that is freed at
-    its end (the first is for the end of the function); `allocations` finds it by its memref.
-    `streams` says that stores go past the caches, which others see after a fence only.
+    memory. `loaded` has the vector loads and gathers of the block being emitted that have been
+    emitted, which need not be in order. `scopes` has, per open block of the loop IR, the memory
+    that is freed at its end (the first is for the end of the function); `allocations` finds it by
+    its memref. `streams` says that stores go past the caches, which others see after a fence only.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class FunctionEmitter:
         self._accumulations: dict[Block, frozenset[Operation]] = {}
         self.loaded: set[Operation] = set()
         self._shifted_loads: dict[Block, Mapping[Operation, ShiftedLoad]] = {}
+        self._transposed_loads: dict[Block, Mapping[Operation, TransposedLoads]] = {}
         self.stack_bytes = 0
         self.scopes: list[list[ir.Value]] = [[]]
         self.allocations: dict[SSAValue, ir.Value] = {}
@@ -105,8 +107,17 @@ class FunctionEmitter:
         if block is None:
             return None
         if block not in self._shifted_loads:
-            self._shifted_loads[block] = shifted_loads(block)
+            self._shifted_loads[block] = shifted_loads(block, noalias=self.noalias)
         return self._shifted_loads[block].get(operation)
+
+    def transposed_loads(self, operation: Operation) -> TransposedLoads | None:
+        """The gathers of the block that read the same rows as this one, if that is cheaper."""
+        block = operation.parent
+        if block is None:
+            return None
+        if block not in self._transposed_loads:
+            self._transposed_loads[block] = transposed_loads(block, noalias=self.noalias)
+        return self._transposed_loads[block].get(operation)
 
     def block(self, name: str) -> ir.Block:
         """A new basic block at the end of the function."""

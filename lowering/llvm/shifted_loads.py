@@ -17,13 +17,11 @@ from dataclasses import dataclass
 
 from xdsl.dialects import affine
 from xdsl.dialects.builtin import AffineMapAttr, VectorType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineMap
 from xdsl.utils.hints import isa
 
-# All that a block may contain beside operations without side effects, for loads to be moved in it.
-_LOADS = (affine.VectorLoadOp, affine.LoadOp)
-_STORES = (affine.VectorStoreOp, affine.StoreOp)
+from .memory_versions import MemoryVersions
 
 
 @dataclass(frozen=True)
@@ -38,38 +36,25 @@ class ShiftedLoad:
     shift: int
 
 
-def shifted_loads(block: Block) -> Mapping[Operation, ShiftedLoad]:
-    """The loads of a block that can be put together from others of it."""
+def shifted_loads(block: Block, *, noalias: bool) -> Mapping[Operation, ShiftedLoad]:
+    """The loads of a block that can be put together from others of it.
+
+    `noalias` says that no two memrefs share memory.
+    """
     groups: defaultdict[Hashable, dict[int, affine.VectorLoadOp]] = defaultdict(dict)
-    writes: defaultdict[SSAValue, int] = defaultdict(int)
-    barriers = 0
+    versions = MemoryVersions(noalias=noalias)
     for operation in block.ops:
         if isinstance(operation, affine.VectorLoadOp):
             place = _place(operation)
             if place is not None:
                 subscripts, offset = place
-                memory = (operation.memref, writes[operation.memref], barriers)
-                key = (*memory, subscripts, operation.result.type)
+                key = (versions.now(operation.memref), subscripts, operation.result.type)
                 groups[key].setdefault(offset, operation)
-        elif isinstance(operation, _STORES):
-            writes[operation.memref] += 1
-        elif operation.regions or operation.name in _UNKNOWN_WRITES:
-            barriers += 1
+        versions.after(operation)
     result: dict[Operation, ShiftedLoad] = {}
     for loads in groups.values():
         result.update(_between(loads))
     return result
-
-
-_UNKNOWN_WRITES = frozenset(
-    f"{dialect}.{name}"
-    for dialect, names in {
-        "func": ("call",),
-        "memref": ("store", "copy", "alloc", "alloca", "dealloc"),
-        "vector": ("store", "maskedstore", "scatter"),
-    }.items()
-    for name in names
-)
 
 
 def _place(load: affine.VectorLoadOp) -> tuple[Hashable, int] | None:

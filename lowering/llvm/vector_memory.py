@@ -12,10 +12,13 @@ from xdsl.dialects import affine, vector
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
-from .emitter import FunctionEmitter, type_of
+from ...dialects.vector import GatherOp, ScatterOp
+from .emitter import FunctionEmitter, constant, type_of
 from .memory import affine_pointer, element_pointer, from_storage, load, store, to_storage
 from .module import Emitters
-from .types import I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
+from .transposed_loads import TransposedLoads, integers_of
+from .transposition import transpose
+from .types import I1, I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
 
 STREAMED_BYTES = 16
 """What streaming stores are made of, and aligned to: NumPy's arrays are aligned to no more."""
@@ -99,25 +102,47 @@ def _pointer(
 
 
 def emit_masked_load(emitter: FunctionEmitter, op: vector.MaskedLoadOp) -> None:
-    # With all lanes off, the address may be anywhere.
-    pointer = _pointer(emitter, op.base, op.indices, inbounds=False)
-    otherwise = emitter.value(op.pass_thru)
-    stored = to_storage(emitter, otherwise)
-    loaded = emitter.call_intrinsic(
-        "llvm.masked.load",
-        [pointer, ir.Constant(I32, _alignment(op, stored.type)), emitter.value(op.mask), stored],
-        stored.type,
-        [stored.type, POINTER],
-    )
-    emitter.values[op.result] = from_storage(emitter, loaded, otherwise.type)
+    _masked_load(emitter, op, op.base, op.indices, op.mask, op.pass_thru)
 
 
 def emit_masked_store(emitter: FunctionEmitter, op: vector.MaskedStoreOp) -> None:
-    pointer = _pointer(emitter, op.base, op.indices, inbounds=False)
-    stored = to_storage(emitter, emitter.value(op.value_to_store))
+    _masked_store(emitter, op, op.base, op.indices, op.mask, op.value_to_store)
+
+
+def _masked_load(
+    emitter: FunctionEmitter,
+    op: Operation,
+    base: SSAValue,
+    subscripts: Sequence[SSAValue],
+    mask: SSAValue,
+    otherwise: SSAValue,
+) -> None:
+    # With all lanes off, the address may be anywhere.
+    pointer = _pointer(emitter, base, subscripts, inbounds=False)
+    default = emitter.value(otherwise)
+    stored = to_storage(emitter, default)
+    loaded = emitter.call_intrinsic(
+        "llvm.masked.load",
+        [pointer, ir.Constant(I32, _alignment(op, stored.type)), emitter.value(mask), stored],
+        stored.type,
+        [stored.type, POINTER],
+    )
+    emitter.values[op.results[0]] = from_storage(emitter, loaded, default.type)
+
+
+def _masked_store(
+    emitter: FunctionEmitter,
+    op: Operation,
+    base: SSAValue,
+    subscripts: Sequence[SSAValue],
+    mask: SSAValue,
+    value: SSAValue,
+) -> None:
+    pointer = _pointer(emitter, base, subscripts, inbounds=False)
+    stored = to_storage(emitter, emitter.value(value))
     emitter.call_intrinsic(
         "llvm.masked.store",
-        [stored, pointer, ir.Constant(I32, _alignment(op, stored.type)), emitter.value(op.mask)],
+        [stored, pointer, ir.Constant(I32, _alignment(op, stored.type)), emitter.value(mask)],
         VOID,
         [stored.type, POINTER],
     )
@@ -141,7 +166,23 @@ def _pointers(emitter: FunctionEmitter, op: Operation) -> tuple[ir.Value, Sequen
     return addresses, emitter.all_values((mask, value))
 
 
-def emit_gather(emitter: FunctionEmitter, op: Operation) -> None:
+def _is_contiguous(offsets: SSAValue) -> bool:
+    """Whether the lanes of a gather or scatter are neighbouring elements."""
+    known = integers_of(offsets)
+    return known is not None and known == tuple(range(len(known)))
+
+
+def emit_gather(emitter: FunctionEmitter, op: GatherOp) -> None:
+    if op in emitter.loaded:
+        return
+    emitter.loaded.add(op)
+    group = emitter.transposed_loads(op)
+    if group is not None:
+        _emit_transposed(emitter, op, group)
+        return
+    if _is_contiguous(op.index_vec):
+        _masked_load(emitter, op, op.base, op.indices, op.mask, op.pass_thru)
+        return
     addresses, (mask, otherwise) = _pointers(emitter, op)
     stored = to_storage(emitter, otherwise)
     loaded = emitter.call_intrinsic(
@@ -150,10 +191,49 @@ def emit_gather(emitter: FunctionEmitter, op: Operation) -> None:
         stored.type,
         [stored.type, addresses.type],
     )
-    emitter.values[op.results[0]] = from_storage(emitter, loaded, otherwise.type)
+    emitter.values[op.result] = from_storage(emitter, loaded, otherwise.type)
 
 
-def emit_scatter(emitter: FunctionEmitter, op: Operation) -> None:
+def _emit_transposed(emitter: FunctionEmitter, op: GatherOp, group: TransposedLoads) -> None:
+    """Loads the rows of a group of gathers, one of which is `op`, and transposes them."""
+    kind = type_of(op.result)
+    alignment = _alignment(op, kind)
+    pointer = _pointer(emitter, op.base, op.indices, inbounds=False)
+    back = group.gathers.index(op)
+    width = len(group.gathers)
+    zero = ir.Constant(kind, None)
+    rows: list[ir.Value] = []
+    for offset, is_active in zip(group.offsets, group.active, strict=True):
+        if not is_active:
+            rows.append(zero)
+            continue
+        place = emitter.builder.gep(
+            pointer, [constant(offset - back)], source_etype=scalar_type(kind)
+        )
+        rows.append(_first_elements(emitter, place, kind, width, alignment))
+    columns = transpose(emitter, rows)
+    for gather, column in zip(group.gathers, columns, strict=False):
+        emitter.values[gather.result] = column
+        emitter.loaded.add(gather)
+
+
+def _first_elements(
+    emitter: FunctionEmitter, pointer: ir.Value, kind: ir.Type, width: int, alignment: int
+) -> ir.Value:
+    """A vector of which only the first `width` elements are loaded; the others are zero."""
+    assert isinstance(kind, ir.VectorType)
+    if width == kind.count:
+        return load(emitter, pointer, kind, alignment)
+    lanes = [ir.Constant(I1, int(lane < width)) for lane in range(kind.count)]
+    mask = ir.Constant(ir.VectorType(I1, kind.count), lanes)
+    arguments = [pointer, ir.Constant(I32, alignment), mask, ir.Constant(kind, None)]
+    return emitter.call_intrinsic("llvm.masked.load", arguments, kind, [kind, POINTER])
+
+
+def emit_scatter(emitter: FunctionEmitter, op: ScatterOp) -> None:
+    if _is_contiguous(op.index_vec):
+        _masked_store(emitter, op, op.base, op.indices, op.mask, op.value_to_store)
+        return
     addresses, (mask, value) = _pointers(emitter, op)
     stored = to_storage(emitter, value)
     emitter.call_intrinsic(

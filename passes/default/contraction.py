@@ -18,6 +18,7 @@ from ..scaled_loads import scaled_load
 from ..schedule import Schedule
 from ..schedule_tree import Loop, Tree, chain, statements
 from ..transformation import TransformationError
+from ..transformations.interchange import Interchange
 from ..transformations.pack import Pack
 from ..transformations.parallel import Parallel
 from ..transformations.tile import Tile
@@ -45,6 +46,9 @@ REUSES_WORTH_A_COPY = 2
 
 LEAST_LANES = 0.5
 """The part of a vector that must be used."""
+
+STREAMS = 16
+"""So many rows of a matrix come from memory side by side without waiting for each other."""
 
 NEAR = 64 * 4096
 """Bytes of an operand whose rows need no copy: so many pages are found at once."""
@@ -186,7 +190,9 @@ class ContractionPlan(Steps):
         extents = found.extents
         self.depth = prod(extents[name] for name in found.terms)
         vectors = ceil(extents[found.vector] / self.lanes)
-        self.tile = tile or register_tile(extents[found.rows], vectors, self.depth, schedule.target)
+        self.tile = tile or register_tile(
+            extents[found.rows], vectors, self.depth, schedule.target, self._tallest()
+        )
         self.width = self.tile.vectors * self.lanes
         cycles = prod(extents.values()) / self.lanes / 2
         self.threads = request.threads if cycles >= PARALLEL_CYCLES else 1
@@ -225,6 +231,18 @@ class ContractionPlan(Steps):
             parallel = found.others[0] if self.share == 1 else outer[0]
             self.step(Parallel((self.name(parallel),)))
         return self.schedule
+
+    def _tallest(self) -> int | None:
+        """How many rows of the result a register tile may have at most, if that is limited.
+
+        Each is a row of an operand that comes from memory, where that is too large for a cache.
+        """
+        largest = max((self.facts.bytes(a.array) for a in self.found.broadcast), default=0)
+        return (
+            STREAMS
+            if largest > self.schedule.target.caches[max(self.schedule.target.caches)]
+            else None
+        )
 
     def _goes_by_rows(self) -> bool:
         """Whether threads and tiles take whole rows of the result instead of panels.
@@ -302,11 +320,17 @@ class ContractionPlan(Steps):
         panels = tuple(self.width if k == cut else 0 for k in range(rank))
         name = access.array.name
         self.step(Pack((self.name(loop),), name, order, panels))
-        copy = f"pack_{name}"
-        subscript = f"{copy}.{name}{cut}"
-        self.step(Tile((subscript,), (self.width,)))
-        self.step(Unroll((subscript,)))
-        self.step(Vectorize((subscript,), self.lanes))
+        copied = [f"pack_{name}.{name}{k}" for k in range(rank)]
+        tiled, sizes = [copied[cut]], [self.width]
+        if cut != rank - 1:
+            # Blocks of neighbouring columns are transposed in registers.
+            tiled, sizes = [copied[cut], copied[-1]], [self.width, self.lanes]
+            if cut != rank - 2:
+                others = [copied[k] for k in range(cut + 1, rank - 1)]
+                self.step(Interchange((*others, *tiled)))
+        self.step(Tile(tuple(tiled), tuple(sizes)))
+        self.step(Unroll(tuple(tiled)))
+        self.step(Vectorize((copied[cut],), self.lanes))
 
     def _pack_rows(self, access: Access, loop: str, *, scaled: bool) -> None:
         """Copies an operand of which single elements are used, so that its rows lie together."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from math import inf, log, prod
+from math import inf, log, log2, prod
 
 import islpy as isl
 from xdsl.dialects import arith, math
@@ -25,6 +25,9 @@ from .request import Request
 
 GUARD = 2.0
 """Cycles for the conditions of statements that share a loop, but not all of its iterations."""
+
+FEWEST_COLUMNS = 0.25
+"""Gathers of neighbouring columns are done together from so many on, as a share of their rows."""
 
 CYCLES: dict[type[Operation], float] = {
     arith.DivfOp: 8.0,
@@ -191,12 +194,34 @@ class _Estimator:
             direction = statement.direction(loops, loop)
             stride = 1 if direction is None else statement.stride(access, direction, self.facts)
             if loop is vector:
-                cost *= 1.0 if stride in (0, 1) else lanes
+                is_gather = stride not in (0, 1)
+                cost *= self._gathering(access, statement, loops, trips, lanes) if is_gather else 1
             elif stride == 0 and (loop is innermost or loop.unroll == 0):
                 cost /= max(1.0, count)
             elif stride == 0 and loop.unroll:
                 cost /= min(loop.unroll, max(1.0, count))
         return cost
+
+    def _gathering(
+        self,
+        access: Access,
+        statement: StatementFacts,
+        loops: tuple[Loop, ...],
+        trips: tuple[float, ...],
+        lanes: float,
+    ) -> float:
+        """What a vector of elements from as many rows costs: an access to each one, as a rule.
+
+        Where neighbouring columns are read together, rows are loaded and transposed.
+        """
+        columns = 1.0
+        for loop, count in zip(loops, trips, strict=True):
+            direction = statement.direction(loops, loop) if loop.unroll == 0 else None
+            if direction is not None and statement.stride(access, direction, self.facts) == 1:
+                columns = max(columns, min(lanes, count))
+        if access.kind is AccessKind.WRITE or columns < max(2.0, FEWEST_COLUMNS * lanes):
+            return lanes
+        return lanes / columns + log2(lanes)
 
     def _latency(
         self, statement: StatementFacts, loops: tuple[Loop, ...], vector: Loop | None

@@ -5,12 +5,16 @@ from __future__ import annotations
 from math import ceil
 
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, leaves
+from ..schedule_tree import Leaf, Loop, Tree, chain, leaves
 from ..transformation import TransformationError
+from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel
 from ..transformations.rfactor import Rfactor
 from ..transformations.strip_mine import StripMine
+from ..transformations.tile import Tile
+from ..transformations.unroll import Unroll
 from ..transformations.unroll_and_jam import UnrollAndJam
+from ..transformations.vectorize import Vectorize
 from .request import Request
 from .vector_parallel import PARALLEL_WORK
 
@@ -25,16 +29,25 @@ def matrix_vector(schedule: Schedule, nest: Tree, request: Request) -> Schedule 
     """Streams several rows at once, which share what is loaded of vectors; threads take rows.
 
     Where threads would add to the same vector, each has its own, which are summed up in the end.
-    The innermost loop is left to LLVM, which makes vectors of it.
+    The innermost loop is left to LLVM, which makes vectors of it; where the terms of a sum must
+    keep their order, rows run in the lanes of vectors instead. Loops of one iteration go outside.
 
     for i:                      parallel for strips of 4 rows i:
       for j:                      for j:
         x[i] += A[i, j] * y[j]      for i in strip: x[i] += A[i, j] * y[j]
     """
-    if not isinstance(nest, Loop) or not _streams_rows(schedule, nest, request):
+    if not isinstance(nest, Loop):
+        return None
+    schedule, outer, nest = _without_single_iterations(schedule, nest, request)
+    if not _streams_rows(schedule, outer, nest, request):
         return None
     statement = next(iter(nest.schedule))
-    if request.threads > 1 and _work(nest, schedule, request) >= PARALLEL_WORK:
+    has_work = _work(nest, schedule, request) >= PARALLEL_WORK
+    if not schedule.reassociate:
+        in_lanes = _in_lanes(schedule, outer, nest, request, threads=has_work)
+        if in_lanes is not None:
+            return in_lanes
+    if request.threads > 1 and has_work:
         threaded = _on_threads(schedule, statement, nest, request)
         if threaded is not None:
             return threaded
@@ -42,7 +55,69 @@ def matrix_vector(schedule: Schedule, nest: Tree, request: Request) -> Schedule 
     return None if jammed is None else jammed[0]
 
 
-def _streams_rows(schedule: Schedule, nest: Loop, request: Request) -> bool:
+def _without_single_iterations(
+    schedule: Schedule, nest: Loop, request: Request
+) -> tuple[Schedule, tuple[Loop, ...], Loop]:
+    """Loops of a perfect nest that have one iteration, outside; these, and the nest in them."""
+    loops = chain(nest)
+    statements = [request.facts(schedule.scop).statements[name] for name in nest.schedule]
+    trips = [
+        max(counts) for counts in zip(*(each.trips(loops) for each in statements), strict=True)
+    ]
+    single = [loop for loop, count in zip(loops, trips, strict=True) if count <= 1]
+    several = [loop for loop in loops if loop not in single]
+    if not single or not several:
+        return schedule, (), nest
+    order = tuple(schedule.short_name(loop) for loop in (*single, *several))
+    try:
+        found = schedule.apply(Interchange(order))
+    except TransformationError:
+        return schedule, (), nest
+    statement = next(iter(nest.schedule))
+    around = tuple(found.loop(f"{statement}.{loop.name}") for loop in (*single, several[0]))
+    return found, around[:-1], around[-1]
+
+
+def _in_lanes(
+    schedule: Schedule, outer: tuple[Loop, ...], nest: Loop, request: Request, *, threads: bool
+) -> Schedule | None:
+    """One sum per row, with neighbouring rows in the lanes of vectors; None where it is not so.
+
+    Square blocks of the matrix are transposed in registers.
+
+    for i: for j: S     ->      for it: for jt: for j in jt: vector i in it: S
+    """
+    loops = chain(nest)
+    if len(loops) != 2 or not isinstance(loops[1].body, Leaf):
+        return None
+    name = loops[1].body.statement
+    accumulation = schedule.dependences.accumulations.get(name)
+    if accumulation is None:
+        return None
+    facts = request.facts(schedule.scop)
+    statement = facts.statements[name]
+    directions = [statement.direction((*outer, *loops), loop) for loop in loops]
+    strides = [d and statement.stride(accumulation.store, d, facts) for d in directions]
+    lanes = schedule.target.lanes(accumulation.store.array.element_type)
+    if strides != [1, 0] or min(statement.trips((*outer, *loops))[-2:]) < lanes:
+        return None
+    rows, terms = (f"{name}.{loop.name}" for loop in loops)
+    tile = Tile((rows, terms), (lanes, lanes))
+    try:
+        blocks, _ = tile.new_loops(schedule)
+        result = schedule.apply_all(
+            [tile, Interchange((terms, rows)), Unroll((terms, rows)), Vectorize((rows,), lanes)]
+        )
+        if threads and request.threads > 1:
+            result = result.apply(Parallel((f"{name}.{blocks}",)))
+    except TransformationError:
+        return None
+    return result
+
+
+def _streams_rows(
+    schedule: Schedule, around: tuple[Loop, ...], nest: Loop, request: Request
+) -> bool:
     """Whether some statement walks along rows of a matrix, the next row in the outer loop.
 
     There must be two loops around it and at most two around any, enough rows, and in each something
@@ -50,12 +125,13 @@ def _streams_rows(schedule: Schedule, nest: Loop, request: Request) -> bool:
     """
     facts = request.facts(schedule.scop)
     found = False
-    for leaf, loops in leaves(nest, ()):
+    for leaf, loops in leaves(nest, around):
         statement = facts.statements[leaf.statement]
-        if len(loops) > 2:
+        inner = loops[len(around) :]
+        if len(inner) > 2:
             return False
-        if len(loops) == 2 and statement.trips(loops)[0] >= 2 * ROWS:
-            across, along = (statement.direction(loops, loop) for loop in loops)
+        if len(inner) == 2 and statement.trips(loops)[-2] >= 2 * ROWS:
+            across, along = (statement.direction(loops, loop) for loop in inner)
             if across is None or along is None:
                 return False
             strides = [

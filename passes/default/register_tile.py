@@ -26,21 +26,27 @@ class RegisterTile:
     vectors: int
 
 
-def register_tile(rows: int, vectors: int, depth: int, target: Target) -> RegisterTile:
+def register_tile(
+    rows: int, vectors: int, depth: int, target: Target, tallest: int | None = None
+) -> RegisterTile:
     """The block with which a result of `rows` x `vectors` vectors takes the fewest cycles.
 
     Each step of a sum of `depth` terms loads one row of vectors and broadcasts one element per row.
     Blocks at the edges are smaller, so the extents decide as much as the number of registers does.
+    They have at most `tallest` rows.
     """
-    return _best(rows, vectors, depth, target.vector_registers, target.speeds.latency)
+    tallest = min(rows, tallest or rows)
+    return _best(rows, vectors, depth, target.vector_registers, target.speeds.latency, tallest)
 
 
 @cache
-def _best(rows: int, vectors: int, depth: int, registers: int, latency: int) -> RegisterTile:
+def _best(
+    rows: int, vectors: int, depth: int, registers: int, latency: int, tallest: int
+) -> RegisterTile:
     candidates = [
         RegisterTile(height, width)
         for width in range(1, min(WIDEST, vectors) + 1)
-        for height in range(1, min(rows, (registers - ADDRESSING - width) // width) + 1)
+        for height in range(1, min(tallest, (registers - ADDRESSING - width) // width) + 1)
     ]
     return min(
         candidates, key=lambda tile: (_cycles(tile, rows, vectors, depth, latency), -tile.rows)

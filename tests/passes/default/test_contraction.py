@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.machine_code import NUMPY_TYPES
 from support.reference_runs import check_run, function_of
 
 import loopwright
@@ -170,3 +171,32 @@ def test_parts_are_even() -> None:
     assert even_size(1000, 384, 4) == 336
     assert even_size(10, 384, 4) == 12
     assert even_size(48, 16, 16) == 16
+
+
+@pytest.mark.parametrize("element", ["f32", "f64"])
+@pytest.mark.parametrize(
+    "extents",
+    [(250, 70, 190), (65, 49, 63), (40, 33, 17), (100, 100, 5), (100, 64, 1), (33, 1, 90)],
+)
+def test_panels_are_transposed_in_registers(element: str, extents: tuple[int, int, int]) -> None:
+    m, n, k = extents
+    function = einsum("ik,jk->ij", "ijk", element)
+    kernel = function.compile(threads=1)
+    rng = np.random.default_rng(2)
+    kind = NUMPY_TYPES[element]
+    a, b, c = (rng.integers(-4, 5, shape).astype(kind) for shape in ((m, k), (n, k), (m, n)))
+    expected = c + a @ b.T
+    kernel(m, n, k, a, b, c)
+    np.testing.assert_array_equal(c, expected)
+    if min(extents) >= 49:
+        assert "order=0,1" in str(kernel.schedule)
+        assert "masked.gather" not in kernel.llvm_ir
+
+
+def test_few_rows_stream_from_memory() -> None:
+    function = einsum("ik,kj->ij", "ijk", "f32")
+    near = scheduled(function, {"ni": 1024, "nj": 16, "nk": 2000}, 1)
+    far = scheduled(function, {"ni": 1024, "nj": 16, "nk": 500_000}, 1)
+    assert near is not None and far is not None
+    assert "sizes=16,16" in str(far)
+    assert "sizes=16,16" not in str(near)

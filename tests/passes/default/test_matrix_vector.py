@@ -65,3 +65,30 @@ def test_few_rows_of_a_wide_matrix() -> None:
     function.compile(chosen, threads=2, fast_math=True)(31, 9, a, s, q, p, r)
     np.testing.assert_allclose(s, r @ a)
     np.testing.assert_allclose(q, a @ p)
+
+
+@pytest.mark.parametrize("fast_math", [False, True])
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("rows", "terms"), [(2048, 128), (2047, 131), (517, 400), (9, 6000)])
+def test_product_with_a_matrix_of_one_column(
+    fast_math: bool, threads: int, rows: int, terms: int
+) -> None:
+    entry = catalogue()["gemm/gemm"]
+    function = function_of("gemm/gemm")
+    sizes = {"M": rows, "N": 1, "K": terms}
+    c, a, b = (array.create("f32", sizes) for array in entry.arrays)
+    expected = c + a @ b
+    kernel = function.compile(threads=threads, fast_math=fast_math)
+    kernel(rows, 1, terms, c, a, b)
+    np.testing.assert_array_equal(c, expected)
+
+
+def test_sums_that_keep_their_order_run_in_lanes() -> None:
+    function = function_of("gemm/gemm")
+    sizes = infer_extents(function.scop, {"M": 2048, "N": 1, "K": 128})
+    ordered = default_schedule(function.scop, sizes, threads=1)
+    lanes = ordered.target.lanes(function.scop.arrays[0].element_type)
+    assert str(ordered).startswith("interchange{loops=j,i,k}")
+    assert f"vectorize{{loops=i width={lanes}}}" in str(ordered)
+    relaxed = default_schedule(function.scop, sizes, threads=1, reassociate=True)
+    assert str(relaxed) == "interchange{loops=j,i,k},unroll-and-jam{loops=i factor=4}"

@@ -1,0 +1,55 @@
+"""What is known of the contents of memory along a block of loop IR."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping
+
+from xdsl.dialects import memref
+from xdsl.ir import Operation, SSAValue
+
+_STORES: Mapping[str, int] = {
+    "affine.store": 1,
+    "affine.vector_store": 1,
+    "memref.store": 1,
+    "vector.store": 1,
+    "vector.maskedstore": 0,
+    "vector.scatter": 0,
+}
+"""Which operand of an operation is the one memref that it writes."""
+
+_UNKNOWN_WRITES = frozenset(
+    ("func.call", "memref.copy", "memref.alloc", "memref.alloca", "memref.dealloc")
+)
+
+
+class MemoryVersions:
+    """Versions of what memrefs hold: where they are equal, so are the contents.
+
+    `noalias` says that no two memrefs share memory.
+    """
+
+    def __init__(self, *, noalias: bool) -> None:
+        self._noalias = noalias
+        self._writes: defaultdict[SSAValue, int] = defaultdict(int)
+        self._barriers = 0
+
+    def now(self, value: SSAValue) -> Hashable:
+        """The version of a memref after the operations so far."""
+        memory = _original(value)
+        return memory, self._writes[memory], self._barriers
+
+    def after(self, operation: Operation) -> None:
+        """Goes on to behind an operation."""
+        stored = _STORES.get(operation.name)
+        if stored is not None and self._noalias:
+            self._writes[_original(operation.operands[stored])] += 1
+        elif stored is not None or operation.regions or operation.name in _UNKNOWN_WRITES:
+            self._barriers += 1
+
+
+def _original(value: SSAValue) -> SSAValue:
+    """The memref that casts were made of."""
+    while isinstance(value.owner, memref.CastOp):
+        value = value.owner.source
+    return value

@@ -1,0 +1,164 @@
+"""Gathers of neighbouring columns, as loads of rows that are transposed in registers.
+
+A gather takes about a cycle per lane. Where a block gathers several neighbouring columns of the
+same rows, as an unrolled copy loop does that transposes, it takes a load per row and about as many
+shuffles per row as a vector has lanes in powers of two:
+
+    a = gather A[i ... i + 3][j]              r0 = load A[i][j ... j + 3]
+    b = gather A[i ... i + 3][j + 1]          r1 = load A[i + 1][j ... j + 3]
+    c = gather A[i ... i + 3][j + 2]    ->    r2 = load A[i + 2][j ... j + 3]
+    d = gather A[i ... i + 3][j + 3]          r3 = load A[i + 3][j ... j + 3]
+                                              a, b, c, d = transpose r0, r1, r2, r3
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects import vector as xdsl_vector
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    Float32Type,
+    Float64Type,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from ...dialects.vector import ConstantMaskOp, GatherOp
+from ..accesses import Numbering
+from .memory_versions import MemoryVersions
+
+LANE_COUNTS = (4, 8, 16)
+"""Vectors that are transposed: as many rows, powers of two."""
+
+FEWEST_COLUMNS = 0.25
+"""Columns, as a share of the rows, from which on loading rows is worth it."""
+
+ELEMENT_BITS = (32, 64)
+
+REGISTER_BITS = 512
+"""Wider vectors are left alone."""
+
+
+@dataclass(frozen=True)
+class TransposedLoads:
+    """Gathers of the columns `first`, `first + 1` ... of the same rows, at most as many as lanes.
+
+    The row of lane k starts `offsets[k]` elements behind the place of a gather; lanes that are not
+    `active` are zero.
+    """
+
+    gathers: tuple[GatherOp, ...]
+    offsets: tuple[int, ...]
+    active: tuple[bool, ...]
+
+
+def transposed_loads(block: Block, *, noalias: bool) -> Mapping[Operation, TransposedLoads]:
+    """The gathers of a block that are better done together, each with its group.
+
+    `noalias` says that no two memrefs share memory.
+    """
+    groups: defaultdict[Hashable, dict[int, GatherOp]] = defaultdict(dict)
+    lanes: dict[Hashable, tuple[tuple[int, ...], tuple[bool, ...]]] = {}
+    versions = MemoryVersions(noalias=noalias)
+    numbering = Numbering()
+    for operation in block.ops:
+        if isinstance(operation, GatherOp):
+            known = _lanes(operation)
+            if known is not None:
+                *outer, last = (numbering.index(value) for value in operation.indices)
+                row = (*outer, last - last.constant)
+                key = (versions.now(operation.base), row, known, operation.result.type)
+                lanes[key] = known
+                groups[key].setdefault(last.constant, operation)
+        versions.after(operation)
+    result: dict[Operation, TransposedLoads] = {}
+    for key, columns in groups.items():
+        offsets, active = lanes[key]
+        for run in _runs(sorted(columns), len(offsets)):
+            group = TransposedLoads(tuple(columns[column] for column in run), offsets, active)
+            result.update(dict.fromkeys(group.gathers, group))
+    return result
+
+
+def _runs(columns: Sequence[int], rows: int) -> list[list[int]]:
+    """Neighbouring columns, in groups of at most as many as there are rows, and of enough."""
+    runs: list[list[int]] = []
+    for column in columns:
+        if runs and runs[-1][-1] == column - 1 and len(runs[-1]) < rows:
+            runs[-1].append(column)
+        else:
+            runs.append([column])
+    return [run for run in runs if len(run) >= max(2, FEWEST_COLUMNS * rows)]
+
+
+def _lanes(gather: GatherOp) -> tuple[tuple[int, ...], tuple[bool, ...]] | None:
+    """The offset of every lane and whether it is active; None if that is not known or suitable."""
+    kind = gather.result.type
+    assert isa(kind, VectorType[Attribute])
+    bits = _bits(kind.element_type)
+    count = kind.get_shape()[0]
+    if count not in LANE_COUNTS or bits not in ELEMENT_BITS or count * bits > REGISTER_BITS:
+        return None
+    offsets, active = integers_of(gather.index_vec), lanes_of(gather.mask)
+    if offsets is None or active is None:
+        return None
+    if not all(active) and not _is_zero(gather.pass_thru):
+        return None
+    return offsets, active
+
+
+def _bits(element: Attribute) -> int | None:
+    match element:
+        case Float32Type():
+            return 32
+        case Float64Type():
+            return 64
+        case IntegerType():
+            return element.width.data
+        case _:
+            return None
+
+
+def integers_of(value: SSAValue) -> tuple[int, ...] | None:
+    """The elements of a constant vector of integers; None if it is none."""
+    match value.owner:
+        case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as elements):
+            numbers = elements.get_values()
+            return tuple(number for number in numbers if isinstance(number, int)) or None
+        case _:
+            return None
+
+
+def lanes_of(mask: SSAValue) -> tuple[bool, ...] | None:
+    """Which lanes a mask leaves on; None if that is not constant."""
+    assert isa(mask.type, VectorType[Attribute])
+    count = mask.type.get_shape()[0]
+    match mask.owner:
+        case arith.ConstantOp():
+            numbers = integers_of(mask)
+            return None if numbers is None else tuple(map(bool, numbers))
+        case ConstantMaskOp() as constant:
+            (size,) = constant.mask_dim_sizes.get_values()
+        case xdsl_vector.CreateMaskOp() as created:
+            owner = created.mask_dim_sizes[0].owner
+            if not isinstance(owner, arith.ConstantOp) or not isinstance(owner.value, IntegerAttr):
+                return None
+            size = owner.value.value.data
+        case _:
+            return None
+    return tuple(lane < size for lane in range(count))
+
+
+def _is_zero(value: SSAValue) -> bool:
+    match value.owner:
+        case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as elements):
+            return not any(elements.get_values())
+        case _:
+            return False
