@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import loopwright
 from loopwright.passes.target import Target
 
+os.environ["OPENBLAS_THREAD_TIMEOUT"] = "20"  # idle threads take cores from other versions
 if "avx512f" in Target.host().features:  # before NumPy is loaded: see docs/measuring.md
     os.environ["OPENBLAS_CORETYPE"] = "SkylakeX"
 
@@ -23,6 +24,9 @@ import numpy as np
 
 from loopwright.kernels.catalogue import catalogue
 from loopwright.kernels.references import REFERENCES
+
+SETTLES = 0.02
+"""Seconds until threads that wait for work have gone to sleep."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ def run(demonstration: Demonstration, threads: int, repetitions: int) -> None:
     for repetition in range(repetitions + 1):
         for name, version in versions.items():
             arguments = entry.arguments(demonstration.size)
+            time.sleep(SETTLES)
             start = time.perf_counter()
             version(*arguments)
             if repetition > 0:

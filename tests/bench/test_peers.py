@@ -142,3 +142,39 @@ def test_libraries_that_are_not_installed_have_no_variants(monkeypatch: pytest.M
     monkeypatch.setattr(python.importlib.util, "find_spec", lambda name: None)
     assert list(python.variants("numpy", [1], python.Workers())) == []
     assert not python.installed("numpy")
+
+
+def test_onednn_adds_a_product() -> None:
+    pytest.importorskip("torch")
+    assert python.installed("onednn")
+    workers = python.Workers()
+    try:
+        (variant,) = python.variants("onednn", [1], workers)
+        for size in ("MINI", {"M": 5, "N": 1, "K": 3}, {"M": 7, "N": 9, "K": 1}):
+            prepared = variant.prepare(Case(catalogue()["gemm/gemm"], size))
+            assert prepared.time() >= 0 and prepared.time() >= 0
+            entry = catalogue()["gemm/gemm"]
+            expected = entry.arguments(size)
+            reference(entry)(*expected)
+            np.testing.assert_array_equal(
+                prepared.outputs()["C"], entry.output_arrays(expected)["C"]
+            )
+        with pytest.raises(NotApplicable, match="no operator"):
+            variant.prepare(Case(catalogue()["polybench/atax"], "MINI"))
+    finally:
+        workers.close()
+
+
+def test_workers_can_be_told_to_unset_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "NoSuchProcessor")
+    seen: dict[str, str] = {}
+
+    def start(command: list[str], **options: Any) -> Any:
+        seen.update(options["env"])
+        raise OSError
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    with pytest.raises(OSError):
+        python.Client("numpy", 2, {"OPENBLAS_CORETYPE": None, "OTHER": "1"})
+    assert "OPENBLAS_CORETYPE" not in seen
+    assert seen["OTHER"] == "1" and seen["OPENBLAS_NUM_THREADS"] == "2"

@@ -38,8 +38,10 @@ _THREAD_VARIABLES = (
 # Kernels of OpenBLAS for processors with these features, to be tried beside its own choice.
 _CORE_TYPES = {"avx512f": "SkylakeX", "avx2": "Haswell"}
 _PROBE = ("gemm/gemm", "256x256x2048")
-# OpenBLAS's threads look for work for 2 ** 26 ticks of the clock before they sleep, 26 ms here.
-_SETTLES = 0.05
+_SETTLES = 0.02
+# After a call, OpenBLAS's threads look for work for 0.1 s, on cores that others then want; with
+# this setting for 3 ms, which is long enough from one call to the next.
+_SOON_ASLEEP = {"OPENBLAS_THREAD_TIMEOUT": "20"}
 _USE_BLAS = ("numpy", "scipy")
 # What the environment may say about OpenBLAS's kernels and their blocks.
 _BLAS_VARIABLES = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
@@ -55,6 +57,7 @@ class Client:
         wanted = {
             **os.environ,
             **dict.fromkeys(_THREAD_VARIABLES, str(threads)),
+            **_SOON_ASLEEP,
             **environment,
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         }

@@ -8,7 +8,7 @@ roofline (see 'loopwright machine') that was reached, "speed-up" is against the 
 on one thread; a spread (interquartile range / median) with a star is not steady.
 
 Peers: clang and gcc (the original loops as C, with -O3 -march=native, with and without -ffast-math,
-with -fopenmp on the outermost parallel loop), polly, numpy, scipy, torch, numba, halide.
+with -fopenmp on the outermost parallel loop), polly, numpy, scipy, torch, numba, halide, onednn.
 
 examples:
   loopwright bench polybench --size MINI,SMALL
