@@ -175,7 +175,10 @@ def best_blas() -> Environment:
     features = Target.host().features
     known = [core for feature, core in _CORE_TYPES.items() if feature in features]
     unset: Environment = dict.fromkeys(_BLAS_VARIABLES)
-    choices = [unset, *({**unset, "OPENBLAS_CORETYPE": core} for core in known[:1])]
+    choices: list[Environment] = [
+        unset,
+        *({**unset, "OPENBLAS_CORETYPE": core} for core in known[:1]),
+    ]
     if any(name in os.environ for name in _BLAS_VARIABLES):
         choices.append(_AS_IT_IS)
     if len(choices) == 1:

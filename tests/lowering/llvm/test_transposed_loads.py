@@ -86,7 +86,7 @@ def test_lanes_that_are_off_are_zero_and_not_loaded(kind: str) -> None:
     address = start + mmap.PAGESIZE - used * whole.itemsize
     # The function sees a larger array, of which it must not touch more.
     memory = (ctypes.c_char * (ROWS * PITCH * whole.itemsize)).from_address(address)
-    a = np.frombuffer(memory, element).reshape(ROWS, PITCH)
+    a = np.frombuffer(memoryview(memory), element).reshape(ROWS, PITCH)
     code("f", 0, a, b)
     np.testing.assert_array_equal(b[:6, :5], rows.T)
     assert not b[:, 5:].any()

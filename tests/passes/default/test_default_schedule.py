@@ -49,7 +49,9 @@ def test_loops_that_run_once_are_no_vector_and_no_parallel_loops() -> None:
     scop = function_of("gemm/gemm").scop
     sizes = infer_extents(scop, {"M": 2048, "N": 1, "K": 128})
     chosen = default_schedule(scop, sizes, threads=2, reassociate=True)
-    assert str(chosen) == "parallel{loops=i}"
+    assert str(chosen) == (
+        "interchange{loops=j,i,k},unroll-and-jam{loops=i factor=4},parallel{loops=it}"
+    )
     exact = default_schedule(scop, sizes, threads=2)
     assert not any(
         loop.name == "j" and (loop.parallel or loop.vector) for loop in loops(exact.tree)
