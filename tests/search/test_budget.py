@@ -1,0 +1,100 @@
+"""Searches that run candidates, with an evaluator whose answers are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import log
+
+import pytest
+from support.searching import Wishes, task
+
+from loopwright.passes.default.request import Request
+from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.schedule import Schedule
+from loopwright.passes.search.beam import BeamSearch
+from loopwright.passes.search.confirming import default_of
+from loopwright.passes.search.correction import Correction
+from loopwright.passes.search.hybrid import HybridSearch
+from loopwright.passes.search.ledger import Ledger
+from loopwright.passes.search.mcts import MonteCarloSearch
+from loopwright.passes.search.searching import search
+
+
+class Runs:
+    """Answers like a machine would, by a rule."""
+
+    def __init__(self, rule: Callable[[Schedule], float]) -> None:
+        self._rule = rule
+        self.asked: list[str] = []
+
+    def measure(self, request: Request, schedules: Sequence[Schedule]) -> list[float]:
+        self.asked += map(str, schedules)
+        return [self._rule(schedule) for schedule in schedules]
+
+
+def likes_tiles(schedule: Schedule) -> float:
+    """What the model does not know: tiles are what counts, and what it likes is slow."""
+    return 3.0 if "tile{" in str(schedule) else 0.5
+
+
+@pytest.mark.parametrize(
+    "how", [HybridSearch(beam=2, batches=2), BeamSearch(beam=2, execution=True)]
+)
+def test_what_was_measured_counts(how: HybridSearch | BeamSearch) -> None:
+    runs = Runs(likes_tiles)
+    result = search(how, task(Wishes()).with_evaluator(runs))
+    assert result.measured == 3.0
+    assert "tile{" in str(result.best)
+
+
+def test_monte_carlo_runs_its_best() -> None:
+    runs = Runs(lambda schedule: 2.0 if "parallel" in str(schedule) else 0.1)
+    how = MonteCarloSearch(iterations=15, measured=5)
+    result = search(how, task(Wishes()).with_evaluator(runs))
+    assert result.measured == 2.0
+    assert len(set(runs.asked)) <= 5 + 1
+
+
+def test_nothing_replaces_the_default_schedule_that_is_not_faster() -> None:
+    given = task(Wishes())
+    default = str(default_of(Ledger(given)))
+    runs = Runs(lambda schedule: 2.0 if str(schedule) == default else 1.9)
+    result = search(HybridSearch(beam=2, batches=1), given.with_evaluator(runs))
+    assert str(result.best) == default
+    assert result.default == result.measured == 2.0
+
+
+def test_what_cannot_be_run_is_not_chosen() -> None:
+    given = task(Wishes())
+    default = str(default_of(Ledger(given)))
+    runs = Runs(lambda schedule: 1.0 if str(schedule) == default else 0.0)
+    result = search(HybridSearch(beam=2, batches=1), given.with_evaluator(runs))
+    assert str(result.best) == default
+
+
+def test_an_interrupt_while_running_gives_the_best_that_was_run() -> None:
+    def rule(schedule: Schedule) -> float:
+        if len(runs.asked) > 10:
+            raise KeyboardInterrupt
+        return likes_tiles(schedule)
+
+    runs = Runs(rule)
+    result = search(HybridSearch(beam=2), task(Wishes()).with_evaluator(runs))
+    assert result.ended == "interrupted"
+    assert result.measured is not None
+
+
+def test_errors_of_similar_schedules_are_alike() -> None:
+    start = task(Wishes()).original
+
+    def apply(text: str) -> Schedule:
+        return start.apply_all(parse_pipeline(text))
+
+    slow, fast = apply("tile{loops=i,j sizes=8,8}"), apply("interchange{loops=j,i}")
+    correction = Correction([slow, fast], [4.0, 1.0], [1.0, 1.0])
+    similar = apply("tile{loops=i,j sizes=8,8},parallel{loops=it}")
+    other = apply("reverse{loops=i}")
+    mean, deviation = correction.expect([slow, similar, other], [4.0, 4.0, 4.0])
+    assert mean[0] == pytest.approx(0.0, abs=0.05)
+    assert mean[0] < mean[1] < mean[2] < log(4.0)
+    assert deviation[0] < deviation[1] < deviation[2]
