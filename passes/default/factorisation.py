@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from ..polyhedral.reductions import Accumulation
 from ..schedule import Schedule
@@ -36,9 +37,9 @@ from .steps import attempt
 WORTHWHILE = 100_000
 """Statement instances below which blocks are not worth their edges."""
 
-LEAST_BLOCK = 72
-"""Terms of a block: fewer read and write the rest of the matrix more often, more leave more to
-blocks on the diagonal."""
+LEAST_BLOCK, LARGEST_BLOCK, BLOCKS = 72, 144, 16
+"""Terms of a block, and into how many blocks rows are cut between these limits: larger ones read
+and write the rest of the matrix less often, smaller ones leave less to blocks on the diagonal."""
 
 WIDTH = 3
 """Vectors of a block of the matrix in registers."""
@@ -119,8 +120,10 @@ class _Plan:
         self.request = request
         result = schedule.dependences.accumulations[update].store
         self.lanes = schedule.target.lanes(result.array.element_type)
+        extent = self.facts.statements[update].trips((self._loop(update, order.rows),))[0]
+        wanted = min(LARGEST_BLOCK, max(LEAST_BLOCK, extent / BLOCKS))
         unit = WIDTH * self.lanes
-        self.block = -(-LEAST_BLOCK // unit) * unit
+        self.block = ceil(wanted / unit) * unit
         self.tile: RegisterTile = register_tile(
             self.block, self.block // self.lanes, self.block, schedule.target
         )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import loopwright
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.default.factorisation import factorisation
+from loopwright.passes.default.factorisation import LARGEST_BLOCK, LEAST_BLOCK, factorisation
 from loopwright.passes.default.request import Request
 from loopwright.passes.polyhedral.dependences import Dependences, compute_dependences
 from loopwright.passes.polyhedral.extents import infer_extents
@@ -54,7 +54,7 @@ def test_factorisations_keep_their_results(kernel: str, threads: int) -> None:
     assert any(loop.parallel for loop in loops(schedule.tree)) == (threads > 1)
     tiles = [loop for loop in loops(schedule.tree) if loop.vector and loop.unroll == 0]
     assert len(tiles) >= 2, str(schedule)
-    for n in (1, 73, 101, 152):
+    for n in (1, 101, 217):
         expected = results(function, None, n, 1)
         np.testing.assert_allclose(results(function, schedule, n, threads), expected, rtol=1e-9)
 
@@ -70,6 +70,11 @@ def test_statements_that_are_fused_do_not_matter(fusion: str) -> None:
 def test_rows_that_are_read_as_columns_are_transposed() -> None:
     assert "order=1,0" in str(in_blocks(load("cholesky"), 2000, 1))
     assert "order=1,0" not in str(in_blocks(load("lu"), 2000, 1))
+
+
+def test_large_matrices_have_larger_blocks() -> None:
+    assert f"size={LEAST_BLOCK}" in str(in_blocks(load("lu"), 400, 1))
+    assert f"size={LARGEST_BLOCK}" in str(in_blocks(load("lu"), 4000, 1))
 
 
 def test_the_same_schedule_every_time() -> None:
