@@ -12,31 +12,24 @@ from functools import reduce
 from math import inf, log, log2, prod
 
 import islpy as isl
-from xdsl.dialects import arith, math
-from xdsl.ir import Operation, SSAValue
 
 from ..polyhedral.counting import fix_parameters
-from ..polyhedral.scop import Access, AccessKind, Statement
+from ..polyhedral.scop import Access, AccessKind
 from ..program_edits import outer_values
 from ..schedule import Schedule
 from ..schedule_tree import Leaf, Loop, Tree, leaves, statements
 from .facts import StatementFacts, footprint
+from .operation_costs import recurrence, throughput
 from .request import Request
+
+CROSSING = 2.0
+"""Accesses to the cache for a vector that begins anywhere, and so crosses the end of a line."""
 
 GUARD = 2.0
 """Cycles for the conditions of statements that share a loop, but not all of its iterations."""
 
 FEWEST_COLUMNS = 0.25
 """Gathers of neighbouring columns are done together from so many on, as a share of their rows."""
-
-CYCLES: dict[type[Operation], float] = {
-    arith.DivfOp: 8.0,
-    arith.DivSIOp: 12.0,
-    math.SqrtOp: 10.0,
-    math.ExpOp: 20.0,
-    math.PowFOp: 60.0,
-}
-"""Per vector, where operations are not pipelined; others take half a cycle."""
 
 
 def estimate(schedule: Schedule, request: Request) -> float:
@@ -105,7 +98,7 @@ class _Estimator:
         if vector is not None:
             along = next(t for loop, t in zip(loops, trips, strict=True) if loop is vector)
             lanes = self._lanes(facts, vector, along)
-        operations = sum(CYCLES.get(type(op), 0.5) for op in _varying(facts.statement))
+        operations = throughput(facts.statement, reassociate=self.schedule.reassociate)
         costs = dict.fromkeys(AccessKind, 0.0)
         for access in facts.statement.accesses:
             costs[access.kind] += self._cost(access, facts, loops, trips, vector, lanes)
@@ -194,8 +187,10 @@ class _Estimator:
             direction = statement.direction(loops, loop)
             stride = 1 if direction is None else statement.stride(access, direction, self.facts)
             if loop is vector:
-                is_gather = stride not in (0, 1)
-                cost *= self._gathering(access, statement, loops, trips, lanes) if is_gather else 1
+                if stride not in (0, 1):
+                    cost *= self._gathering(access, statement, loops, trips, lanes)
+                elif stride and not access.array.is_local:
+                    cost *= CROSSING
             elif stride == 0 and (loop is innermost or loop.unroll == 0):
                 cost /= max(1.0, count)
             elif stride == 0 and loop.unroll:
@@ -228,7 +223,14 @@ class _Estimator:
     ) -> float:
         """Cycles per vector of instances that a chain of dependent operations takes at least."""
         innermost = _innermost(loops)
-        if innermost is vector or not self._is_sum(statement, loops):
+        if innermost is None or innermost is vector:
+            return 0.0
+        waits = (
+            float(self.speeds.latency)
+            if self._is_sum(statement, loops)
+            else recurrence(self.schedule, statement.statement.name, innermost)
+        )
+        if not waits:
             return 0.0
         trips = statement.trips(loops)
         chains = prod(
@@ -236,7 +238,7 @@ class _Estimator:
             for loop, count in zip(loops, trips, strict=True)
             if loop.unroll is not None and loop is not vector and loop is not innermost
         )
-        return self.speeds.latency / max(1.0, chains)
+        return waits / max(1.0, chains)
 
     def _memory(self, nest: Loop) -> Iterator[float]:
         """Seconds that each level of the memory hierarchy needs for a nest."""
@@ -315,17 +317,6 @@ class _Estimator:
             ]
             found = self.touched[id(tree)] = sum(footprint(self.facts, accesses).values())
         return found
-
-
-def _varying(statement: Statement) -> Iterator[Operation]:
-    """The operations whose results differ from instance to instance; others run once."""
-    values = set[SSAValue](statement.indices)
-    loads = {access.op for access in statement.reads}
-    for operation in statement.body:
-        if operation in loads or any(operand in values for operand in operation.operands):
-            values.update(operation.results)
-            if operation.results:
-                yield operation
 
 
 def _innermost(loops: Sequence[Loop]) -> Loop | None:
