@@ -83,3 +83,13 @@ def test_full_rows_are_written_out() -> None:
 )
 def test_others_are_left_alone(name: str, sizes: dict[str, int]) -> None:
     assert interleaved(function_of(f"polybench/{name}"), sizes) is None
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_waiting_makes_it_the_default(threads: int) -> None:
+    function = function_of("polybench/seidel-2d")
+    for fast_math in (False, True):
+        schedule = function.default_schedule(
+            {"tsteps": 40, "n": 120}, threads=threads, fast_math=fast_math
+        )
+        assert "unroll{loops=i}" in str(schedule)
