@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import prod
 
 from xdsl.dialects import affine as xdsl_affine
@@ -50,8 +50,13 @@ class Place:
 
     def is_same(self, other: Place) -> bool:
         """Whether two places are equal, in whatever order the terms of their subscripts are."""
-        return replace(self, subscripts=()) == replace(other, subscripts=()) and all(
-            a - b == Index() for a, b in zip(self.subscripts, other.subscripts, strict=True)
+        return (
+            self.memref is other.memref
+            and (self.type, self.offsets) == (other.type, other.offsets)
+            and self.mask is other.mask
+            and all(
+                a - b == Index() for a, b in zip(self.subscripts, other.subscripts, strict=True)
+            )
         )
 
 

@@ -64,10 +64,11 @@ def _lasting(
     """Stores whose values are still there when the next iteration loads them, and from where."""
     stores = [(number, access) for number, access in enumerate(group) if access.is_store]
     for position, store in stores:
-        back = Index.variable(variable) - step
-        place = _moved(store.place, variable, back)
+        if not any(variable in each.variables() for each in store.place.subscripts):
+            continue
+        place = _moved(store.place, variable, Index.variable(variable) - step)
         loads = [n for n, access in enumerate(group) if _is_load_of(access, place)]
-        if place == store.place or not loads:
+        if not loads:
             continue
         others = [(number, other.place) for number, other in stores if number != position]
         is_kept = all(
