@@ -19,8 +19,9 @@ from .distance import distances
 from .reductions import Accumulation, find_accumulation
 from .scop import Access, AccessKind, Array, Scop
 
-# What isl may spend on the last accesses to one array: about a second.
-ARRAY_OPERATIONS = 4_000_000
+# What isl may spend on the last accesses to one array: about half a second, and eight times what
+# any kernel of the catalogue needs.
+ARRAY_OPERATIONS = 1_000_000
 
 
 class DependenceKind(Enum):
