@@ -20,10 +20,10 @@ from .space.stages import FULL, Stage
 MODEL_SHARE = 0.3
 """Of the budget is for the model alone."""
 
-PARENTS = 3
+PARENTS = 2
 """The fastest schedules whose neighbours are candidates."""
 
-NEIGHBOURS = 12
+NEIGHBOURS = 10
 """New neighbours of each parent before every batch."""
 
 COURAGE = 0.5

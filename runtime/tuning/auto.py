@@ -18,6 +18,9 @@ from ...passes.spellings import apply_text
 from ...passes.transformation import TransformationError
 from .database import Question, default_database
 
+BEAM = 1
+"""Nobody expects to wait long: a wider beam is for `loopwright tune`."""
+
 GAIN = 1.1
 """A schedule that was not run must be predicted to be so much faster than the default one."""
 
@@ -67,6 +70,6 @@ def modelled_schedule(
         # Too little work to gain anything, or nothing that can be gained.
         return default
     task = Task(original, Request(sizes, threads), find_model(model))
-    result = search(BeamSearch(), task)
+    result = search(BeamSearch(BEAM), task)
     (predicted,) = task.model.predict(task.request, [default])
     return result.best if result.predicted > GAIN * predicted else default

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
+from math import prod
 
+from ...default.facts import Facts, StatementFacts, bytes_of, footprint
 from ...default.request import Request
 from ...polyhedral.scop import Access, AccessKind
 from ...schedule import Schedule
@@ -23,6 +25,9 @@ SIZES = {
 
 Others come up as neighbours of these.
 """
+
+REUSES = 3
+"""What is copied is used more often than this on average."""
 
 MOST_LOOPS = max(SIZES)
 
@@ -60,27 +65,31 @@ def _plain(members: Sequence[Loop]) -> tuple[Loop, ...]:
 def packs(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
     """What one iteration of a tile loop uses of an array is copied, a matrix also transposed.
 
-    Arrays that the nest writes are left out: there, copies seldom pay.
+    Only what is used several times: a copy costs more than a use. Arrays that the nest writes are
+    left out: there, copies seldom pay.
     """
+    facts = request.facts(schedule.scop)
     tiled = {loop.within.tile for loop in loops(part) if loop.within is not None}
-    written = {a.array.name for a in _accesses(schedule, part) if a.kind is AccessKind.WRITE}
+    written = {a.array.name for _, a in _accesses(facts, part) if a.kind is AccessKind.WRITE}
     for loop in loops(part):
         if loop.name not in tiled:
             continue
-        ranks = {
-            access.array.name: len(access.array.shape)
-            for access in _accesses(schedule, loop)
-            if access.array.name not in written and not access.array.is_local
-        }
-        for array, rank in sorted(ranks.items()):
+        outer = (*schedule.outer(loop), loop)
+        ranks: dict[str, int] = {}
+        for statement, access in _accesses(facts, loop):
+            array = access.array
+            spans = statement.spans_inside(outer)
+            touched = footprint(facts, [(access, spans)])[array.name] / bytes_of(array.element_type)
+            if array.name not in written and not array.is_local and prod(spans) > REUSES * touched:
+                ranks[array.name] = len(array.shape)
+        for name, rank in sorted(ranks.items()):
             names = certain_names([loop])
-            yield one(Pack(names, array=array))
+            yield one(Pack(names, array=name))
             if rank > 1:
-                yield one(Pack(names, array=array, order=tuple(reversed(range(rank)))))
+                yield one(Pack(names, array=name, order=tuple(reversed(range(rank)))))
 
 
-def _accesses(schedule: Schedule, part: Tree) -> Iterator[Access]:
-    inside = {*statements(part)}
-    for statement in schedule.scop.statements:
-        if statement.name in inside:
-            yield from statement.accesses
+def _accesses(facts: Facts, part: Tree) -> Iterator[tuple[StatementFacts, Access]]:
+    for name in statements(part):
+        statement = facts.statements[name]
+        yield from ((statement, access) for access in statement.statement.accesses)
