@@ -17,7 +17,7 @@ from .space.neighbours import neighbours
 from .space.seeds import default_candidates
 from .space.stages import FULL, Stage
 
-MODEL_SHARE = 0.3
+MODEL_SHARE = 0.2
 """Of the budget is for the model alone."""
 
 PARENTS = 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from ...passes.polyhedral.counting import UncountableError, floating_point_opera
 from ...passes.schedule import Schedule
 from ..arguments import ArrayArgument
 from ..errors import KernelError
+from ..labelling.children import StartError
 from ..labelling.messages import ObjectCode
 from ..labelling.queues import ROUNDING
 from ..program import Function
@@ -81,6 +83,11 @@ class RunningEvaluator:
         self._runner = Worker("runner", arguments)
         self._starts = 0
         self._compilers = [Worker("compiler", program) for _ in range(count)]
+        self._problem: EvaluationError | None = None
+        self._opening = threading.Thread(target=self._open, daemon=True)
+        if len(cpus) > 1:
+            # Whoever searches has other things to think about first.
+            self._opening.start()
 
     def __enter__(self) -> RunningEvaluator:
         return self
@@ -95,10 +102,13 @@ class RunningEvaluator:
 
     def measure(self, request: Request, schedules: Sequence[Schedule]) -> list[float]:
         """The speed-up of each schedule over the program as written; raises EvaluationError."""
+        if self._opening.ident is None:
+            self._opening.start()
+        self._opening.join()
+        if self._problem is not None:
+            raise self._problem
         texts = [str(schedule) for schedule in schedules]
-        self._compile(["", *texts])
-        if self._best is None:
-            self._open()
+        self._compile(texts)
         return [self._measure(text) for text in texts]
 
     def _compile(self, texts: Sequence[str]) -> None:
@@ -120,17 +130,25 @@ class RunningEvaluator:
 
     def _open(self) -> None:
         """Runs the program as written, whose results are those expected."""
-        if "" not in self._codes:
-            raise EvaluationError(f"the program cannot be compiled: {self.failures['']}")
-        code = self._codes[""]
         try:
+            self._compile([""])
+            if "" not in self._codes:
+                raise EvaluationError(f"the program cannot be compiled: {self.failures['']}")
+            code = self._codes[""]
             outcome = self._ask(Trial(code, True, ENOUGH, BUDGET), LONGEST)
+            if outcome.message:
+                raise EvaluationError(f"the program cannot be run: {outcome.message}")
+            self.baseline_seconds = outcome.seconds
+            self._best = outcome.seconds, code
         except Lost as error:
-            raise EvaluationError(f"the program cannot be run: {error}") from error
-        if outcome.message:
-            raise EvaluationError(f"the program cannot be run: {outcome.message}")
-        self.baseline_seconds = outcome.seconds
-        self._best = outcome.seconds, code
+            self._problem = EvaluationError(f"the program cannot be run: {error}")
+        except EvaluationError as error:
+            self._problem = error
+        except StartError as error:
+            self._problem = EvaluationError(str(error))
+        except (OSError, ValueError):
+            # It was closed before anything was measured.
+            self._problem = EvaluationError("the program was not run")
 
     def _ask(self, trial: Trial, limit: float) -> Outcome:
         self._runner.ask(trial, limit)

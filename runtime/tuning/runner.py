@@ -117,10 +117,10 @@ class Runner:
 
 
 def _is_enough(runs: list[float], budget: float) -> bool:
-    """Whether the first run, which warms up, was repeated often enough."""
+    """Whether the first run, which warms up, was repeated often enough, or is long by itself."""
     total = sum(runs[1:])
     least = len(runs) > LEAST_RUNS and total >= budget
-    return least or total >= ENOUGH or len(runs) > MOST_RUNS
+    return least or max(total, runs[0]) >= ENOUGH or len(runs) > MOST_RUNS
 
 
 def _difference(result: NDArray[Any], expected: NDArray[Any]) -> float:

@@ -27,6 +27,7 @@ class Worker:
         self._module = module
         self._hello = hello
         self.starts = 0
+        self._is_closed = False
         self._spawn()
 
     def _spawn(self) -> None:
@@ -69,7 +70,8 @@ class Worker:
             return self._child.receive()
         except EOFError:
             how = self._child.kill()
-            self._spawn()
+            if not self._is_closed:
+                self._spawn()
             raise Lost("it took too long" if overdue else f"its process: {how}") from None
 
     def has_answer(self) -> bool:
@@ -77,7 +79,8 @@ class Worker:
         return self.connection.poll(0) or time.monotonic() > self._deadline
 
     def close(self) -> None:
-        """Ends the process."""
+        """Ends the process, also while another thread waits for an answer."""
+        self._is_closed = True
         self._child.kill()
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import time
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +61,24 @@ def test_schedules_are_measured_and_the_arguments_stay() -> None:
         assert evaluator.failures == {}
         assert 0 < evaluator.baseline_seconds < 1
     assert not np.any(np.asarray(values[2]))
+
+
+def test_an_evaluator_that_is_closed_at_once_leaves_no_process() -> None:
+    before = set(Path("/proc").iterdir())
+    for _ in range(3):
+        with RunningEvaluator(function(), arguments(), threads=1, compilers=1):
+            pass
+    time.sleep(0.5)
+    children = [each for each in set(Path("/proc").iterdir()) - before if _is_child(each)]
+    assert children == []
+
+
+def _is_child(process: Path) -> bool:
+    try:
+        stat = (process / "stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[1] == str(os.getpid())
 
 
 def test_wrong_results_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
