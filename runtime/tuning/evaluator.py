@@ -99,6 +99,8 @@ class RunningEvaluator:
         """Ends all processes."""
         for worker in (self._runner, *self._compilers):
             worker.close()
+        if self._opening.ident is not None:
+            self._opening.join()
 
     def measure(self, request: Request, schedules: Sequence[Schedule]) -> list[float]:
         """The speed-up of each schedule over the program as written; raises EvaluationError."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Sequence
 from multiprocessing.connection import Connection, wait
@@ -28,6 +29,7 @@ class Worker:
         self._hello = hello
         self.starts = 0
         self._is_closed = False
+        self._lock = threading.Lock()
         self._spawn()
 
     def _spawn(self) -> None:
@@ -51,7 +53,8 @@ class Worker:
                 raise EOFError
             self._child.receive()
         except EOFError:
-            how = self._child.kill()
+            with self._lock:
+                how = "it was closed" if self._is_closed else self._child.kill()
             raise StartError(f"the {self._module} process does not start: {how}") from None
         self._is_ready = True
 
@@ -69,8 +72,10 @@ class Worker:
                 raise EOFError
             return self._child.receive()
         except EOFError:
-            how = self._child.kill()
-            if not self._is_closed:
+            with self._lock:
+                if self._is_closed:
+                    raise Lost("it was closed") from None
+                how = self._child.kill()
                 self._spawn()
             raise Lost("it took too long" if overdue else f"its process: {how}") from None
 
@@ -80,8 +85,9 @@ class Worker:
 
     def close(self) -> None:
         """Ends the process, also while another thread waits for an answer."""
-        self._is_closed = True
-        self._child.kill()
+        with self._lock:
+            self._is_closed = True
+            self._child.kill()
 
 
 def ask_all(workers: Sequence[Worker], questions: Sequence[object], limit: float) -> list[Any]:
