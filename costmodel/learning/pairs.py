@@ -29,6 +29,9 @@ COLUMNS = [
     "machine",
 ]
 
+LEAST_SPEEDUP = 0.01
+"""Smaller speed-ups count as this (LOOPer's published code): nobody needs to tell them apart."""
+
 
 @dataclass(frozen=True, eq=False)
 class ProgramPairs:
@@ -102,7 +105,10 @@ def _program(rows: Sequence[Row], threads: int) -> ProgramPairs:
         first["origin"],
         first["machine"],
         tuple(row["schedule"] for row in rows),
-        np.array([row["baseline_seconds"] / row["seconds"] for row in rows], np.float64),
+        np.array(
+            [max(LEAST_SPEEDUP, row["baseline_seconds"] / row["seconds"]) for row in rows],
+            np.float64,
+        ),
         np.array([row["status"] == "censored" for row in rows], np.bool_),
         tuple(row["threads"] if "parallel" in row["schedule"] else threads for row in rows),
     )

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 _torch = cast(Any, torch)
 
@@ -31,8 +31,10 @@ def shuffled(count: int, random: torch.Generator) -> list[int]:
     return cast(Any, torch.randperm(count, generator=random)).tolist()
 
 
-def descend(loss: Tensor, optimiser: torch.optim.Optimizer) -> None:
-    """One step against the gradient."""
+def descend(loss: Tensor, optimiser: torch.optim.Optimizer, longest: float) -> None:
+    """One step against the gradient, which is not longer than `longest`."""
     optimiser.zero_grad()
     cast(Any, loss).backward()
+    weights = [each for group in optimiser.param_groups for each in group["params"]]
+    cast(Any, nn.utils.clip_grad_norm_)(weights, longest)
     cast(Any, optimiser).step()

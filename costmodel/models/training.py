@@ -41,6 +41,7 @@ class Recipe:
     weight_decay: float = 0.0075
     batch: int = 32
     patience: int | None = None
+    longest_gradient: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,7 @@ class Trainer:
         self.validation = validation
         self.options = options
         self.batch = recipe.batch
+        self.longest_gradient = recipe.longest_gradient
         self.epochs = options.epochs if options.epochs is not None else recipe.epochs
         patience = options.patience if options.patience is not None else recipe.patience
         self.patience = patience if patience is not None else max(20, self.epochs // 5)
@@ -153,7 +155,7 @@ class Trainer:
                 self.training.speedups[list(chosen)].to(self.device),
                 self.training.censored[list(chosen)].to(self.device),
             ).mean()
-            descend(loss, self.optimiser)
+            descend(loss, self.optimiser, self.longest_gradient)
             self.schedule.step()
             total += loss.item() * len(chosen)
         return total / len(self.training.features)

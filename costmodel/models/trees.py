@@ -191,6 +191,7 @@ class SequenceEmbedding(nn.Module):
     def __init__(self, inputs: int, size: int, *, bidirectional: bool = False) -> None:
         super().__init__()
         self.lstm = nn.LSTM(inputs, size, batch_first=True, bidirectional=bidirectional)
+        initialise(self.lstm)
         self.size = size * (2 if bidirectional else 1)
         self.nothing = nn.Parameter(torch.empty(1, self.size))
         nn.init.xavier_uniform_(self.nothing)
@@ -214,6 +215,22 @@ class SequenceEmbedding(nn.Module):
         return result.index_copy(0, chosen.to(device), last)
 
 
+def initialise(lstm: nn.LSTM) -> None:
+    """Glorot weights for each gate, and gates that are open at first.
+
+    As torch initialises an LSTM, one step makes differences between inputs seven times smaller, and
+    nothing is left of them after the loops of a program.
+    """
+    for name, values in lstm.named_parameters():
+        for gate, part in zip(
+            ("input", "forget", "candidate", "output"), values.chunk(4), strict=True
+        ):
+            if "bias" in name:
+                nn.init.constant_(part, 0.0 if gate == "candidate" else 0.5)
+            else:
+                nn.init.xavier_uniform_(part, gain=5 / 3 if gate == "candidate" else 1.0)
+
+
 class LoopEmbedding(nn.Module):
     """The loop embedding unit of Tiramisu 2021, figure 2b: two LSTMs, merged by layers.
 
@@ -224,7 +241,8 @@ class LoopEmbedding(nn.Module):
         super().__init__()
         self.of_statements = SequenceEmbedding(size, size)
         self.of_loops = SequenceEmbedding(size, size)
-        self.merge = layers([2 * size + features, hidden, size], dropout)
+        # As a rule, one half is the same for all loops: most have either loops or statements.
+        self.merge = layers([2 * size + features, hidden, size], dropout, gain=2**0.5)
 
     def unit(
         self, statements: Tensor, loops: Tensor, level: BatchLevel, features: Tensor | None
@@ -248,12 +266,15 @@ class LoopEmbedding(nn.Module):
         return loops
 
 
-def layers(sizes: Sequence[int], dropout: float) -> nn.Sequential:
-    """Fully connected layers, each followed by ELU and dropout (Tiramisu 2021, appendix A.1)."""
+def layers(sizes: Sequence[int], dropout: float, gain: float = 1.0) -> nn.Sequential:
+    """Fully connected layers, each followed by ELU and dropout (Tiramisu 2021, appendix A.1).
+
+    `gain` is that of the first weights.
+    """
     parts: list[nn.Module] = []
     for inputs, outputs in pairwise(sizes):
         linear = nn.Linear(inputs, outputs)
-        nn.init.xavier_uniform_(linear.weight)
+        nn.init.xavier_uniform_(linear.weight, gain=gain if not parts else 1.0)
         nn.init.zeros_(linear.bias)
         parts += [linear, nn.ELU(), nn.Dropout(dropout)]
     return nn.Sequential(*parts)

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from support.labels import PRODUCT, SCHEDULES, TWO_NESTS, write_labels
 
+from loopwright.costmodel.dataset.schema import table_of
+from loopwright.costmodel.dataset.shards import list_shards, read_rows, write_shard
 from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.examples import Unsupported, load_examples
-from loopwright.costmodel.learning.pairs import count_pairs, read_pairs
+from loopwright.costmodel.learning.pairs import LEAST_SPEEDUP, count_pairs, read_pairs
 from loopwright.passes.default.request import Request
 from loopwright.passes.schedule import Schedule
 
@@ -54,6 +56,15 @@ def test_censored_labels_are_marked_and_have_their_bound(tmp_path: Path) -> None
         "reverse{loops=i}"
     ]
     assert program.speedups[program.censored] == pytest.approx(0.125)
+
+
+def test_speedups_that_nobody_needs_to_tell_apart_count_as_the_same(tmp_path: Path) -> None:
+    write_labels(tmp_path, 1)
+    (shard,) = list_shards(tmp_path).shards
+    rows = [{**row, "seconds": 1e3 * row["seconds"]} for row in read_rows(shard)]
+    write_shard(tmp_path, table_of(rows), [shard.path.name])
+    (program,) = read_pairs(tmp_path)
+    assert set(program.speedups) == {LEAST_SPEEDUP}
 
 
 def test_several_machines_must_be_told_apart(tmp_path: Path) -> None:

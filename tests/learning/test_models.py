@@ -25,7 +25,14 @@ from loopwright.costmodel.models.network import NetworkModel
 from loopwright.costmodel.models.registry import MODELS, model_class
 from loopwright.costmodel.models.storage import load_model, save_model
 from loopwright.costmodel.models.training import percentage_errors
-from loopwright.costmodel.models.trees import batch_trees, plan_of, under_loops, under_one_root
+from loopwright.costmodel.models.trees import (
+    LoopEmbedding,
+    batch_trees,
+    plan_of,
+    under_loops,
+    under_one_root,
+)
+from loopwright.costmodel.representation.structure import Node
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 
@@ -80,6 +87,19 @@ class TestTrees:
         assert batch.levels[0].statements.index.tolist() == [[0], [2]]
         assert batch.levels[1].children.index.tolist() == [[2]]
         assert batch.roots.index.tolist() == [[0], [1]]
+
+
+def test_what_differs_still_differs_after_many_loops() -> None:
+    torch.manual_seed(0)
+    embedding = LoopEmbedding(64, 64, 0.0)
+    chain: Node = 0
+    for number in range(5):
+        chain = (number, (chain,))
+    statements = torch.randn(50, 64)
+    batch = batch_trees([(chain,)] * 50)
+    with torch.no_grad():
+        outermost = embedding(statements, batch)[batch.roots.index[:, 0]]
+    assert outermost.std(0).mean() > 0.05 * statements.std(0).mean()
 
 
 @pytest.mark.parametrize("name", NETWORKS)
