@@ -68,10 +68,12 @@ def run_in_team(threads: int, task: Callable[[], object]) -> None:
 def pinned(threads: int) -> Generator[bool]:
     """Binds this thread's team of `threads` threads to one CPU each, while inside.
 
+    This thread, the first of them, has the last CPU: systems handle interrupts on the first one.
     Yields whether that was possible; otherwise nothing is bound.
     """
     before: dict[int, set[int]] = {}
     cpus = _cpus()
+    caller = threading.get_native_id()
     free = iter(cpus)
     lock = threading.Lock()
 
@@ -79,7 +81,7 @@ def pinned(threads: int) -> Generator[bool]:
         identity = threading.get_native_id()
         with lock, suppress(OSError):
             allowed = os.sched_getaffinity(identity)
-            os.sched_setaffinity(identity, {next(free)})
+            os.sched_setaffinity(identity, {cpus[-1] if identity == caller else next(free)})
             before[identity] = allowed
 
     try:

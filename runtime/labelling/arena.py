@@ -21,7 +21,8 @@ class Arena:
     """A block of memory from which arrays are taken, one after the other."""
 
     def __init__(self, size: int) -> None:
-        block = mmap.mmap(-1, size + HUGE_PAGE)
+        # Whole huge pages, wherever the block begins: the rest would be in small ones.
+        block = mmap.mmap(-1, (-(-size // HUGE_PAGE) + 1) * HUGE_PAGE)
         with contextlib.suppress(OSError, AttributeError):
             block.madvise(mmap.MADV_HUGEPAGE)
         self._bytes = np.frombuffer(block, np.uint8)

@@ -43,7 +43,10 @@ class Child:
             **os.environ,
             # What it is sent may be of any module that this process knows.
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-            "OMP_WAIT_POLICY": "passive",
+            # Threads of parallel code wait actively, as by default, but give up sooner: then their
+            # CPUs belong to compiling processes.
+            "OMP_WAIT_POLICY": "active",
+            "GOMP_SPINCOUNT": "100000",
             "OPENBLAS_NUM_THREADS": "1",
         }
         self._process = subprocess.Popen(

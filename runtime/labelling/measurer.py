@@ -26,6 +26,7 @@ from ..timing import quantile
 from .arena import Arena, array_bytes
 from .children import die_with_parent, limit_memory
 from .messages import Measurement, ObjectCode, Opened, Policy
+from .team import wake
 
 Array = NDArray[Any]
 
@@ -163,6 +164,8 @@ class Measurer:
                     # What is only written has the same values after every correct run.
                     if is_first or is_read:
                         ctypes.memmove(array.ctypes.data, saved.ctypes.data, saved.nbytes)
+            if code.is_parallel:
+                wake(self._policy.threads)
             with stage("run"):
                 computed, start = time.process_time(), time.perf_counter()
                 function(*self._values)

@@ -27,7 +27,7 @@ class MeasuringSlot:
 
     def _spawn(self) -> None:
         cpus = ",".join(map(str, self._cpus))
-        self.child = Child("measurer", cpus)
+        self.child = Child("measurer", cpus, cpus=set(self._cpus))
         self.child.send(self._policy)
         self._expect("start", None, OPEN_LIMIT)
         self._open = None

@@ -233,7 +233,7 @@ def test_candidates_that_are_not_slow_have_two_turns(opened: Opened) -> None:
     queue.measured(None, Measurement((1.0, 1.0), False, 0.0, 104.0))
     assert queue.is_finished
     found = {label.schedule: label for label in queue.result().labels}
-    assert found["fast"].seconds == pytest.approx(0.65)
+    assert found["fast"].seconds == pytest.approx(0.53), "the lower decile of both turns"
     assert found["fast"].repetitions == 4
     assert found["slow"].repetitions == 2
 
