@@ -146,5 +146,5 @@ def test_an_hour_of_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.campaign
 def test_a_day_of_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert simulate(tmp_path, monkeypatch, 24.0, 40) >= 100
-    verify(tmp_path, 24.0, 40)
+    assert simulate(tmp_path, monkeypatch, 24.0, 4) >= 100
+    verify(tmp_path, 24.0, 4)
