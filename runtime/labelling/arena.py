@@ -22,7 +22,9 @@ class Arena:
 
     def __init__(self, size: int) -> None:
         # Whole huge pages, wherever the block begins: the rest would be in small ones.
-        block = mmap.mmap(-1, (-(-size // HUGE_PAGE) + 1) * HUGE_PAGE)
+        # Private: shared memory, which is the default, has small pages.
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        block = mmap.mmap(-1, (-(-size // HUGE_PAGE) + 1) * HUGE_PAGE, flags)
         with contextlib.suppress(OSError, AttributeError):
             block.madvise(mmap.MADV_HUGEPAGE)
         self._bytes = np.frombuffer(block, np.uint8)

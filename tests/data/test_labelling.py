@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from multiprocessing.connection import wait
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -258,3 +259,16 @@ def test_arrays_of_an_arena() -> None:
     for number, (shape, array) in enumerate(zip(shapes, arrays, strict=True)):
         assert array.shape == shape and array.ctypes.data % 64 == 0
         assert (array == number).all()
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc to see mappings")
+def test_arenas_can_have_huge_pages() -> None:
+    """Shared mappings cannot, and small pages make the times of a program differ by process."""
+    array = Arena(1000).array((10,), np.dtype(np.float64))
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        addresses, permissions, *_ = line.split()
+        start, end = (int(address, 16) for address in addresses.split("-"))
+        if start <= array.ctypes.data < end:
+            assert permissions == "rw-p"
+            return
+    pytest.fail("the array is nowhere")
