@@ -93,7 +93,7 @@ class Runner:
             if message:
                 return Outcome(first, message)
             runs = [first]
-            while min(runs) < trial.cutoff and not _is_enough(runs, trial.budget):
+            while not _is_enough(runs, trial):
                 runs.append(call()[0])
         return Outcome(min(runs))
 
@@ -116,11 +116,14 @@ class Runner:
         return ""
 
 
-def _is_enough(runs: list[float], budget: float) -> bool:
+def _is_enough(runs: list[float], trial: Trial) -> bool:
     """Whether the first run, which warms up, was repeated often enough, or is long by itself."""
     total = sum(runs[1:])
-    least = len(runs) > LEAST_RUNS and total >= budget
-    return least or max(total, runs[0]) >= ENOUGH or len(runs) > MOST_RUNS
+    least = len(runs) > LEAST_RUNS
+    # Of short runs, the first alone may be slow.
+    is_slow = min(runs) > trial.cutoff and (least or runs[0] > trial.budget)
+    is_steady = least and total >= trial.budget
+    return is_slow or is_steady or max(total, runs[0]) >= ENOUGH or len(runs) > MOST_RUNS
 
 
 def _difference(result: NDArray[Any], expected: NDArray[Any]) -> float:

@@ -57,6 +57,7 @@ def test_schedules_are_measured_and_the_arguments_stay() -> None:
         found = evaluator.measure(request_for(), [original, fast, slow])
         assert all(speedup > 0 for speedup in found)
         assert found[2] < found[0]
+        assert 0.5 < found[0] < 2.0
         assert evaluator.measure(request_for(), []) == []
         assert evaluator.failures == {}
         assert 0 < evaluator.baseline_seconds < 1

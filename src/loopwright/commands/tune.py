@@ -165,5 +165,5 @@ def _describe(result: Result) -> str:
         f"{format_table(rows, numbers=True)}\n\n"
         f"{result.candidates} schedules, {result.predictions} predictions, "
         f"{result.measurements} measurements in {result.seconds:.1f} s{end}{compared}\n"
-        f"{result.best or 'as written'}"
+        f"{str(result.best) or 'as written'}"
     )
