@@ -32,6 +32,10 @@ COLUMNS = [
 LEAST_SPEEDUP = 0.01
 """Smaller speed-ups count as this (LOOPer's published code): nobody needs to tell them apart."""
 
+LEAST_BOUND = 0.125
+"""Bounds of pairs that were cut off are not lower than this: how far a run had come when it was cut
+off says little, and percentages of tiny bounds would outweigh all errors of measured pairs."""
+
 
 @dataclass(frozen=True, eq=False)
 class ProgramPairs:
@@ -105,10 +109,12 @@ def _program(rows: Sequence[Row], threads: int) -> ProgramPairs:
         first["origin"],
         first["machine"],
         tuple(row["schedule"] for row in rows),
-        np.array(
-            [max(LEAST_SPEEDUP, row["baseline_seconds"] / row["seconds"]) for row in rows],
-            np.float64,
-        ),
+        np.array([_speedup(row) for row in rows], np.float64),
         np.array([row["status"] == "censored" for row in rows], np.bool_),
         tuple(row["threads"] if "parallel" in row["schedule"] else threads for row in rows),
     )
+
+
+def _speedup(row: Row) -> float:
+    least = LEAST_BOUND if row["status"] == "censored" else LEAST_SPEEDUP
+    return max(least, row["baseline_seconds"] / row["seconds"])

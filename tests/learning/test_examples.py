@@ -13,7 +13,7 @@ from loopwright.costmodel.dataset.schema import table_of
 from loopwright.costmodel.dataset.shards import list_shards, read_rows, write_shard
 from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.examples import Unsupported, load_examples
-from loopwright.costmodel.learning.pairs import LEAST_SPEEDUP, count_pairs, read_pairs
+from loopwright.costmodel.learning.pairs import LEAST_BOUND, LEAST_SPEEDUP, count_pairs, read_pairs
 from loopwright.passes.default.request import Request
 from loopwright.passes.schedule import Schedule
 
@@ -65,6 +65,11 @@ def test_speedups_that_nobody_needs_to_tell_apart_count_as_the_same(tmp_path: Pa
     write_shard(tmp_path, table_of(rows), [shard.path.name])
     (program,) = read_pairs(tmp_path)
     assert set(program.speedups) == {LEAST_SPEEDUP}
+    rows = [{**row, "status": "censored"} for row in rows]
+    (shard,) = list_shards(tmp_path).shards
+    write_shard(tmp_path, table_of(rows), [shard.path.name])
+    (program,) = read_pairs(tmp_path)
+    assert set(program.speedups) == {LEAST_BOUND}
 
 
 def test_several_machines_must_be_told_apart(tmp_path: Path) -> None:
