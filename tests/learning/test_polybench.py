@@ -1,0 +1,33 @@
+"""The published models have an answer for every program of PolyBench, which is never trained on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from loopwright.costmodel.learning.examples import original_schedule
+from loopwright.costmodel.models.model import LearnedModel
+from loopwright.costmodel.models.registry import model_class
+from loopwright.kernels.catalogue import catalogue
+from loopwright.passes.default.request import Request
+from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.polyhedral.extents import infer_extents
+
+KERNELS = [name for name in catalogue() if name.startswith("polybench/")]
+
+
+@pytest.fixture(scope="module", params=["tiramisu", "looper"])
+def model(request: pytest.FixtureRequest) -> LearnedModel:
+    return model_class(request.param)({})
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_program_and_its_affine_schedule_are_predicted(
+    name: str, model: LearnedModel
+) -> None:
+    kernel = catalogue()[name]
+    original = original_schedule(kernel.text)
+    sizes = infer_extents(original.scop, kernel.sizes["SMALL"])
+    schedules = [original, original.apply_all(parse_pipeline("affine-schedule{fusion=minimal}"))]
+    found = model.predict(Request(sizes, 2), schedules)
+    assert len(found) == 2 and np.isfinite(found).all() and min(found) > 0
