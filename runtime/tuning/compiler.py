@@ -23,8 +23,8 @@ from ..program import Program as Functions
 from ..signature import Sizes
 from .messages import Compiled, Program
 
-LARGEST = 1 << 18
-"""Bytes of LLVM IR of a candidate: what is larger takes seconds to compile."""
+LARGEST = 1 << 20
+"""Bytes of LLVM IR of a candidate: what is larger takes many seconds to compile."""
 
 
 def main(connection: Connection) -> None:
