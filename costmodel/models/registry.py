@@ -11,6 +11,7 @@ from ..learning.errors import LearningError
 from .model import LearnedModel
 
 MODELS: Mapping[str, str] = {
+    "additive": ".additive:Additive",
     "looper": ".looper:Looper",
     "tiramisu": ".tiramisu:Tiramisu",
 }

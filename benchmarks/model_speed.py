@@ -1,0 +1,54 @@
+"""How many candidates per second a cost model scores on one core, features included.
+
+Usage: python benchmarks/model_speed.py [MODEL | FILE.pt] [KERNEL ...]
+
+Candidates are random schedules of PolyBench kernels at LARGE, scored 64 at a time, as a search
+does, each once. What is found out once per program is shown apart (the first column).
+"""
+
+from __future__ import annotations
+
+import sys
+from random import Random
+from statistics import median
+from time import perf_counter
+
+import loopwright
+from loopwright.costmodel.find import find_model
+from loopwright.costmodel.sampler import sample_schedules
+from loopwright.kernels.catalogue import catalogue
+from loopwright.passes.default.request import Request
+from loopwright.passes.schedule import Schedule
+
+CANDIDATES = 256
+BATCH = 64
+KERNELS = ("gemm", "2mm", "atax", "jacobi-2d", "fdtd-2d", "correlation", "lu", "gemver")
+
+
+def main() -> None:
+    """Prints one row per kernel, then the median."""
+    model = find_model(sys.argv[1] if len(sys.argv) > 1 else "roofline")
+    rates: list[float] = []
+    print(f"{'':<14}{'program, ms':>12}{'candidates/s':>14}")
+    for name in sys.argv[2:] or KERNELS:
+        entry = catalogue()[f"polybench/{name}"]
+        program = loopwright.load(entry.text)[entry.function]
+        values = entry.arguments("LARGE")
+        sizes = program.signature.sizes_of(values).of(program.scop)
+        request = Request(sizes, 2)
+        original = Schedule.original(program.scop)
+        found = sample_schedules(Random(1), original, CANDIDATES, [])
+        schedules = [sample.schedule for sample in found]
+        start = perf_counter()
+        model.predict(request, [original])
+        once = perf_counter() - start
+        start = perf_counter()
+        for first in range(0, len(schedules), BATCH):
+            model.predict(request, schedules[first : first + BATCH])
+        rates.append(len(schedules) / (perf_counter() - start))
+        print(f"{name:<14}{1e3 * once:>12.1f}{rates[-1]:>14.0f}", flush=True)
+    print(f"{'median':<26}{median(rates):>14.0f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""Rows of features for the schedules of a program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...passes.default.request import Request
+from ...passes.polyhedral.scop import Scop
+from ...passes.schedule import Schedule, dependences_of
+from ...passes.schedule_tree import nests
+from .domains import Domains
+from .estimate import estimate
+from .nests import Nests, PlacedStatement
+from .rows import (
+    Surroundings,
+    control,
+    innermost,
+    levels,
+    memory,
+    recurrence,
+    threads,
+    vectors,
+    work,
+)
+from .schema import NAMES
+from .statements import profile_statement
+
+_FILL = 0.7
+"""The part of a cache that data of one loop can be expected to keep."""
+
+_UNKNOWN_CACHE = 1 << 25
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramProfile:
+    """A Scop at given sizes: the bytes of its arrays, and its nests under any schedule."""
+
+    total_bytes: float
+    nests: Nests
+
+
+def rows_of(schedule: Schedule, request: Request) -> NDArray[np.float32]:
+    """One row of `schema.NAMES` per statement that runs at all, in textual order."""
+    profile = _profile(schedule, request)
+    placed = [profile.nests.of(nest) for nest in nests(schedule.tree)]
+    around = Surroundings(
+        request.threads,
+        all(item.place.vector is not None for nest in placed for item in nest if item.place.loops),
+        profile.total_bytes,
+        len(placed),
+        sum(any(item.place.fork is not None for item in nest) for nest in placed),
+        tuple(_FILL * schedule.target.caches.get(n, _UNKNOWN_CACHE) for n in (1, 2, 3)),
+    )
+    rows = [_row(item, len(nest), around) for nest in placed for item in nest]
+    return np.array(rows, dtype=np.float32).reshape(len(rows), len(NAMES))
+
+
+def _row(item: PlacedStatement, statements: int, around: Surroundings) -> list[float]:
+    known = item.rows.get(around)
+    if known is None:
+        known = item.rows[around] = _make_row(item, statements, around)
+    return known
+
+
+def _make_row(item: PlacedStatement, statements: int, around: Surroundings) -> list[float]:
+    place = item.place
+    lanes = vectors(place, around)
+    inner = innermost(place)
+    chain = recurrence(place, inner)
+    loops = control(item, statements)
+    shared = threads(place, around)
+    data = memory(item, around)
+    return [
+        *work(place),
+        *place.profile.operations,
+        *lanes,
+        *inner,
+        *chain,
+        *loops,
+        *shared,
+        *data,
+        *levels(item),
+        *estimate(place, lanes, inner, chain, loops, shared, data),
+    ]
+
+
+def _profile(schedule: Schedule, request: Request) -> ProgramProfile:
+    """What is known of a schedule's statements without their loops, found out once."""
+    memory = schedule.scop.memory
+    profiles = cast(
+        "dict[tuple[object, ...], ProgramProfile]", memory.setdefault("cost profiles", {})
+    )
+    key = (tuple(sorted(request.sizes.items())), schedule.target.vector_bits)
+    found = profiles.get(key)
+    if found is None:
+        profiles.clear()  # sizes seldom change, and never back and forth
+        domains = _domains(schedule.program, key, request)
+        found = profiles[key] = _profile_scop(schedule, request, domains)
+    return found
+
+
+def _domains(program: Scop, key: object, request: Request) -> Domains:
+    """What is known of domains at these sizes, in the program and in all that it is turned into."""
+    known = cast("dict[object, Domains]", program.memory.setdefault("cost domains", {}))
+    if key not in known:
+        known.clear()
+        known[key] = Domains(request.sizes)
+    return known[key]
+
+
+def _profile_scop(schedule: Schedule, request: Request, domains: Domains) -> ProgramProfile:
+    scop = schedule.scop
+    facts = request.facts(scop)
+    arrays = {array.name: number for number, array in enumerate(scop.arrays)}
+    dependences = dependences_of(scop)
+    statements = {
+        statement.name: profile_statement(
+            statement, scop, facts, dependences, arrays, schedule.target, domains
+        )
+        for statement in scop.statements
+    }
+    total = float(sum(facts.bytes(array) for array in scop.arrays if not array.is_local))
+    return ProgramProfile(total, Nests(statements, request.sizes))

@@ -1,0 +1,321 @@
+"""A statement under the loops of a schedule: trip counts, strides, footprints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...passes.default.facts import CACHE_LINE
+from ...passes.schedule_tree import Loop
+from .linear import LinearForm, directions
+from .statements import PERIODS, StatementProfile
+
+_SHORT = 300
+"""Instructions that LLVM lets a loop become when it unrolls it."""
+
+_FAR = float(1 << 20)
+"""Elements that a tile loop moves by."""
+
+_MEMORY = 20_000
+
+_SHORT_VECTORS = 4
+_SHORT_BODY = 64
+
+_PERIODS = np.array(PERIODS, dtype=float)[:, None, None]
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """A statement and the loops around it, outermost first.
+
+    `forms` are the functions of the loops, `tiles` the positions of the tile loops of point loops,
+    `trips` the average numbers of their iterations (of
+    vectors, for a vector loop), `spans` those of values per iterator that are left inside the
+    first 0, 1, 2 ... loops, `values` the same numbers as `trips` before vectors.
+    """
+
+    profile: StatementProfile
+    loops: tuple[Loop, ...]
+    forms: tuple[LinearForm, ...]
+    tiles: tuple[int | None, ...]
+    trips: tuple[float, ...]
+    values: tuple[float, ...]
+    spans: tuple[tuple[float, ...], ...]
+
+    @cached_property
+    def vector(self) -> int | None:
+        """The position of the vector loop."""
+        return next((n for n, loop in enumerate(self.loops) if loop.vector is not None), None)
+
+    @cached_property
+    def written_out(self) -> tuple[bool, ...]:
+        """Which loops are gone: unrolled fully, by request or because they are short.
+
+        LLVM unrolls inner loops of few iterations, if their number is constant, before it looks for
+        loops to make vectors of.
+        """
+        result = [loop.unroll == 0 for loop in self.loops]
+        length = self.profile.instructions
+        for position in range(len(self.loops) - 1, -1, -1):
+            loop, trips = self.loops[position], self.trips[position]
+            length *= trips
+            if result[position]:
+                continue
+            if loop.vector is not None:
+                result[position] = trips <= _SHORT_VECTORS
+            elif not loop.parallel and length <= _SHORT and self._is_constant(position):
+                result[position] = True
+            if not result[position]:
+                break
+        return tuple(result)
+
+    def _is_constant(self, position: int) -> bool:
+        """Whether a loop has the same number of iterations every time."""
+        if self.profile.box > 1.01 or self.forms[position].skewed:
+            return False
+        tile = self.tiles[position]
+        return tile is None or self.trips[tile] % 1.0 == 0.0
+
+    @cached_property
+    def innermost(self) -> int | None:
+        """The position of the innermost loop that is left when short loops are written out."""
+        return next(
+            (n for n in range(len(self.loops) - 1, -1, -1) if not self.written_out[n]), None
+        )
+
+    @cached_property
+    def copies(self) -> tuple[float, ...]:
+        """How often the body stands in each loop."""
+        return tuple(
+            trips if gone else min(float(loop.unroll or 1), trips)
+            for loop, trips, gone in zip(self.loops, self.trips, self.written_out, strict=True)
+        )
+
+    @cached_property
+    def fork(self) -> int | None:
+        """The position of the outermost loop that several threads share; one iteration is none."""
+        return next(
+            (n for n, loop in enumerate(self.loops) if loop.parallel and self.trips[n] > 1.01),
+            None,
+        )
+
+    @cached_property
+    def repeats(self) -> float:
+        """How often the same is done again: iterations of inner loops that change nothing.
+
+        LLVM leaves all but one of them out where at most short loops are inside.
+        """
+        if self.profile.carried or any(form.skewed for form in self.forms):
+            return 1.0
+        result = inside = 1.0
+        for position in range(len(self.loops) - 1, -1, -1):
+            if not any(self.steps[position]) and self.trips[position] > 1:
+                result *= self.trips[position]
+            else:
+                inside *= self.values[position]
+                if inside > _SHORT_BODY:
+                    break
+        return result
+
+    @cached_property
+    def directions(self) -> tuple[tuple[float, ...] | None, ...]:
+        """How the iterators grow with a step of each loop; None for tile loops."""
+        members = [n for n, form in enumerate(self.forms) if not form.rounds]
+        found: list[tuple[float, ...] | None] = [None] * len(self.loops)
+        if members:
+            rows = tuple(self.forms[n].slopes for n in members)
+            for position, direction in zip(members, directions(rows), strict=True):
+                found[position] = direction
+        return tuple(found)
+
+    @cached_property
+    def steps(self) -> tuple[tuple[float, ...], ...]:
+        """Per loop, by how many elements each access moves with a step; tile loops: by far."""
+        columns = self.profile.strides
+        result: list[tuple[float, ...]] = []
+        for form, direction in zip(self.forms, self.directions, strict=True):
+            moves = form.slopes if direction is None else direction
+            used = [(columns[d], move) for d, move in enumerate(moves) if move]
+            if direction is None:
+                result.append(
+                    tuple(
+                        _FAR if any(column[n] for column, _ in used) else 0.0
+                        for n in range(len(self.profile.accesses))
+                    )
+                )
+            elif len(used) == 1:
+                column, move = used[0]
+                result.append(
+                    column if move == 1.0 else tuple([stride * move for stride in column])
+                )
+            else:
+                result.append(
+                    tuple(
+                        sum(column[n] * move for column, move in used)
+                        for n in range(len(self.profile.accesses))
+                    )
+                )
+        return tuple(result)
+
+    @cached_property
+    def footprints(self) -> np.ndarray:
+        """Bytes of each array inside the first 0, 1, 2 ... loops, in three ways.
+
+        The shape is (3, loops + 1, arrays): bytes; what they take of caches of level 1 and 2,
+        where rows that fall into the same sets take more.
+        """
+        boxes = self.profile.boxes
+        spans = np.array(self.spans).reshape(len(self.spans), len(self.profile.spans))
+        # One iteration of a loop takes at least one value of each iterator.
+        lengths = np.maximum(spans - 1.0, 0.0) @ boxes.coefficients.T + (1.0 + boxes.spread)
+        np.minimum(lengths, boxes.extents, out=lengths)
+        rows = lengths[:, boxes.last] * boxes.sizes
+        crowds = np.maximum(1.0, lengths / boxes.places[:, None, :])
+        lengths[:, boxes.last] = np.ceil(rows / CACHE_LINE) * CACHE_LINE
+        touched = np.multiply.reduceat(lengths, boxes.starts, axis=1)
+        # Of a box around a diagonal, only that is touched.
+        instances = np.exp(np.log(np.maximum(spans, 1.0)) @ boxes.iterators.T)
+        np.minimum(touched, instances * (boxes.counts * CACHE_LINE), out=touched)
+        crowds[:, :, boxes.last] = np.maximum(1.0, rows / _PERIODS)
+        crowds = np.multiply.reduceat(crowds, boxes.starts, axis=2)
+        taken = np.where(crowds > 2.0, np.maximum(touched, crowds * _PERIODS), touched)
+        return np.concatenate([touched[None], taken]) @ boxes.arrays
+
+    @cached_property
+    def touched(self) -> np.ndarray:
+        """The sums of `footprints` over all arrays, (3, loops + 1)."""
+        return self.footprints.sum(axis=2)
+
+    @cached_property
+    def jumps(self) -> float:
+        """How often an instance reads or writes a line that does not follow the last one."""
+        total = 0.0
+        for number, access in enumerate(self.profile.accesses):
+            run, reach = 1.0, 1.0
+            for position in range(len(self.loops) - 1, -1, -1):
+                step = abs(self.steps[position][number])
+                if step > max(reach, CACHE_LINE / access.size / 2) * 1.01:
+                    break
+                run *= self.values[position]
+                reach += step * (self.values[position] - 1.0)
+            else:
+                continue
+            total += 1.0 / run
+        return total
+
+    @cached_property
+    def carriers(self) -> dict[int, tuple[float, bool]]:
+        """The loops that hand results from one iteration to another, by position.
+
+        Of each the smallest distance in iterations, and whether all results are those of a sum.
+        """
+        found: dict[int, tuple[float, bool]] = {}
+        for carried in self.profile.carried:
+            for position, form in enumerate(self.forms):
+                if form.rounds:
+                    continue
+                step = sum(s * d for s, d in zip(form.slopes, carried.distance, strict=True))
+                if abs(step) > 1e-9:
+                    distance, is_sum = found.get(position, (abs(step), True))
+                    found[position] = (
+                        min(distance, abs(step)),
+                        is_sum and carried.reduction,
+                    )
+                    break
+        return found
+
+    def overwrites(self, earlier: Placement) -> bool:
+        """Whether it stores to all that another statement in the same innermost loop stores to."""
+        if self.profile.instances < earlier.profile.instances or [
+            form.constant for form in self.forms
+        ] != [form.constant for form in earlier.forms]:
+            return False
+        return _stores(earlier) <= _stores(self)
+
+    @cached_property
+    def ranges(self) -> tuple[tuple[float, float], ...]:
+        """The extreme values of each loop, over the box around the domain."""
+        profile = self.profile
+        result: list[tuple[float, float]] = []
+        for form in self.forms:
+            low = high = form.constant
+            for slope, least, most in zip(form.slopes, profile.low, profile.high, strict=True):
+                low += slope * (least if slope > 0 else most)
+                high += slope * (most if slope > 0 else least)
+            result.append((low, high))
+        return tuple(result)
+
+
+class Placements:
+    """Places statements, each once under the same loops: schedules have most of them in common."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], Placement] = {}
+
+    def of(
+        self, profile: StatementProfile, loops: tuple[Loop, ...], forms: tuple[LinearForm, ...]
+    ) -> Placement:
+        """What is known of a statement under `loops`, outermost first, with these functions."""
+        names = [loop.name for loop in loops]
+        tiles = tuple(
+            None
+            if loop.within is None or loop.within.tile not in names
+            else names.index(loop.within.tile)
+            for loop in loops
+        )
+        marks = tuple((loop.parallel, loop.vector, loop.unroll) for loop in loops)
+        key = (profile.name, forms, tiles, marks)
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) > _MEMORY:
+                self._known.clear()
+            found = self._known[key] = _place(profile, loops, forms, tiles)
+        return found
+
+
+def _place(
+    profile: StatementProfile,
+    loops: tuple[Loop, ...],
+    forms: tuple[LinearForm, ...],
+    tiles: tuple[int | None, ...],
+) -> Placement:
+    left = list(profile.spans)
+    spans = [tuple(left)]
+    trips: list[float] = []
+    values: list[float] = []
+    for loop, form in zip(loops, forms, strict=True):
+        position, gain, other, second, reach = -1, 0.0, -1, 0.0, 1.0
+        for d, slope in form.terms:
+            width = slope * left[d]
+            reach += width - slope
+            if width > gain:
+                position, gain, other, second = d, width, position, gain
+            elif width > second:
+                other, second = d, width
+        count = lanes = 1.0
+        if position >= 0:
+            step = 1.0 / abs(form.slopes[position])
+            if second <= 1.0:
+                inside = min(left[position], step)
+                count = max(1.0, left[position] / inside)
+            else:
+                # Of a sum of two iterators, the one that varies less is left free.
+                inside = min(left[position], step * second)
+                count = max(1.0, reach)
+                left[other] = min(left[other], 1.0 / abs(form.slopes[other]))
+            lanes = min(count, float(loop.vector or 1))
+            left[position] = inside * lanes
+        values.append(count)
+        trips.append(max(1.0, count / (loop.vector or 1)))
+        spans.append(tuple(left))
+    return Placement(profile, loops, forms, tiles, tuple(trips), tuple(values), tuple(spans))
+
+
+def _stores(place: Placement) -> set[tuple[object, ...]]:
+    return {
+        (access.array, access.offset, *(steps[number] for steps in place.steps))
+        for number, access in enumerate(place.profile.accesses)
+        if access.is_write
+    }

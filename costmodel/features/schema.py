@@ -1,0 +1,52 @@
+"""Which number stands where in a row: names and slices, from the fields of the sections."""
+
+from __future__ import annotations
+
+from .rows import (
+    LEVELS,
+    Control,
+    Estimate,
+    Innermost,
+    Level,
+    Memory,
+    Recurrence,
+    Threads,
+    Vectors,
+    Work,
+)
+from .statements import Operations
+
+FEATURES_VERSION = 1
+"""Increases when a number changes its meaning or place: models of other versions cannot be used."""
+
+SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("work", Work._fields),
+    ("operations", Operations._fields),
+    ("vectors", Vectors._fields),
+    ("innermost", Innermost._fields),
+    ("recurrence", Recurrence._fields),
+    ("control", Control._fields),
+    ("threads", Threads._fields),
+    ("memory", Memory._fields),
+    *((f"level{number}", Level._fields) for number in range(LEVELS)),
+    ("estimate", Estimate._fields),
+)
+
+NAMES: tuple[str, ...] = tuple(f"{section}.{name}" for section, names in SECTIONS for name in names)
+
+
+def _slices() -> dict[str, slice]:
+    result: dict[str, slice] = {}
+    start = 0
+    for section, names in SECTIONS:
+        result[section] = slice(start, start + len(names))
+        start += len(names)
+    return result
+
+
+SLICES = _slices()
+
+
+def column(name: str) -> int:
+    """The position of a feature; raises ValueError."""
+    return NAMES.index(name)

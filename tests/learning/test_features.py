@@ -1,0 +1,184 @@
+"""Rows of features: values worked out by hand, and what must not change them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from loopwright.costmodel.features.extract import rows_of
+from loopwright.costmodel.features.schema import NAMES, SECTIONS, SLICES, column
+from loopwright.costmodel.learning.examples import original_schedule
+from loopwright.passes.default.request import Request
+from loopwright.passes.pipeline import parse_pipeline
+
+N = 64
+GEMM = """
+func.func @gemm(%n: index, %C: memref<?x?xf64>, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %n {
+      affine.for %k = 0 to %n {
+        %c = affine.load %C[%i, %j] : memref<?x?xf64>
+        %a = affine.load %A[%i, %k] : memref<?x?xf64>
+        %b = affine.load %B[%k, %j] : memref<?x?xf64>
+        %p = arith.mulf %a, %b : f64
+        %s = arith.addf %c, %p : f64
+        affine.store %s, %C[%i, %j] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}
+"""
+SIZES = {"n": N, **{f"{array}_dim{d}": N for array in "ABC" for d in range(2)}}
+
+TRIANGLE = """
+func.func @triangle(%n: index, %A: memref<?x?xf32>, %x: memref<?xf32>) {
+  affine.for %t = 0 to 10 {
+    affine.for %i = 0 to %n {
+      affine.for %j = 0 to affine_map<(d0) -> (d0 + 1)>(%i) {
+        %v = affine.load %x[%j] : memref<?xf32>
+        affine.store %v, %A[%i, %j] : memref<?x?xf32>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+def _rows(
+    text: str, sizes: Mapping[str, int], pipeline: str = "", threads: int = 1
+) -> list[dict[str, float]]:
+    schedule = original_schedule(text).apply_all(parse_pipeline(pipeline) if pipeline else ())
+    rows = rows_of(schedule, Request(sizes, threads))
+    return [dict(zip(NAMES, row.tolist(), strict=True)) for row in rows]
+
+
+def _gemm(pipeline: str = "", threads: int = 1) -> dict[str, float]:
+    (row,) = _rows(GEMM, SIZES, pipeline, threads)
+    return row
+
+
+def _section(row: Mapping[str, float], section: str) -> dict[str, float]:
+    return {
+        name.partition(".")[2]: value
+        for name, value in row.items()
+        if name.partition(".")[0] == section
+    }
+
+
+def test_slices_cover_every_name_once():
+    assert len(set(NAMES)) == len(NAMES)
+    assert [name for section in SLICES.values() for name in NAMES[section]] == list(NAMES)
+    assert NAMES[column("vectors.width")] == "vectors.width"
+    assert all(NAMES[SLICES[section]][0].startswith(f"{section}.") for section, _ in SECTIONS)
+
+
+def test_a_product_as_written():
+    row = _gemm()
+    work = _section(row, "work")
+    assert work["instances"] == N**3
+    assert (work["reads"], work["writes"], work["element_bytes"]) == (3, 1, 8)
+    assert row["operations.additions"] == row["operations.multiplications"] == 1
+    inner = _section(row, "innermost")
+    # C stays, A moves to the next element, B by a row of 512 bytes.
+    assert (inner["load_same"], inner["load_next"], inner["load_far"]) == (1, 1, 1)
+    assert (inner["store_same"], inner["trips"]) == (1, N)
+    assert inner["loads"] == pytest.approx(2 + 1 / N)
+    chain = _section(row, "recurrence")
+    assert (chain["is_innermost"], chain["is_sum"], chain["chains"]) == (1, 1, 1)
+    assert row["memory.program"] == row["memory.own"] == 3 * N * N * 8
+
+
+def test_an_interchanged_product_has_no_recurrence_inside():
+    row = _gemm("interchange{loops=i,k,j}")
+    assert (row["innermost.load_same"], row["innermost.load_next"]) == (1, 2)
+    assert row["recurrence.is_innermost"] == 0
+    assert row["recurrence.exists"] == 1
+    assert row["estimate.seconds"] < _gemm()["estimate.seconds"]
+
+
+def test_tiles_and_vectors():
+    row = _gemm("tile{loops=i,j sizes=8,16},vectorize{loops=j width=8}")
+    lanes = _section(row, "vectors")
+    assert (lanes["marked"], lanes["width"], lanes["values"]) == (1, 8, 16)
+    assert (lanes["load_broadcast"], lanes["load_contiguous"]) == (1, 2)
+    assert (lanes["store_contiguous"], lanes["position"], lanes["remainder"]) == (1, 1, 1)
+    # From the innermost loop outwards: k, j in vectors, i, jt, it.
+    assert [row[f"level{n}.trips"] for n in range(5)] == [N, 2, 8, N / 16, N / 8]
+    assert [row[f"level{n}.mark"] for n in range(5)] == [0, 2, 2, 1, 1]
+    # One tile of C, 8 rows of A and a panel of B are touched inside of the tile loops.
+    assert row["level2.kilobytes"] == (8 * 16 * 8 + 8 * N * 8 + N * 16 * 8) / 1024
+
+
+def test_a_vector_loop_that_does_not_divide_runs_idle_lanes():
+    assert _gemm("vectorize{loops=j width=48}")["vectors.remainder"] == pytest.approx(96 / 64)
+
+
+def test_register_tiles_have_accumulators_and_chains():
+    row = _gemm(
+        "tile{loops=i,j sizes=4,16},interchange{loops=k,i,j},unroll{loops=i},"
+        "vectorize{loops=j width=8}"
+    )
+    assert row["innermost.body"] == 8
+    assert row["innermost.accumulators"] == 8
+    # A is broadcast for both vectors at once, B used by four rows; C stays in registers.
+    assert row["innermost.loads"] == pytest.approx(1 / 2 + 1 / 4 + 1 / N)
+    assert row["recurrence.chains"] == 4
+
+
+def test_threads_share_iterations():
+    shared = _section(_gemm("parallel{loops=j}", threads=2), "threads")
+    assert (shared["threads"], shared["trips"], shared["forks"]) == (2, N, N)
+    assert _gemm("parallel{loops=j}", threads=1)["threads.forks"] == 0
+    outer = _gemm("parallel{loops=i}", threads=3)
+    assert outer["threads.forks"] == 1
+    assert outer["threads.balance"] == pytest.approx(3 / (64 / 22))
+
+
+def test_a_parallel_loop_of_one_iteration_starts_nothing():
+    row = _gemm("tile{loops=i sizes=256},parallel{loops=it}", threads=2)
+    assert row["threads.forks"] == 0
+
+
+def test_a_triangle_is_half_of_its_box_and_repeats_are_seen():
+    sizes = {"n": N, "A_dim0": N, "A_dim1": N, "x_dim0": N}
+    (row,) = _rows(TRIANGLE, sizes)
+    assert row["work.instances"] == 10 * N * (N + 1) / 2
+    assert row["work.box"] == pytest.approx(2 * N / (N + 1))
+    assert row["innermost.repeats"] == 1
+    (inside,) = _rows(TRIANGLE, sizes, "interchange{loops=i,j,t}")
+    assert inside["innermost.repeats"] == 10
+
+
+def test_what_is_packed_is_a_statement_of_its_own():
+    pipeline = "interchange{loops=j,i},tile{loops=j sizes=16},pack{loops=jt array=B}"
+    copy, product = _rows(GEMM, SIZES, pipeline)
+    assert copy["work.instances"] == N * N
+    assert product["work.instances"] == N**3
+
+
+def test_the_same_order_has_the_same_rows():
+    twice = "interchange{loops=i,k,j},interchange{loops=k,i,j},interchange{loops=i,j,k}"
+    assert _gemm(twice) == _gemm()
+
+
+def test_rows_do_not_depend_on_what_was_asked_before():
+    original = original_schedule(GEMM)
+    request = Request(SIZES, 2)
+    texts = [
+        "interchange{loops=j,i}",
+        "tile{loops=i,j sizes=8,8},parallel{loops=it}",
+        "reverse{loops=i}",
+    ]
+    schedules = [original.apply_all(parse_pipeline(text)) for text in texts]
+    together = [rows_of(schedule, request) for schedule in schedules]
+    for text, rows in zip(texts, together, strict=True):
+        alone = original_schedule(GEMM).apply_all(parse_pipeline(text))
+        np.testing.assert_array_equal(rows, rows_of(alone, Request(SIZES, 2)))
+
+
+def test_a_program_that_runs_nothing_has_no_rows():
+    assert _rows(GEMM, dict.fromkeys(SIZES, 0)) == []
