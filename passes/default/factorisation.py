@@ -65,7 +65,7 @@ def factorisation(schedule: Schedule, nest: Tree, request: Request) -> Schedule 
     if not updates or sum(facts.statements[name].instances for name in updates) < WORTHWHILE:
         return None
     order = _order(schedule, updates, band, facts)
-    if order is None:
+    if order is None or not any(_uses_results(schedule, name, names) for name in updates):
         return None
     try:
         return _Plan(schedule, updates[0], order, request).apply()
@@ -78,6 +78,14 @@ def _is_update(schedule: Schedule, name: str) -> bool:
     return name in schedule.dependences.accumulations and (
         len(schedule.scop.statement(name).loops) == 3
     )
+
+
+def _uses_results(schedule: Schedule, update: str, names: Sequence[str]) -> bool:
+    """Whether an update multiplies what statements of the nest compute."""
+    written = {w.array.name for name in names for w in schedule.scop.statement(name).writes}
+    own = schedule.dependences.accumulations[update].load
+    reads = schedule.scop.statement(update).reads
+    return any(read is not own and read.array.name in written for read in reads)
 
 
 @dataclass(frozen=True)

@@ -104,3 +104,11 @@ def test_dependences_behind_copies_are_those_that_isl_finds(kernel: str) -> None
     assert derived.keys() == computed.keys()
     for key, relation in derived.items():
         assert relation.is_equal(computed[key]), key
+
+
+def test_a_product_of_other_matrices_is_no_factorisation() -> None:
+    entry = catalogue()["polybench/symm"]
+    function = loopwright.load(entry.text)[entry.function]
+    sizes = infer_extents(function.scop, entry.parameter_values("LARGE"))
+    seed = Schedule.original(function.scop).apply(AffineSchedule())
+    assert factorisation(seed, seed.tree, Request(sizes, 2)) is None
