@@ -10,15 +10,10 @@ from typing import Literal
 from xdsl.dialects import arith
 from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseIntOrFPElementsAttr,
     IndexType,
     IntegerAttr,
-    StringAttr,
-    TensorType,
     VectorType,
     i1,
-    i32,
     i64,
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -41,6 +36,7 @@ from .nest import (
     omitted_loops,
     walk,
 )
+from .parallel_loops import parallel_loop
 from .storage import Storage
 
 Environment = Mapping[int, Index]
@@ -469,24 +465,8 @@ class LoopEmitter:
         with self.storage.inside((n.loop, values[n.variable]) for n in nests):
             self.builder.filled(block, body, affine.YieldOp.get)
         self.is_parallel = False
-        dynamic = StringAttr("dynamic" if is_uneven(nests) else "static")
-        lower_map, lower_operands = self.builder.map([i for group in lower for i in group])
-        upper_map, upper_operands = self.builder.map([i for group in upper for i in group])
-        operation = self.builder.emit(
-            affine.ParallelOp.create(
-                operands=[*lower_operands, *upper_operands],
-                properties={
-                    "reductions": ArrayAttr([]),
-                    "lowerBoundsMap": lower_map,
-                    "lowerBoundsGroups": _groups(lower),
-                    "upperBoundsMap": upper_map,
-                    "upperBoundsGroups": _groups(upper),
-                    "steps": ArrayAttr([IntegerAttr(step, i64) for step in steps]),
-                },
-                attributes={"schedule": dynamic},
-                regions=[Region(block)],
-            )
-        )
+        schedule = "dynamic" if is_uneven(nests) else "static"
+        operation = parallel_loop(self.builder, lower, upper, steps, schedule, block)
         self._mark_simd(innermost.loop, operation)
 
     def _one_vector(
@@ -506,8 +486,3 @@ class LoopEmitter:
             partial(self._lanes, nest, base, None, environment),
             partial(self._masked, nest, upper, environment, base),
         )
-
-
-def _groups(bounds: list[tuple[Index, ...]]) -> DenseIntOrFPElementsAttr:
-    kind = TensorType(i32, [len(bounds)])
-    return DenseIntOrFPElementsAttr.from_list(kind, [len(group) for group in bounds])
