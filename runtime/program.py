@@ -31,7 +31,7 @@ DEFAULT = "default"
 """The schedule that is chosen for the sizes."""
 
 AUTO = "auto"
-"""The schedule that tuning has found for the sizes, else what a cost model finds."""
+"""The schedule that tuning has found for the sizes, else one that needs no run."""
 
 CHOSEN = (DEFAULT, AUTO)
 """Schedules that depend on the sizes."""
@@ -136,7 +136,7 @@ class Function:
         `"tile{loops=i,j sizes=32,32},parallel{loops=it}"`, in compact notation such as
         `"T2(L0,L1,32,32)P(L0)"` or as a `schedule.sequence`, or None for the loops as written. When
         nothing is said, one is chosen for the sizes of each specialisation; `"auto"` chooses what
-        tuning has found, or else a cost model (`choose_schedule`).
+        tuning has found, or else a cost model or `"default"` (`choose_schedule`).
         `threads` run the parallel loops; None leaves the number to the OpenMP runtime.
         With `fast_math`, floating-point operations may be reassociated. Code is generated for
         `target`, by default this machine.

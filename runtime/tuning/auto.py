@@ -1,11 +1,11 @@
-"""`schedule="auto"`: what tuning has found, else what the cost model finds without a run."""
+"""`schedule="auto"`: what tuning has found, else what needs no run: a cost model, or `default`."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
 
-from ...costmodel.find import DEFAULT_MODEL, find_model
+from ...costmodel.find import AUTO_MODEL, find_model
 from ...dialects.errors import SourceError
 from ...passes.default.default_schedule import default_schedule
 from ...passes.default.request import Request
@@ -26,14 +26,14 @@ GAIN = 1.1
 
 
 def auto_schedule(original: Schedule, question: Question) -> Schedule:
-    """The tuned schedule, or the one that the model prefers to the default schedule.
+    """The tuned schedule, else one that the model prefers to the default schedule, else that one.
 
     A tuned schedule that does not apply any more is left out, with a warning. Raises SourceError.
     """
     found = tuned_schedule(original, question)
     if found is not None:
         return found
-    return modelled_schedule(original, question.sizes, question.threads)
+    return modelled_schedule(original, question.sizes, question.threads, AUTO_MODEL)
 
 
 def tuned_schedule(original: Schedule, question: Question) -> Schedule | None:
@@ -56,9 +56,9 @@ def tuned_schedule(original: Schedule, question: Question) -> Schedule | None:
 
 
 def modelled_schedule(
-    original: Schedule, sizes: Mapping[str, int], threads: int, model: str = DEFAULT_MODEL
+    original: Schedule, sizes: Mapping[str, int], threads: int, model: str | None
 ) -> Schedule:
-    """What a beam search with a model finds, where that is clearly better than the default."""
+    """What a beam search with a model, if any, finds clearly better than the default."""
     default = default_schedule(
         original.program,
         sizes,
@@ -66,8 +66,8 @@ def modelled_schedule(
         threads=threads,
         reassociate=original.reassociate,
     )
-    if not default.transformations:
-        # Too little work to gain anything, or nothing that can be gained.
+    if model is None or not default.transformations:
+        # Without transformations: too little work to gain anything, or nothing that can be gained.
         return default
     task = Task(original, Request(sizes, threads), find_model(model))
     result = search(BeamSearch(BEAM), task)

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from loopwright.passes.schedule import Schedule
 from loopwright.passes.target import Target
 from loopwright.runtime.program import load
+from loopwright.runtime.tuning.auto import modelled_schedule
 from loopwright.runtime.tuning.database import (
     Question,
     Tuned,
@@ -166,3 +168,13 @@ def test_auto_says_nothing_without_a_database(
         warnings.simplefilter("error")
         load(SCALE)["scale"].choose_schedule("auto", {"n": 50}, threads=2)
     assert not (tmp_path / "none").exists()
+
+
+def test_a_model_must_promise_more_than_the_default_schedule() -> None:
+    """The roofline finds nothing that is better by its own measure here."""
+    scop = load(SCALE)["scale"].scop
+    sizes = {"n": 4_000_000, "A_dim0": 4_000_000}
+    original = Schedule.original(scop)
+    default = modelled_schedule(original, sizes, 2, None)
+    assert default.transformations
+    assert str(modelled_schedule(original, sizes, 2, "roofline")) == str(default)
