@@ -19,7 +19,10 @@ BATCH = 64
 """Schedules that are predicted at a time: between two looks at the clock."""
 
 RUNS = 8
-"""Schedules that are measured at a time."""
+"""Schedules that are measured at a time, at most."""
+
+SHARE_OF_RUNS = 0.1
+"""Of the budget may go by until the next look at the clock."""
 
 REPORT_EVERY = 0.5
 """Seconds."""
@@ -49,6 +52,7 @@ class Ledger:
         self._texts: dict[int, tuple[Mapping[str, isl.Aff], tuple[str, ...]]] = {}
         (self._best,) = self._enter([task.original])
         self.default: Schedule | None = None
+        self._seconds_each = 0.0
 
     @property
     def seconds(self) -> float:
@@ -110,9 +114,11 @@ class Ledger:
         """The measured speed-up of each schedule."""
         keys = self._enter(schedules)
         unknown = [key for key in dict.fromkeys(keys) if key not in self.measured]
-        for start in range(0, len(unknown), RUNS):
+        while unknown:
             self.check_time()
-            self.repeat([self.schedules[key] for key in unknown[start : start + RUNS]])
+            count = self._affordable()
+            batch, unknown = unknown[:count], unknown[count:]
+            self.repeat([self.schedules[key] for key in batch])
         return [self.speedup(key) for key in keys]
 
     def repeat(self, schedules: Sequence[Schedule]) -> None:
@@ -120,11 +126,20 @@ class Ledger:
         evaluator = self.task.evaluator
         assert evaluator is not None, "who measures has an evaluator"
         keys = self._enter(schedules)
+        begin = self.seconds
         answers = evaluator.measure(self.task.request, schedules)
+        self._seconds_each = (self.seconds - begin) / max(1, len(schedules))
         for key, answer in zip(keys, answers, strict=True):
             self.measured.setdefault(key, []).append(float(answer))
             self._improve(key)
         self._report()
+
+    def _affordable(self) -> int:
+        """How many schedules to measure until the next look at the clock: two for compilers."""
+        budget = self.task.budget
+        if budget is None or not self._seconds_each:
+            return RUNS
+        return max(2, min(RUNS, int(SHARE_OF_RUNS * budget / self._seconds_each)))
 
     def speedup(self, key: object) -> float:
         """What was measured of a schedule, else what is predicted."""

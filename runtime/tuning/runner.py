@@ -26,7 +26,7 @@ from .messages import Arguments, Outcome, Trial
 LEAST_RUNS = 3
 MOST_RUNS = 200
 
-ENOUGH = 1.0
+ENOUGH = 0.5
 """Seconds of runs after which there are enough of them, whatever their number."""
 
 
