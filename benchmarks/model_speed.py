@@ -3,7 +3,8 @@
 Usage: python benchmarks/model_speed.py [MODEL | FILE.pt] [KERNEL ...]
 
 Candidates are random schedules of PolyBench kernels at LARGE, scored 64 at a time, as a search
-does, each once. What is found out once per program is shown apart (the first column).
+does, each once, by the CPU's time. What is found out once per program is shown apart (the first
+column).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import sys
 from random import Random
 from statistics import median
-from time import perf_counter
+from time import process_time
 
 import loopwright
 from loopwright.costmodel.find import find_model
@@ -39,13 +40,13 @@ def main() -> None:
         original = Schedule.original(program.scop)
         found = sample_schedules(Random(1), original, CANDIDATES, [])
         schedules = [sample.schedule for sample in found]
-        start = perf_counter()
+        start = process_time()
         model.predict(request, [original])
-        once = perf_counter() - start
-        start = perf_counter()
+        once = process_time() - start
+        start = process_time()
         for first in range(0, len(schedules), BATCH):
             model.predict(request, schedules[first : first + BATCH])
-        rates.append(len(schedules) / (perf_counter() - start))
+        rates.append(len(schedules) / (process_time() - start))
         print(f"{name:<14}{1e3 * once:>12.1f}{rates[-1]:>14.0f}", flush=True)
     print(f"{'median':<26}{median(rates):>14.0f}")
 

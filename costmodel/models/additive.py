@@ -34,6 +34,9 @@ _FORKS = column("threads.forks")
 _STEP = 0.1
 """How far the time of a fork moves per tree, of what would be best."""
 
+_FAR_OFF = 1.5
+"""Errors of the logarithm beyond which a pair does not count more."""
+
 
 class ScheduleRows(NamedTuple):
     """Rows of `features.schema.NAMES`: of the statements scheduled, and as written."""
@@ -64,7 +67,8 @@ class AdditiveOptions:
 
     `members` forests of `trees` trees of `depth` are averaged. Each tree adds `rate` of what it
     would change, sees a `part` of the programs and a `share` of the features. Errors larger than
-    `tolerance` (of the logarithm) count linearly.
+    `tolerance` (of the logarithm) count linearly. Schedules that are predicted e times too fast
+    count `exp(caution)` times as much: MAPE is mostly about these.
     """
 
     members: int = 3
@@ -75,6 +79,7 @@ class AdditiveOptions:
     share: float = 0.3
     smoothing: float = 1.0
     tolerance: float = 1.0
+    caution: float = 0.5
 
 
 class Additive(LearnedModel):
@@ -258,7 +263,8 @@ class _Boosting:
         seconds = batch.sums(times) + self.fork_seconds * batch.forks
         residuals = self.labels.residuals(seconds)
         self.error = _mape(residuals, self.labels.censored)
-        flat = 1.0 / np.sqrt(1.0 + (residuals / settings.tolerance) ** 2)
+        flat = np.exp(settings.caution * np.clip(residuals, 0.0, _FAR_OFF))
+        flat /= np.sqrt(1.0 + (residuals / settings.tolerance) ** 2)
         # Of each schedule, then of its program as written, which stands on the other side.
         slopes = np.zeros(len(seconds))
         weights = np.zeros(len(seconds))
