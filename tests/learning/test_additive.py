@@ -7,6 +7,7 @@ import pytest
 
 from loopwright.costmodel.features.extract import rows_of
 from loopwright.costmodel.features.schema import column
+from loopwright.costmodel.find import find_model
 from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.examples import ProgramExamples, original_schedule
 from loopwright.costmodel.models.additive import Additive
@@ -152,6 +153,15 @@ def test_forks_cost_what_the_model_says():
     slow = model.predict(request, [parallel])[0]
     model.fork_seconds = 1e-9
     assert slow < 0.01 * model.predict(request, [parallel])[0]
+
+
+def test_the_shipped_weights_fit_the_features():
+    model = find_model("additive")
+    original = original_schedule(TEXT)
+    by_columns = original.apply_all(parse_pipeline("interchange{loops=j,i}"))
+    written, slow = model.predict(Request(_sizes(2000, 2048), 1), [original, by_columns])
+    assert written == pytest.approx(1.0)
+    assert slow < 0.7
 
 
 def test_nothing_to_learn_from_is_an_error():
