@@ -13,7 +13,8 @@ PUBLISHED = frozenset({"fuse", "interchange", "tile", "unroll"})
 AFFINE = frozenset({"affine-schedule", "interchange", "reverse", "shift", "skew", "wavefront"})
 """Steps that can be applied many times in any order: vectors in LOOPer (section 5.1), not tags."""
 
-ALL = frozenset(KINDS)
+ALL = frozenset(KINDS) - {"strip-mine"}
+"""All steps; making strips of one loop is a tile of one loop."""
 
 INNER_TILE = "tile.inner"
 """The size of the last of several levels of tiles; the first is the parameter of `tile`."""
@@ -39,7 +40,6 @@ def tag_values(
     levels = {iterator: level for level, iterator in enumerate(iterators) if iterator is not None}
     result: list[dict[str, float]] = [{} for _ in iterators]
     for event in events:
-        # Making strips of one loop is a tile of one loop.
         kind = "tile" if event.kind == "strip-mine" else event.kind
         if kind not in kinds:
             continue

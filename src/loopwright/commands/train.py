@@ -274,6 +274,7 @@ def _card(
         "seed": arguments.seed,
         "device": arguments.device,
         "interrupted": outcome.interrupted,
+        "resumed": arguments.resume,
         "validation_error": outcome.validation_error,
     }
     versions = {"loopwright": __version__, "torch": torch_version}
@@ -284,10 +285,11 @@ def _text(card: dict[str, Any], metrics: dict[str, Metrics]) -> str:
     from ..costmodel.learning.report import table
 
     data, training = card["data"], card["training"]
+    since = " after resuming" if training["resumed"] else ""
     lines = [
-        f"model      {card['model']}, features {data['space']}",
+        f"model      {card['model']}, space {data['space']}",
         f"learned    from {data['training']['pairs']} pairs of {data['training']['programs']} "
-        f"programs, {training['epochs']} epochs, {training['seconds']:.0f} s",
+        f"programs, {training['epochs']} epochs, {training['seconds']:.0f} s{since}",
         f"machine    {data['machine']}",
     ]
     lines += [f"left out   {count} x {reason}" for reason, count in data["skipped"].items()]
