@@ -42,5 +42,6 @@ def confirm(ledger: Ledger, default: Schedule) -> None:
             break
     fastest = max(others, key=lambda each: ledger.speedup(ledger.key(each)), default=default)
     ledger.default = default
-    is_faster = ledger.speedup(ledger.key(fastest)) > GAIN * ledger.speedup(key)
+    # Where the default schedule cannot be checked, nothing is known to be faster.
+    is_faster = ledger.speedup(ledger.key(fastest)) > GAIN * ledger.speedup(key) > 0
     ledger.choose(fastest if is_faster else default)

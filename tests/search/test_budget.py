@@ -72,6 +72,14 @@ def test_what_cannot_be_run_is_not_chosen() -> None:
     assert str(result.best) == default
 
 
+def test_the_default_schedule_stays_where_it_cannot_be_checked() -> None:
+    given = task(Wishes())
+    default = str(default_of(Ledger(given)))
+    runs = Runs(lambda schedule: 0.0 if str(schedule) == default else 1.0)
+    result = search(HybridSearch(beam=2, batches=1), given.with_evaluator(runs))
+    assert str(result.best) == default
+
+
 def test_an_interrupt_while_running_gives_the_best_that_was_run() -> None:
     def rule(schedule: Schedule) -> float:
         if len(runs.asked) > 10:
