@@ -176,7 +176,8 @@ class _Linker:
             ctypes.CDLL("libm.so.6", mode=ctypes.RTLD_GLOBAL)
         self._lock = threading.Lock()
         self._numbers = itertools.count()
-        self._jit = binding.create_lljit_compiler(suppress_errors=True)
+        # All sections of an object lie in one piece, so that none is out of another's reach.
+        self._jit = binding.create_lljit_compiler(use_jit_link=True, suppress_errors=True)
 
     def link(self, code: bytes, exports: Iterable[str], imports: Mapping[str, int]) -> LoadedObject:
         library = binding.JITLibraryBuilder().add_object_img(code).add_current_process()
