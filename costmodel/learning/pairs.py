@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,11 +76,6 @@ def read_pairs(directory: Path, machine: str | None = None) -> list[ProgramPairs
     for row in rows:
         programs.setdefault(row["program_key"], []).append(row)
     return [_program(programs[key], threads) for key in sorted(programs)]
-
-
-def count_pairs(programs: Iterable[ProgramPairs]) -> int:
-    """How many pairs there are in all."""
-    return sum(len(program.schedules) for program in programs)
 
 
 def _of_one_machine(rows: Sequence[Row], machine: str | None, directory: Path) -> list[Row]:

@@ -10,22 +10,20 @@ from multiprocessing.connection import Connection
 from ...costmodel.labels import Incident, Subject, Workload
 from ...dialects.errors import SourceError
 from ...lowering.generate import generate
-from ...lowering.llvm import Options, symbol, translate
-from ...lowering.llvm.heap import FAILED_ALLOCATIONS
+from ...lowering.llvm import Options, translate
 from ...lowering.specialise import specialise
 from ...passes.polyhedral.bounds import check_bounds
 from ...passes.polyhedral.extents import infer_extents
-from ...passes.polyhedral.scop import Scop
 from ...passes.schedule import Schedule
 from ...passes.stages import StageTimes, record_stages, stage
 from ...passes.target import Target
 from ...passes.transformation import TransformationError
-from .. import jit
 from ..errors import KernelError
 from ..program import Function, load
 from ..signature import Sizes
 from .children import die_with_parent, limit_memory
 from .messages import Begun, Candidate, Closed, Failed, ObjectCode, Opened, Policy, Skip
+from .object_code import object_code
 
 REFUSALS = (SourceError, TransformationError, KernelError)
 """What the compiler says of programs and schedules that it does not take."""
@@ -90,7 +88,7 @@ class Compiler:
             scop, signature = function.scop, function.signature
         with stage("bounds"):
             names = infer_extents(scop, subject.sizes)
-            sizes = _sizes(scop, names)
+            sizes = Sizes.named(scop, names)
             check_bounds(scop, names)
         code = self._baseline(function, sizes)
         self._connection.send(
@@ -133,7 +131,7 @@ class Compiler:
     def _baseline(self, function: Function, sizes: Sizes) -> ObjectCode:
         loops = specialise(function.function, sizes.shapes, sizes.integers)
         module = translate(loops, target=self._target, options=self._options)
-        return self._object_code(str(module), function.name)
+        return object_code(str(module), function.name, self._target)
 
     def _scheduled(self, schedule: Schedule, names: Mapping[str, int], limit: int) -> ObjectCode:
         with stage("loop IR"):
@@ -142,13 +140,7 @@ class Compiler:
             text = str(translate(loops, target=self._target, options=self._options))
         if len(text) > limit:
             raise TooLarge
-        return self._object_code(text, schedule.program.name)
-
-    def _object_code(self, llvm_ir: str, function: str) -> ObjectCode:
-        code = jit.compile_module(llvm_ir, target=self._target)
-        allocates = FAILED_ALLOCATIONS in llvm_ir
-        exports = (symbol(function), *([FAILED_ALLOCATIONS] if allocates else []))
-        return ObjectCode(code, exports, "GOMP_parallel" in llvm_ir)
+        return object_code(text, schedule.program.name, self._target)
 
     def _report(
         self, item: int, subject: Subject, kind: str, schedule: str, error: Exception
@@ -162,20 +154,3 @@ class Compiler:
 
 def _limit(origin: str) -> int:
     return LARGEST_DEFAULT if origin == "default" else LARGEST
-
-
-def _sizes(scop: Scop, names: Mapping[str, int]) -> Sizes:
-    """The shapes of all array arguments, and the values of integers that are sizes."""
-    shapes = {
-        array.argument: tuple(
-            extent if isinstance(extent, int) else names[str(extent)] for extent in array.shape
-        )
-        for array in scop.arrays
-        if array.argument is not None
-    }
-    integers = {
-        parameter.argument: names[parameter.name]
-        for parameter in scop.parameters
-        if parameter.dimension is None
-    }
-    return Sizes(shapes, integers)

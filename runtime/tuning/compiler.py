@@ -7,17 +7,15 @@ from multiprocessing.connection import Connection
 from ...dialects.errors import SourceError
 from ...dialects.parse import parse_module
 from ...lowering.generate import generate
-from ...lowering.llvm import Options, symbol, translate
-from ...lowering.llvm.heap import FAILED_ALLOCATIONS
+from ...lowering.llvm import Options, translate
 from ...lowering.specialise import specialise
 from ...passes.pipeline import parse_pipeline
 from ...passes.schedule import Schedule
 from ...passes.target import Target
 from ...passes.transformation import TransformationError
-from .. import jit
 from ..errors import KernelError
 from ..labelling.children import die_with_parent, limit_memory
-from ..labelling.messages import ObjectCode
+from ..labelling.object_code import object_code
 from ..program import Function
 from ..program import Program as Functions
 from ..signature import Sizes
@@ -67,10 +65,4 @@ class Compiler:
         text = str(translate(loops, target=self._target, options=self._options))
         if schedule and len(text) > LARGEST:
             return Compiled(None, f"the code is too large: {len(text)} bytes of LLVM IR")
-        allocates = FAILED_ALLOCATIONS in text
-        exports = (
-            symbol(self._function.name),
-            *([FAILED_ALLOCATIONS] if allocates else []),
-        )
-        code = jit.compile_module(text, target=self._target)
-        return Compiled(ObjectCode(code, exports, "GOMP_parallel" in text))
+        return Compiled(object_code(text, self._function.name, self._target))

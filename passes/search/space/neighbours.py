@@ -42,7 +42,7 @@ def neighbours(original: Schedule, schedule: Schedule) -> Iterator[Schedule]:
             len(changed),
         )
         result = _replay(prefixes[first], changed[first:])
-        if result is not None and result.transformations:
+        if result.transformations:
             yield result
 
 
@@ -55,8 +55,8 @@ def _prefixes(original: Schedule, steps: Sequence[Transformation]) -> list[Sched
     return found
 
 
-def _replay(start: Schedule, steps: Sequence[Transformation]) -> Schedule | None:
-    """The schedule after all of the steps that can be applied; None where none is left of many."""
+def _replay(start: Schedule, steps: Sequence[Transformation]) -> Schedule:
+    """The schedule after all of the steps that can be applied."""
     result = start
     with ISL_LOCK:
         for step in steps:

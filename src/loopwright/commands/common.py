@@ -27,6 +27,32 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments `--set`, `--input`, `--threads` and `--fast-math`: how a program is run."""
+    parser.add_argument(
+        "-s",
+        "--set",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a size (n=1000), an extent of an array (A_dim0=64) or a scalar (alpha=1.5)",
+    )
+    parser.add_argument(
+        "-i",
+        "--input",
+        metavar="NAME=FILE",
+        action="append",
+        default=[],
+        help="contents of an array from a .npy file (default: random numbers)",
+    )
+    parser.add_argument(
+        "-t", "--threads", type=int, metavar="T", help="threads of parallel loops (default: all)"
+    )
+    parser.add_argument(
+        "--fast-math", action="store_true", help="let floating-point operations be reassociated"
+    )
+
+
 def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments `-p` and `--schedule-file`."""
     schedule = parser.add_mutually_exclusive_group()

@@ -40,6 +40,7 @@ from ..runtime.timing import Timing, format_seconds
 from . import UsageError
 from .common import (
     add_program_arguments,
+    add_run_arguments,
     add_schedule_arguments,
     format_table,
     one_function,
@@ -59,26 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `loopwright run`."""
     add_program_arguments(parser)
     add_size_argument(parser)
-    parser.add_argument(
-        "-s",
-        "--set",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        help="a size (n=1000), an extent of an array (A_dim0=64) or a scalar (alpha=1.5)",
-    )
+    add_run_arguments(parser)
     add_schedule_arguments(parser)
-    parser.add_argument(
-        "-t", "--threads", type=int, metavar="T", help="threads of parallel loops (default: all)"
-    )
-    parser.add_argument(
-        "-i",
-        "--input",
-        metavar="NAME=FILE",
-        action="append",
-        default=[],
-        help="contents of an array from a .npy file (default: random numbers)",
-    )
     parser.add_argument(
         "-o",
         "--output",
@@ -86,9 +69,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="save the arrays that the program wrote (or one of them) as .npy files",
-    )
-    parser.add_argument(
-        "--fast-math", action="store_true", help="let floating-point operations be reassociated"
     )
     parser.add_argument("--cold", action="store_true", help="empty the caches before each call")
     parser.add_argument("--timing", action="store_true", help="show where compilation time goes")

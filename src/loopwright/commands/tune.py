@@ -29,7 +29,7 @@ from ..runtime.program import Function
 from ..runtime.threads import MOST_THREADS
 from ..runtime.tuning.tune import TuningOptions, tune
 from . import UsageError
-from .common import add_program_arguments, format_table, one_function, pairs
+from .common import add_program_arguments, add_run_arguments, format_table, one_function, pairs
 from .shipped import add_size_argument, find_kernel, kernel_settings
 
 UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
@@ -39,28 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `loopwright tune`."""
     add_program_arguments(parser)
     add_size_argument(parser)
-    parser.add_argument(
-        "-s",
-        "--set",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        help="a size (n=1000), an extent of an array (A_dim0=64) or a scalar (alpha=1.5)",
-    )
-    parser.add_argument(
-        "-i",
-        "--input",
-        metavar="NAME=FILE",
-        action="append",
-        default=[],
-        help="contents of an array from a .npy file (default: random numbers)",
-    )
-    parser.add_argument(
-        "-t", "--threads", type=int, metavar="T", help="threads of parallel loops (default: all)"
-    )
-    parser.add_argument(
-        "--fast-math", action="store_true", help="let floating-point operations be reassociated"
-    )
+    add_run_arguments(parser)
     parser.add_argument(
         "-b", "--budget", metavar="TIME", help="time for searching and running: 2s, 5m"
     )
