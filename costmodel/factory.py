@@ -1,33 +1,32 @@
-"""The default workload of the data factory: random programs, and random schedules of each."""
+"""Workloads of the data factory: random programs, and which schedules to label of each."""
 
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
+from typing import ClassVar
 
 from ..passes.default.default_schedule import candidates
 from ..passes.default.request import Request
 from ..passes.schedule import Schedule
-from .generator import GENERATOR_VERSION, random_program
+from ..passes.search.space.swaps import swaps
+from ..passes.search.space.trees import certain_names, chains
+from ..passes.transformations.interchange import Interchange
+from .generator import GENERAL, GENERATOR_VERSION, INTERCHANGE, Mix, random_program
 from .labels import Subject
 from .sampler import SAMPLER_VERSION, sample_schedules
 
-ORIGIN = "random"
-
 
 @dataclass(frozen=True)
-class RandomWorkload:
-    """Program number `n` of a seed, with between `fewest` and `most` schedules.
-
-    The default schedules among them are those for so many `threads`.
-    """
+class SeededWorkload(ABC):
+    """Program number `n` of a seed; `origin` tells the labels of workloads apart."""
 
     seed: int
-    fewest: int = 32
-    most: int = 128
-    threads: int = 1
+    origin: ClassVar[str]
+    mix: ClassVar[Mix]
 
     def program_seed(self, item: int) -> int:
         """The seed of a program: two runs with different seeds have no programs in common."""
@@ -36,15 +35,32 @@ class RandomWorkload:
 
     def identity(self, item: int) -> tuple[str, int, int, int]:
         """What the labels of a program are found by: origin, seed, versions."""
-        return ORIGIN, self.program_seed(item), GENERATOR_VERSION, SAMPLER_VERSION
+        return self.origin, self.program_seed(item), GENERATOR_VERSION, SAMPLER_VERSION
 
     def subject(self, item: int) -> Subject:
         """Program number `item`."""
-        seed = self.program_seed(item)
-        program = random_program(seed)
-        return Subject(
-            program.text, program.sizes, ORIGIN, seed, GENERATOR_VERSION, SAMPLER_VERSION
-        )
+        program = random_program(self.program_seed(item), self.mix)
+        return Subject(program.text, program.sizes, *self.identity(item))
+
+    @abstractmethod
+    def schedules(
+        self, item: int, original: Schedule, sizes: Mapping[str, int]
+    ) -> Iterator[tuple[Schedule, str]]:
+        """What `labels.Workload` says."""
+
+
+@dataclass(frozen=True)
+class RandomWorkload(SeededWorkload):
+    """Random schedules of programs of the general mix, between `fewest` and `most` of each.
+
+    The default schedules among them are those for so many `threads`.
+    """
+
+    origin: ClassVar[str] = "random"
+    mix: ClassVar[Mix] = GENERAL
+    fewest: int = 32
+    most: int = 128
+    threads: int = 1
 
     def schedules(
         self, item: int, original: Schedule, sizes: Mapping[str, int]
@@ -58,3 +74,36 @@ class RandomWorkload:
         defaults = list(candidates(original, Request(sizes, self.threads)))
         for sample in sample_schedules(random, original, count, defaults):
             yield sample.schedule, sample.origin
+
+
+@dataclass(frozen=True)
+class InterchangeWorkload(SeededWorkload):
+    """Every legal interchange of two levels of programs of one nest, and nothing else.
+
+    The order as written is among the schedules, as an interchange that leaves all loops where
+    they are: it is compiled as the others are, other than the program itself, and the best of them
+    is the best order and not the best compiler.
+    """
+
+    origin: ClassVar[str] = "interchange"
+    mix: ClassVar[Mix] = INTERCHANGE
+
+    def schedules(
+        self, item: int, original: Schedule, sizes: Mapping[str, int]
+    ) -> Iterator[tuple[Schedule, str]]:
+        """The order as written (`I()`), then the others, named by levels: `I(L0,L2)`."""
+        changed = [
+            (schedule, f"I(L{outer},L{inner})")
+            for (outer, inner), move in swaps(original.tree).items()
+            if (schedule := move.apply(original)) is not None
+        ]
+        if changed:
+            longest = max(chains(original.tree), key=len)
+            yield original.apply(Interchange(certain_names(longest))), "I()"
+            yield from changed
+
+
+WORKLOADS: Mapping[str, type[SeededWorkload]] = {
+    workload.origin: workload for workload in (RandomWorkload, InterchangeWorkload)
+}
+"""By the name that `loopwright data generate --workload` takes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .distribution import GENERATOR_VERSION
+from .distribution import GENERAL, GENERATOR_VERSION, INTERCHANGE, Mix
 from .program import RandomProgram, random_program
 
-__all__ = ["GENERATOR_VERSION", "RandomProgram", "random_program"]
+__all__ = ["GENERAL", "GENERATOR_VERSION", "INTERCHANGE", "Mix", "RandomProgram", "random_program"]

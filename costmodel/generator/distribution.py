@@ -7,6 +7,7 @@ programs of the same seeds: increase `GENERATOR_VERSION`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from random import Random
 from typing import TypeVar
 
@@ -143,6 +144,25 @@ SECONDS = (6e-4, 2.5e-2)
 
 Vectors and invariants that are hoisted make it shorter, by a factor of about 15 in the median.
 """
+
+
+@dataclass(frozen=True)
+class Mix:
+    """What differs between kinds of random programs; the defaults are those of the general mix."""
+
+    nests: Mapping[int, float]
+    depths: Mapping[int, float]
+    seconds: tuple[float, float]
+
+
+GENERAL = Mix(NESTS, DEPTHS, SECONDS)
+
+INTERCHANGE = Mix(
+    nests={1: 1.0},
+    depths={2: 0.30, 3: 0.38, 4: 0.17, 5: 0.08, 6: 0.04, 7: 0.03},
+    seconds=(8e-4, 1.2e-2),
+)
+"""One nest of two loops or more, so that there is something to interchange."""
 
 MOST_BYTES = 48 << 20
 """All arrays of a program together."""

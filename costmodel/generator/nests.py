@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -25,6 +25,7 @@ class NestBuilder:
     random: Random
     statements: Statements
     symbols: Sequence[Dimension]
+    depths: Mapping[int, float]
     loops_around: int = 0
     _depth: int = 0
     _pattern: str = ""
@@ -35,7 +36,7 @@ class NestBuilder:
         """One nest."""
         pattern = draw(self.random, distribution.PATTERNS)
         if not self._depth:
-            self._depth = draw(self.random, distribution.DEPTHS)
+            self._depth = draw(self.random, self.depths)
         depth = self._depth + self.random.choice(distribution.OTHER_DEPTH) - self.loops_around
         depth = max(1, min(depth, distribution.DEEPEST - self.loops_around))
         if pattern == "reduction":

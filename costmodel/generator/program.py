@@ -14,7 +14,7 @@ from random import Random
 
 from . import distribution
 from .accesses import Accesses
-from .distribution import draw
+from .distribution import GENERAL, Mix, draw
 from .exclusions import contains_benchmark
 from .expressions import Code
 from .memory import Dimension, Facts
@@ -35,7 +35,7 @@ class RandomProgram:
     sizes: Mapping[str, int]
 
 
-def write_program(random: Random) -> RandomProgram:
+def write_program(random: Random, mix: Mix = GENERAL) -> RandomProgram:
     """A program made of the decisions of `random`."""
     element_type = draw(random, distribution.ELEMENT_TYPES)
     symbols = [Dimension(name) for name in SYMBOLS[: draw(random, distribution.SIZE_SYMBOLS)]]
@@ -48,8 +48,8 @@ def write_program(random: Random) -> RandomProgram:
         accesses.is_repeated = True
         code.lines.append("affine.for %t = 0 to %tsteps {")
     outer = [TIME_STEPS] if is_repeated else []
-    builder = NestBuilder(random, statements, symbols, len(outer))
-    for _ in range(draw(random, distribution.NESTS)):
+    builder = NestBuilder(random, statements, symbols, mix.depths, len(outer))
+    for _ in range(draw(random, mix.nests)):
         builder.write()
     body = "\n".join(code.lines)
     used = [symbol for symbol in symbols if re.search(rf"%{symbol.name}\b", body)]
@@ -58,7 +58,7 @@ def write_program(random: Random) -> RandomProgram:
         used.insert(0, TIME_STEPS)
     return RandomProgram(
         _function(code, accesses, used),
-        choose_sizes(random, used, facts, int(element_type[1:]) // 8),
+        choose_sizes(random, used, facts, int(element_type[1:]) // 8, mix.seconds),
     )
 
 
@@ -86,13 +86,13 @@ def _literal(value: float, code: Code) -> str:
     return f"{value:e}" if code.is_float else str(int(value))
 
 
-def random_program(seed: int) -> RandomProgram:
-    """The program of a seed: the same text and sizes in every version of the same number.
+def random_program(seed: int, mix: Mix = GENERAL) -> RandomProgram:
+    """The program of a seed and a mix: the same text and sizes in every version of the same number.
 
     Programs that contain a kernel of PolyBench, which models are judged by, are passed over.
     """
     for attempt in range(distribution.RETRIES):
-        program = write_program(Random(f"{seed} {attempt}"))
+        program = write_program(Random(f"{seed} {attempt}"), mix)
         if not contains_benchmark(program.text):
             return program
     raise AssertionError(f"seed {seed} gives benchmarks only")

@@ -32,10 +32,14 @@ def footprint(facts: Facts, sizes: Mapping[str, int], element_bytes: int) -> int
 
 
 def choose_sizes(
-    random: Random, symbols: Sequence[Dimension], facts: Facts, element_bytes: int
+    random: Random,
+    symbols: Sequence[Dimension],
+    facts: Facts,
+    element_bytes: int,
+    between: tuple[float, float],
 ) -> dict[str, int]:
-    """A value for every symbolic size."""
-    low, high = distribution.SECONDS
+    """A value for every symbolic size; a run takes a time `between` two, by the estimate."""
+    low, high = between
     seconds = math.exp(random.uniform(math.log(low), math.log(high)))
     sizes: dict[str, int] = {}
     if facts.time_loop is not None:

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...costmodel.factory import RandomWorkload
+from ...costmodel.factory import WORKLOADS, RandomWorkload, SeededWorkload
 from ...costmodel.labels import LabelledProgram
 from ...runtime.labelling.fingerprint import machine_fingerprint
 from ...runtime.labelling.local import label_here
@@ -33,10 +33,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="DIR", type=Path, required=True, help="where labels are added"
     )
     parser.add_argument(
+        "--workload",
+        choices=WORKLOADS,
+        default=RandomWorkload.origin,
+        help="random schedules, or every interchange of two loops of programs of one nest",
+    )
+    parser.add_argument(
         "--schedules",
-        default="32,128",
         metavar="A,B",
-        help="of each program at least and at most, where there are as many (32,128)",
+        help="of each random program at least and at most, where there are as many (32,128)",
     )
     add_measuring_arguments(parser)
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster: tcp://host:8786")
@@ -47,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ...costmodel.dataset.store import Writer, known_seeds
 
     policy = measuring_policy(arguments, is_remote=arguments.scheduler is not None)
-    workload = RandomWorkload(arguments.seed, *_schedules(arguments.schedules), policy.threads)
+    workload = _workload(arguments, policy.threads)
     if arguments.programs < 1:
         raise UsageError(f"--programs must be positive, got {arguments.programs}")
     machine = None if arguments.scheduler else machine_fingerprint()
@@ -80,8 +85,18 @@ def run(arguments: argparse.Namespace) -> int:
     return INTERRUPTED if interrupted else 0
 
 
+def _workload(arguments: argparse.Namespace, threads: int) -> SeededWorkload:
+    if arguments.workload == RandomWorkload.origin:
+        return RandomWorkload(arguments.seed, *_schedules(arguments.schedules), threads)
+    if arguments.schedules is not None:
+        raise UsageError(
+            f"--schedules is for random ones: --workload {arguments.workload} labels all it has"
+        )
+    return WORKLOADS[arguments.workload](arguments.seed)
+
+
 def _labels(
-    workload: RandomWorkload, policy: Policy, items: Sequence[int], arguments: argparse.Namespace
+    workload: SeededWorkload, policy: Policy, items: Sequence[int], arguments: argparse.Namespace
 ) -> Generator[LabelledProgram]:
     if arguments.scheduler is None:
         return label_here(workload, policy, items, arguments.workers)
@@ -107,7 +122,9 @@ def _describe(stages: Mapping[str, float], pairs: int) -> str:
     return f"ms per pair, in processes that run side by side: {each}"
 
 
-def _schedules(text: str) -> tuple[int, int]:
+def _schedules(text: str | None) -> tuple[int, int]:
+    if text is None:
+        return RandomWorkload.fewest, RandomWorkload.most
     parts = text.split(",")
     if len(parts) != 2 or not all(part.isdecimal() for part in parts):
         raise UsageError(f"--schedules expects two numbers such as 32,128, got '{text}'")

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import argparse
 
+from ...costmodel.factory import WORKLOADS, RandomWorkload
 from ...costmodel.generator import random_program
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The seed."""
+    """Which program."""
     parser.add_argument("seed", metavar="SEED", type=int, help="of the program, as it is stored")
+    parser.add_argument(
+        "--workload",
+        choices=WORKLOADS,
+        default=RandomWorkload.origin,
+        help="that made the program, as stored in `origin` (random)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints text and sizes."""
-    program = random_program(arguments.seed)
+    program = random_program(arguments.seed, WORKLOADS[arguments.workload].mix)
     sizes = " ".join(f"--set {name}={size}" for name, size in program.sizes.items())
     print(f"// sizes: {sizes}\n{program.text}", end="")
     return 0
