@@ -1,0 +1,229 @@
+"""Candidates with two levels of tiles: sizes and orders at random, everything inside alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain as joined
+from math import prod
+from random import Random
+
+from ...default.estimate import estimate
+from ...default.request import Request
+from ...schedule import Schedule
+from ...schedule_tree import Leaf, Loop, Tree, nests
+from ...transformation import Transformation
+from ...transformations.interchange import Interchange
+from ...transformations.parallel import Parallel
+from ...transformations.tile import Tile
+from .moves import Move
+from .registers import inner_vectors, jams, register_tiles, vectors
+from .trees import certain_names, chains, copies
+
+MOST_LOOPS = 4
+"""So many neighbouring loops of a chain are tiled."""
+
+LARGEST_INNER = 512
+"""Values of a loop in an inner tile."""
+
+USUAL = 64
+"""The size of inner tiles with which the steps inside of them are chosen."""
+
+SHORTEST = 8
+"""Values of a loop in an inner tile, at least."""
+
+INSIDE = (register_tiles, jams, inner_vectors, vectors)
+"""Who proposes what to do inside of inner tiles."""
+
+NEAR = 1.02
+"""Estimates that differ by less are the same."""
+
+SAME_ORDER = 0.5
+"""The part of the candidates that leaves a level of tile loops in the order of the program."""
+
+ATTEMPTS = 4
+"""Times as many candidates are tried as asked for, at most: some are illegal, or come twice."""
+
+
+@dataclass(frozen=True)
+class _Band:
+    """Loops to tile, outermost first, by certain names; how many iterations each has."""
+
+    names: tuple[str, ...]
+    extents: tuple[int, ...]
+
+
+def two_level_tiles(
+    schedule: Schedule, nest: int, request: Request, count: int, seed: int = 0
+) -> Iterator[Schedule]:
+    """Up to `count` different legal schedules in which a nest's largest chain is tiled twice.
+
+    for i: for j: S  ->  for it: for jt: for it2: for jt2: (register tile or vectors of i, j: S)
+
+    Inner sizes are powers of two times the register tile, outer ones powers of two times the inner
+    ones; both levels come in several orders. What is inside of the inner tiles is chosen once, by
+    the estimate of `default`. `nest` is the number of a top-level nest.
+    """
+    band = _band(schedule, nests(schedule.tree)[nest], request)
+    if band is None:
+        return
+    random = Random(seed)
+    inside = _inside(schedule, nest, request, band)
+    least = _least(inside, band)
+    seen: set[tuple[object, ...]] = set()
+    for _ in range(ATTEMPTS * count):
+        inner = tuple(_inner(random, g, e) for g, e in zip(least, band.extents, strict=True))
+        outer = tuple(_outer(random, s, e) for s, e in zip(inner, band.extents, strict=True))
+        orders = _order(random, len(inner)), _order(random, len(inner))
+        if (inner, outer, orders) in seen:
+            continue
+        seen.add((inner, outer, orders))
+        found = _tiled(schedule, band, outer, inner, orders)
+        if found is not None and inside is not None and inside.steps:
+            found = inside.apply(found)
+        found = None if found is None else _shared(found, nest, request)
+        if found is not None:
+            yield found
+            count -= 1
+            if not count:
+                return
+
+
+def largest_nests(schedule: Schedule, request: Request) -> list[int]:
+    """The numbers of the top-level nests that have something to tile, the slowest first."""
+    parts = nests(schedule.tree)
+    facts = request.facts(schedule.scop)
+    works = {
+        number: sum(
+            facts.statements[leaf.statement].instances
+            for members in chains(part)
+            if isinstance(leaf := members[-1].body, Leaf)
+        )
+        for number, part in enumerate(parts)
+        if _band(schedule, part, request) is not None
+    }
+    return sorted(works, key=lambda number: -works[number])
+
+
+def _band(schedule: Schedule, nest: Tree, request: Request) -> _Band | None:
+    """The neighbouring loops with most iterations around one statement; at least two."""
+    facts = request.facts(schedule.scop)
+    best: tuple[float, _Band] | None = None
+    for members in chains(nest):
+        leaf = members[-1].body
+        if not isinstance(leaf, Leaf) or len(members) < 2 or any(map(_is_marked, members)):
+            continue
+        outer = (*schedule.outer(members[0]), *members)
+        trips = facts.statements[leaf.statement].trips(outer)[-len(members) :]
+        width = min(MOST_LOOPS, len(members))
+        for start in range(len(members) - width + 1):
+            extents = tuple(max(1, round(trip)) for trip in trips[start : start + width])
+            band = _Band(certain_names(members[start : start + width]), extents)
+            work = prod(trips) * prod(extents)
+            if best is None or work > best[0]:
+                best = work, band
+    return None if best is None else best[1]
+
+
+def _is_marked(loop: Loop) -> bool:
+    return loop.parallel or loop.vector is not None or loop.unroll is not None
+
+
+def _tiled(
+    schedule: Schedule,
+    band: _Band,
+    outer: Sequence[int],
+    inner: Sequence[int],
+    orders: Sequence[Sequence[int]],
+) -> Schedule | None:
+    result: Schedule | None = schedule
+    for sizes, order in zip((outer, inner), orders, strict=True):
+        if result is None:
+            return None
+        members = result.chain(band.names)
+        step = Tile(band.names, tuple(sizes)).resolve(result)
+        tiles = tuple(
+            f"{name.rpartition('.')[0]}.{new}"
+            for name, new in zip(band.names, step.new_loops(result), strict=True)
+        )
+        steps: tuple[Transformation, ...] = (step,)
+        if list(order) != sorted(order):
+            steps += (Interchange(tuple(tiles[number] for number in order)),)
+        assert len(members) == len(sizes)
+        result = Move(steps).apply(result)
+    return result
+
+
+def _inside(schedule: Schedule, nest: int, request: Request, band: _Band) -> Move | None:
+    """What to do inside of inner tiles: the best of what `INSIDE` proposes, by estimates."""
+    sizes = tuple(min(USUAL, extent) for extent in band.extents)
+    order = tuple(range(len(sizes)))
+    tiled = _tiled(schedule, band, sizes, sizes, (order, order))
+    if tiled is None:
+        return None
+    part = nests(tiled.tree)[nest]
+    rated = [(estimate(tiled, request), 1, Move(()))]
+    for move in joined.from_iterable(propose(tiled, part, request) for propose in INSIDE):
+        found = move.apply(tiled) if _is_filled(move, band) else None
+        if found is not None:
+            rated.append((estimate(found, request), copies(nests(found.tree)[nest]), move))
+    best = min(seconds for seconds, _, _ in rated)
+    # Where memory is the limit, the estimates are equal: then larger blocks wait less.
+    near = [(count, move) for seconds, count, move in rated if seconds <= NEAR * best]
+    return max(near, key=lambda pair: pair[0])[1]
+
+
+def _is_filled(move: Move, band: _Band) -> bool:
+    """Whether the loops have at least half as many iterations as their register tiles."""
+    extents = dict(zip(band.names, band.extents, strict=True))
+    return all(
+        size < 2 * extents.get(name, size)
+        for step in move.steps
+        if isinstance(step, Tile)
+        for name, size in zip(step.loops, step.sizes, strict=True)
+    )
+
+
+def _least(inside: Move | None, band: _Band) -> tuple[int, ...]:
+    """The smallest sizes of inner tiles: those of the register tile."""
+    sizes = {n: min(SHORTEST, e) for n, e in zip(band.names, band.extents, strict=True)}
+    for step in () if inside is None else inside.steps:
+        if isinstance(step, Tile):
+            sizes.update(zip(step.loops, step.sizes, strict=True))
+    return tuple(sizes[name] for name in band.names)
+
+
+def _inner(random: Random, least: int, extent: int) -> int:
+    most = max(least, min(extent, LARGEST_INNER))
+    return random.choice(_doublings(least, most))
+
+
+def _outer(random: Random, inner: int, extent: int) -> int:
+    return random.choice(_doublings(inner, max(inner, 2 * extent - 1)))
+
+
+def _doublings(first: int, last: int) -> list[int]:
+    sizes = [first]
+    while sizes[-1] * 2 <= last:
+        sizes.append(sizes[-1] * 2)
+    return sizes
+
+
+def _order(random: Random, count: int) -> tuple[int, ...]:
+    order = list(range(count))
+    if random.random() > SAME_ORDER:
+        random.shuffle(order)
+    return tuple(order)
+
+
+def _shared(schedule: Schedule, nest: int, request: Request) -> Schedule | None:
+    """The first loop that several threads can share is parallel, where there are threads."""
+    if request.threads == 1:
+        return schedule
+    part = nests(schedule.tree)[nest]
+    for members in chains(part):
+        for loop in members[:MOST_LOOPS]:
+            found = Move((Parallel(certain_names([loop])),)).apply(schedule)
+            if found is not None:
+                return found
+    return schedule
