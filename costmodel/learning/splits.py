@@ -12,16 +12,21 @@ VALIDATION = 0.1
 """Shares of the programs; the rest is for the test."""
 
 
-class HasText(Protocol):
-    """Anything of one program."""
+class OfProgram(Protocol):
+    """Anything of one program at given sizes."""
 
     @property
     def text(self) -> str:
         """The program's text."""
         ...
 
+    @property
+    def key(self) -> str:
+        """What identifies text and sizes."""
+        ...
 
-Item = TypeVar("Item", bound=HasText)
+
+Item = TypeVar("Item", bound=OfProgram)
 
 
 @dataclass(frozen=True)
@@ -44,9 +49,12 @@ def position(text: str) -> float:
 
 
 def split(programs: Iterable[Item]) -> Split[Item]:
-    """Splits by program, never by pair."""
+    """Splits by program, never by pair; where there is only one text, by its sizes."""
+    items = list(programs)
+    if len({each.text for each in items}) == 1:
+        return _by_sizes(items)
     result: Split[Item] = Split([], [], [])
-    for program in programs:
+    for program in items:
         where = position(program.text)
         if where < TRAINING:
             result.training.append(program)
@@ -55,3 +63,10 @@ def split(programs: Iterable[Item]) -> Split[Item]:
         else:
             result.test.append(program)
     return result
+
+
+def _by_sizes(items: list[Item]) -> Split[Item]:
+    """A tenth of the sizes for the test, a tenth to choose with, at least one each."""
+    order = sorted(items, key=lambda each: position(each.key))
+    part = max(1, round(VALIDATION * len(order)))
+    return Split(order[2 * part :], order[part : 2 * part], order[:part])

@@ -14,6 +14,7 @@ MODELS: Mapping[str, str] = {
     "additive": ".additive:Additive",
     "looper": ".looper:Looper",
     "tiramisu": ".tiramisu:Tiramisu",
+    "tournament": ".tournament:Tournament",
 }
 """Module and class of each model (`.tiramisu:Tiramisu`), imported only when the model is used."""
 

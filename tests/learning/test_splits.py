@@ -12,6 +12,10 @@ class Item:
     text: str
     number: int = 0
 
+    @property
+    def key(self) -> str:
+        return f"{self.text} {self.number}"
+
 
 def test_a_program_is_in_one_part_whatever_its_sizes() -> None:
     items = [Item(f"program {number % 100}", number) for number in range(1000)]
@@ -35,3 +39,9 @@ def test_the_parts_are_of_the_size_that_they_should_be() -> None:
     assert abs(len(parts.training) - 4000) < 100
     assert abs(len(parts.validation) - 500) < 80
     assert abs(len(parts.test) - 500) < 80
+
+
+def test_the_only_program_is_split_by_its_sizes() -> None:
+    parts = split([Item("program", number) for number in range(10)])
+    assert [len(part) for part in (parts.training, parts.validation, parts.test)] == [8, 1, 1]
+    assert len({*parts.training, *parts.validation, *parts.test}) == 10

@@ -1,0 +1,107 @@
+"""What a schedule's working sets ask of each level of the memory hierarchy, as numbers.
+
+Each reuse can take place in the fastest cache that holds its working set, or from memory; the bytes
+of all working sets of a level are added up. Source: Tavarageri et al., "AI Powered Compiler
+Techniques for DL Code Optimization", 2021, section 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import log2
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...passes.default.request import Request
+from ...passes.polyhedral.working_sets import Reuse, WorkingSet, working_sets
+from ...passes.schedule import Schedule
+from .extract import rows_of
+from .rows import Estimate
+from .schema import NAMES, SLICES
+
+VERSION = 1
+"""Increases when a number changes its meaning or place."""
+
+LEVELS = (1, 2, 3)
+"""The levels of caches; behind the last one is the memory."""
+
+PUBLISHED = tuple(f"bytes_{level}" for level in (*LEVELS, "memory"))
+"""The features of the paper: sums of all working sets, nearest and farthest, as logarithms."""
+
+SPLIT = tuple(
+    f"{end}_{what}_{level}"
+    for end in ("nearest", "farthest")
+    for what in ("bytes", "reuses")
+    for level in (*LEVELS, "memory")
+)
+"""The same for nearest and farthest targets apart, and how many reuses each level has."""
+
+ESTIMATES = tuple(f"estimate_{name}" for name in Estimate._fields)
+"""Parts of the estimate of `features.estimate`, summed over statements, as logarithms."""
+
+_INSTANCES = NAMES.index("work.instances")
+_SECONDS = Estimate._fields.index("seconds")
+_LEAST = 1e-12
+
+
+def per_level(
+    found: Iterable[WorkingSet], caches: Mapping[int, int]
+) -> tuple[tuple[int, int], ...]:
+    """Bytes of the working sets of each level of `LEVELS` and of memory, and how many these are.
+
+    A working set is in the fastest cache (bytes by level) that holds it.
+    """
+    places = {level: number for number, level in enumerate(LEVELS)}
+    totals = [[0, 0] for _ in (*LEVELS, "memory")]
+    for each in found:
+        level = next((lv for lv in LEVELS if each.bytes <= caches.get(lv, 0)), None)
+        total = totals[len(LEVELS) if level is None else places[level]]
+        total[0] += each.bytes
+        total[1] += 1
+    return tuple((size, count) for size, count in totals)
+
+
+def published(reuses: Sequence[Reuse], caches: Mapping[int, int]) -> list[float]:
+    """The numbers of `PUBLISHED`."""
+    ends = (end for reuse in reuses for end in (reuse.nearest, reuse.farthest))
+    return [log2(1 + size) for size, _ in per_level(ends, caches)]
+
+
+def split(reuses: Sequence[Reuse], caches: Mapping[int, int]) -> list[float]:
+    """The numbers of `SPLIT`."""
+    result: list[float] = []
+    for ends in ([r.nearest for r in reuses], [r.farthest for r in reuses]):
+        levels = per_level(ends, caches)
+        result += [log2(1 + size) for size, _ in levels]
+        result += [float(count) for _, count in levels]
+    return result
+
+
+def estimates(schedule: Schedule, request: Request) -> list[float]:
+    """The numbers of `ESTIMATES`."""
+    rows = rows_of(schedule, request).astype(np.float64)
+    parts = rows[:, SLICES["estimate"]]
+    weights = np.repeat(rows[:, _INSTANCES, None], parts.shape[1], axis=1)
+    weights[:, _SECONDS] = 1.0
+    return np.log2(_LEAST + (parts * weights).sum(axis=0)).tolist()
+
+
+def reuses_of(schedule: Schedule, request: Request) -> tuple[Reuse, ...]:
+    """The reuses of a schedule; what is no box counts as the box around it."""
+    return working_sets(schedule.scop, schedule.tree, request.sizes, hull=True)
+
+
+Row = NDArray[np.float32]
+
+
+def row_of(schedule: Schedule, request: Request, *, whole: bool) -> Row:
+    """The features of a schedule: `PUBLISHED`; with `whole`, `SPLIT` and `ESTIMATES` after these.
+
+    Raises TooComplexError.
+    """
+    reuses, caches = reuses_of(schedule, request), schedule.target.caches
+    row = published(reuses, caches)
+    if whole:
+        row += [*split(reuses, caches), *estimates(schedule, request)]
+    return np.array(row, np.float32)
