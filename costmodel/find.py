@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
-from ..passes.search.protocols import CostModel
+from ..passes.search.protocols import CostModel, Ranker
 from ..passes.search.roofline import Roofline
 from .learning.errors import LearningError
 
@@ -13,6 +13,8 @@ SHIPPED = Path(__file__).parent / "weights"
 """Trained models that come with the package, NAME.pt each."""
 
 DEFAULT_MODEL = Roofline.name
+
+DEFAULT_RANKER = "tournament"
 
 AUTO_MODEL: str | None = None
 """The model that `schedule="auto"` trusts where nothing was tuned; None: the default schedule.
@@ -24,6 +26,14 @@ The roofline is not enough: what it prefers to its own choice took 3.6 times as 
 def model_names() -> list[str]:
     """The names of the models that are always there."""
     return [Roofline.name, *sorted(path.stem for path in SHIPPED.glob("*.pt"))]
+
+
+def find_ranker(name: str) -> Ranker:
+    """The model of this name, or in this file, that orders schedules; raises as `find_model`."""
+    model = find_model(name)
+    if not isinstance(model, Ranker):
+        raise LearningError(f"the model {name} does not rank: train one with --model tournament")
+    return model
 
 
 def find_model(name: str) -> CostModel:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ..default.request import Request
 from ..schedule import Schedule
@@ -20,6 +20,15 @@ class CostModel(Protocol):
 
         All schedules are of one program; `request` binds its sizes and the number of threads.
         """
+        ...
+
+
+@runtime_checkable
+class Ranker(Protocol):
+    """Tells which schedules are the fastest, though not how fast they are."""
+
+    def rank(self, request: Request, schedules: Sequence[Schedule]) -> Sequence[int]:
+        """The positions of some schedules of one program, the fastest one's first."""
         ...
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ..default.request import Request
 from ..schedule import Schedule
-from .protocols import CostModel, Evaluator
+from .protocols import CostModel, Evaluator, Ranker
 
 Ended = Literal["done", "time", "interrupted"]
 """Why a search came to its end: nothing was left to ask, its time was up, or the user stopped it.
@@ -38,6 +38,7 @@ class Task:
     request: Request
     model: CostModel
     evaluator: Evaluator | None = None
+    ranker: Ranker | None = None
     seed: int = 0
     budget: float | None = None
     report: Callable[[Progress], None] = lambda _: None

@@ -8,6 +8,7 @@ from .beam import BeamSearch
 from .hybrid import HybridSearch
 from .mcts import MonteCarloSearch
 from .protocols import Search
+from .ranked import RankedTiles
 from .space.stages import SPACES, Stage
 
 SEARCHES: Mapping[str, Callable[[int, Sequence[Stage]], Search]] = {
@@ -15,6 +16,7 @@ SEARCHES: Mapping[str, Callable[[int, Sequence[Stage]], Search]] = {
     "beam-execution": lambda beam, stages: BeamSearch(beam, execution=True, stages=stages),
     "mcts": lambda beam, stages: MonteCarloSearch(stages=stages),
     "hybrid": lambda beam, stages: HybridSearch(beam, stages=stages),
+    "ranked": lambda beam, stages: RankedTiles(),
 }
 """What makes each search from the width of a beam and the levels of a space."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ...costmodel.find import DEFAULT_MODEL, find_model
+from ...costmodel.find import DEFAULT_MODEL, DEFAULT_RANKER, find_model, find_ranker
 from ...costmodel.learning.errors import LearningError
 from ...costmodel.learning.examples import Unsupported
 from ...passes.default.request import Request
@@ -27,7 +27,7 @@ class TuningOptions:
 
     `budget` is in seconds; without one, nothing is run. `search` is one of
     `passes.search.searches.SEARCHES`, by default `hybrid` with a budget, else `beam`; `space` one
-    of `passes.search.space.stages.SPACES`.
+    of `passes.search.space.stages.SPACES`; `ranker` the model of the search `ranked`.
     """
 
     budget: float | None = None
@@ -40,6 +40,7 @@ class TuningOptions:
     seed: int = 0
     keep: bool = True
     report: Callable[[Progress], None] = lambda _: None
+    ranker: str = DEFAULT_RANKER
 
 
 def tune(function: Function, values: Sequence[object], options: TuningOptions) -> Result:
@@ -58,6 +59,7 @@ def tune(function: Function, values: Sequence[object], options: TuningOptions) -
         original,
         Request(sizes, threads),
         find_model(options.model),
+        ranker=find_ranker(options.ranker) if name == "ranked" else None,
         seed=options.seed,
         budget=options.budget,
         report=options.report,

@@ -89,6 +89,12 @@ def two_level_tiles(
                 return
 
 
+def tiled_depth(schedule: Schedule, request: Request) -> int:
+    """How many loops around one statement can be tiled together, in the best of all nests."""
+    bands = (_band(schedule, part, request) for part in nests(schedule.tree))
+    return max((len(band.names) for band in bands if band is not None), default=0)
+
+
 def largest_nests(schedule: Schedule, request: Request) -> list[int]:
     """The numbers of the top-level nests that have something to tile, the slowest first."""
     parts = nests(schedule.tree)

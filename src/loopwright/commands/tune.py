@@ -10,6 +10,7 @@ examples:
   loopwright tune polybench/gemm --size LARGE --budget 20s -o gemm-schedule.mlir
   loopwright tune polybench/2mm --size LARGE
   loopwright tune blur.mlir --set n=1000 --budget 2m --threads 4
+  loopwright tune gemm/gemm --size 128x2048x4096 --rank --budget 30s --threads 1
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import re
 import sys
 from pathlib import Path
 
-from ..costmodel.find import DEFAULT_MODEL
+from ..costmodel.find import DEFAULT_MODEL, DEFAULT_RANKER
 from ..passes.schedule_ops import to_sequence
 from ..passes.search.result import Progress, Result
 from ..passes.search.searches import RUNNING, SEARCHES
@@ -52,6 +53,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how to search (default: hybrid with a budget, else beam)",
     )
     parser.add_argument(
+        "--rank",
+        nargs="?",
+        const=DEFAULT_RANKER,
+        metavar="MODEL",
+        help="two levels of tiles, ranked by a model that compares; a budget runs the best tenth "
+        f"(default: {DEFAULT_RANKER})",
+    )
+    parser.add_argument(
         "--space",
         choices=tuple(SPACES),
         default="full",
@@ -75,12 +84,13 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.threads,
         arguments.fast_math,
         arguments.model,
-        arguments.search,
+        arguments.search if arguments.rank is None else "ranked",
         arguments.space,
         arguments.beam,
         arguments.seed,
         not arguments.forget,
         _show if sys.stderr.isatty() else lambda _: None,
+        arguments.rank or DEFAULT_RANKER,
     )
     result = tune(function, _values(arguments, function), options)
     print(_describe(result))
@@ -90,6 +100,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> None:
+    if arguments.rank is not None and arguments.search not in (None, "ranked"):
+        raise UsageError(f"--rank is a search of its own: leave out --search {arguments.search}")
     if arguments.budget is None and arguments.search in RUNNING:
         raise UsageError(f"--search {arguments.search} runs candidates: say how long with --budget")
     if arguments.threads is not None and not 1 <= arguments.threads <= MOST_THREADS:

@@ -1,0 +1,61 @@
+"""Two levels of tiles, in the order of a model that compares: the first tenth is run.
+
+Source: Tavarageri et al., "AI Powered Compiler Techniques for DL Code Optimization", 2021, sections
+3.2 and 5.2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+from ..polyhedral.context import ISL_LOCK
+from ..schedule import Schedule
+from .ledger import Ledger
+from .space.seeds import starting_orders
+from .space.two_level import largest_nests, tiled_depth, two_level_tiles
+
+
+@dataclass(frozen=True)
+class RankedTiles:
+    """Ranks `count` candidates of each top-level nest, one nest after the other.
+
+    The first `share` of them are run, and the fastest one is kept; without an evaluator, the first.
+    """
+
+    count: int = 200
+    share: float = 0.1
+
+    def explore(self, ledger: Ledger) -> None:
+        """Asks the task's ranker, then the evaluator."""
+        request, evaluator = ledger.task.request, ledger.task.evaluator
+        with ISL_LOCK:
+            orders = list(starting_orders(ledger.task.original, request))
+            best = max(orders, key=lambda order: tiled_depth(order, request))
+            parts = largest_nests(best, request)
+        for nest in parts:
+            first = self._first(ledger, best, nest)
+            if evaluator is None:
+                best = (first or [best])[0]
+                continue
+            speeds = dict(zip(first, ledger.measure([best, *first])[1:], strict=True))
+            fastest = max(first, key=lambda each: speeds[each], default=best)
+            if speeds.get(fastest, 0.0) > ledger.speedup(ledger.key(best)):
+                best = fastest
+        if evaluator is None:
+            ledger.predict([best])
+            ledger.choose(best)
+
+    def _first(self, ledger: Ledger, base: Schedule, nest: int) -> list[Schedule]:
+        """The candidates that the ranker puts first, best first."""
+        task = ledger.task
+        assert task.ranker is not None, "who ranks has a ranker"
+        candidates: list[Schedule] = []
+        with ISL_LOCK:
+            for candidate in two_level_tiles(base, nest, task.request, self.count, task.seed):
+                candidates.append(candidate)
+                ledger.check_time()
+            if not candidates:
+                return []
+            order = task.ranker.rank(task.request, candidates)
+        return [candidates[number] for number in order[: ceil(self.share * len(candidates))]]
