@@ -38,6 +38,11 @@ class Element:
         return self.dtypes[0]
 
     @property
+    def llvm(self) -> str:
+        """The LLVM type in arguments."""
+        return {"f32": "float", "f64": "double"}.get(self.name) or f"i{max(8, self.bits or 0)}"
+
+    @property
     def range(self) -> tuple[int, int]:
         """Smallest and largest value of an integer type."""
         assert self.bits is not None, "only integers have a range"

@@ -174,6 +174,15 @@ class Signature:
         result = self.results[0].ctype if len(self.results) == 1 else None
         return ctypes.CFUNCTYPE(result, *parameters)(address)
 
+    @property
+    def llvm_types(self) -> tuple[str, ...]:
+        """What C passes: the LLVM types of the arguments, and of pointers to several results."""
+        values = [
+            "ptr" if isinstance(argument, ArrayArgument) else argument.element.llvm
+            for argument in self.arguments
+        ]
+        return (*values, *(["ptr"] * len(self.results) if len(self.results) > 1 else []))
+
     def call(
         self, function: ForeignFunction, values: Sequence[CValue]
     ) -> Value | tuple[Value, ...] | None:

@@ -25,7 +25,7 @@ from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .facts import CACHE_LINE, Facts, StatementFacts, bytes_of, coefficients
-from .register_tile import RegisterTile, even_size, register_tile
+from .register_tile import RegisterTile, even_size
 from .request import Request
 from .steps import Steps
 
@@ -190,8 +190,13 @@ class ContractionPlan(Steps):
         extents = found.extents
         self.depth = prod(extents[name] for name in found.terms)
         vectors = ceil(extents[found.vector] / self.lanes)
-        self.tile = tile or register_tile(
-            extents[found.rows], vectors, self.depth, schedule.target, self._tallest()
+        self.tile = tile or request.register_tile(
+            found.statement,
+            extents[found.rows],
+            vectors,
+            self.depth,
+            schedule.target,
+            self._tallest(),
         )
         self.width = self.tile.vectors * self.lanes
         cycles = prod(extents.values()) / self.lanes / 2

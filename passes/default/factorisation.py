@@ -30,7 +30,7 @@ from ..transformations.unroll_and_jam import UnrollAndJam
 from ..transformations.vectorize import Vectorize
 from .contraction import is_contiguous, selects
 from .facts import Facts, coefficients
-from .register_tile import RegisterTile, register_tile
+from .register_tile import RegisterTile
 from .request import Request
 from .steps import attempt
 
@@ -132,8 +132,8 @@ class _Plan:
         wanted = min(LARGEST_BLOCK, max(LEAST_BLOCK, extent / BLOCKS))
         unit = WIDTH * self.lanes
         self.block = ceil(wanted / unit) * unit
-        self.tile: RegisterTile = register_tile(
-            self.block, self.block // self.lanes, self.block, schedule.target
+        self.tile: RegisterTile = request.register_tile(
+            update, self.block, self.block // self.lanes, self.block, schedule.target
         )
 
     def apply(self) -> Schedule:

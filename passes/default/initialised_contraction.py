@@ -19,7 +19,6 @@ from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .contraction import PARALLEL_CYCLES, Contraction, recognise
 from .facts import Facts
-from .register_tile import register_tile
 from .request import Request
 from .steps import Steps
 
@@ -91,7 +90,8 @@ class _Plan(Steps):
         extents = found.extents
         depth = prod(extents[name] for name in found.terms)
         vectors = ceil(extents[found.vector] / self.lanes)
-        self.tile = register_tile(extents[found.rows], vectors, depth, schedule.target)
+        rows = extents[found.rows]
+        self.tile = request.register_tile(found.statement, rows, vectors, depth, schedule.target)
         cycles = prod(extents.values()) / self.lanes / 2
         self.threads = request.threads if cycles >= PARALLEL_CYCLES else 1
 

@@ -21,7 +21,7 @@ from ..transformations.tile import Tile
 from ..transformations.vectorize import Vectorize
 from .contraction import PARALLEL_CYCLES, ContractionPlan, recognise, selects
 from .facts import bytes_of
-from .register_tile import RegisterTile, even_size, register_tile
+from .register_tile import RegisterTile, even_size
 from .request import Request
 from .steps import Steps
 
@@ -122,7 +122,7 @@ class _Plan(Steps):
         target, element_type = self.schedule.target, store.array.element_type
         extent = round(trips[self.shared[-1].name])
         vectors = ceil(columns / target.lanes(element_type))
-        tile = register_tile(extent, vectors, depth, target)
+        tile = self.request.register_tile(self.statement, extent, vectors, depth, target)
         most = int(target.caches[2] * COPIES_OF_L2 / (columns * bytes_of(element_type)))
         height = even_size(extent, most, tile.rows)
         if height < extent:

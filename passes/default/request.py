@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 from ..polyhedral.scop import Scop
 from ..schedule_tree import Tree
+from ..target import Target
 from .facts import Facts, StatementFacts
+from .register_tile import RegisterTile, register_tile
 
 NestKey = tuple[int, bool, bool, tuple[int, ...]]
 """A nest, whether the innermost loops have explicit vectors, whether sums may be reassociated, and
@@ -16,11 +18,29 @@ the statements.
 
 
 @dataclass(frozen=True)
+class Block:
+    """A result of `rows` x `vectors` vectors, sums of `depth` terms, and the block of it to keep in
+    registers.
+    """
+
+    rows: int
+    vectors: int
+    depth: int
+    tile: RegisterTile
+
+
+@dataclass(frozen=True)
 class Request:
-    """Values of all sizes by name, and how many threads will run the program (at least 1)."""
+    """Values of all sizes by name, and how many threads will run the program (at least 1).
+
+    `tiles` are register tiles by statement, in place of those that strategies would choose.
+    """
 
     sizes: Mapping[str, int]
     threads: int
+    tiles: Mapping[str, RegisterTile] = field(default_factory=dict[str, RegisterTile])
+    blocks: dict[str, Block] = field(default_factory=dict[str, Block], compare=False, repr=False)
+    """What strategies have asked `register_tile` last, by statement."""
     _facts: dict[int, Facts] = field(default_factory=dict[int, Facts], compare=False, repr=False)
     _statements: dict[int, StatementFacts] = field(
         default_factory=dict[int, StatementFacts], compare=False, repr=False
@@ -29,6 +49,20 @@ class Request:
         default_factory=dict[NestKey, tuple[Tree, float]], compare=False, repr=False
     )
     """Estimated seconds of nests, which are kept, so that their ids stay their own."""
+
+    def register_tile(
+        self,
+        statement: str,
+        rows: int,
+        vectors: int,
+        depth: int,
+        target: Target,
+        tallest: int | None = None,
+    ) -> RegisterTile:
+        """The block of a statement's result that is given, else the one with the fewest cycles."""
+        tile = self.tiles.get(statement) or register_tile(rows, vectors, depth, target, tallest)
+        self.blocks[statement] = Block(rows, vectors, depth, tile)
+        return tile
 
     def facts(self, scop: Scop) -> Facts:
         """What is known of the statements of a program at these sizes, found out once."""

@@ -73,7 +73,7 @@ class RunningEvaluator:
         self.baseline_seconds = 0.0
         self._codes: dict[str, ObjectCode] = {}
         self._best: tuple[float, ObjectCode] | None = None
-        arguments = _arguments(function, values, threads)
+        arguments = arguments_of(function, values, threads)
         sizes = function.signature.sizes_of(values).of(function.scop)
         program = Program(
             str(function.module), function.name, sizes, threads, fast_math, arguments.memory
@@ -189,7 +189,7 @@ class RunningEvaluator:
             raise EvaluationError(f"code that ran before fails now: {error}") from error
 
 
-def _arguments(function: Function, values: Sequence[object], threads: int) -> Arguments:
+def arguments_of(function: Function, values: Sequence[object], threads: int) -> Arguments:
     """The arguments, and which differences the roundings of all operations explain.
 
     Raises ArgumentTypeError, ArgumentValueError.

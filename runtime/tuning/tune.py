@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from ...costmodel.find import DEFAULT_MODEL, DEFAULT_RANKER, find_model, find_ranker
 from ...costmodel.learning.errors import LearningError
 from ...costmodel.learning.examples import Unsupported
+from ...costmodel.searches import LEARNING, find_search
 from ...passes.default.request import Request
 from ...passes.schedule import Schedule
 from ...passes.search.protocols import Search
 from ...passes.search.result import Progress, Result, Task
-from ...passes.search.searches import RUNNING, make_search
+from ...passes.search.searches import RUNNING
 from ...passes.search.searching import search
 from ...passes.target import Target
 from ..program import Function
@@ -25,9 +26,9 @@ from .evaluator import RunningEvaluator
 class TuningOptions:
     """How to tune.
 
-    `budget` is in seconds; without one, nothing is run. `search` is one of
-    `passes.search.searches.SEARCHES`, by default `hybrid` with a budget, else `beam`; `space` one
-    of `passes.search.space.stages.SPACES`; `ranker` the model of the search `ranked`.
+    `budget` is in seconds; without one, nothing is run, unless the search learns from runs.
+    `search` is one of `costmodel.searches.NAMES`, by default `hybrid` with a budget, else `beam`;
+    `space` one of `passes.search.space.stages.SPACES`; `ranker` the model of searches that rank.
     """
 
     budget: float | None = None
@@ -64,8 +65,8 @@ def tune(function: Function, values: Sequence[object], options: TuningOptions) -
         budget=options.budget,
         report=options.report,
     )
-    how = make_search(name, options.beam, options.space)
-    if options.budget is None:
+    how = find_search(name, options.beam, options.space)
+    if options.budget is None and name not in LEARNING:
         return _search(how, task, options.model)
     with RunningEvaluator(
         function, values, threads=threads, fast_math=options.fast_math

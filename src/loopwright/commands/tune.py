@@ -6,11 +6,15 @@ run. The table shows the way to the schedule that was chosen: its steps, and the
 program as written with all steps up to each, as predicted and as measured. Ctrl-C ends the search
 with the best schedule so far.
 
+With --registers, an agent learns how many iterations of the innermost loops to keep in registers
+together; it runs a tenth of the possibilities, or as many as the budget allows.
+
 examples:
   loopwright tune polybench/gemm --size LARGE --budget 20s -o gemm-schedule.mlir
   loopwright tune polybench/2mm --size LARGE
   loopwright tune blur.mlir --set n=1000 --budget 2m --threads 4
   loopwright tune gemm/gemm --size 128x2048x4096 --rank --budget 30s --threads 1
+  loopwright tune gemm/gemm --size SMALL --threads 1 --registers
 """
 
 from __future__ import annotations
@@ -21,9 +25,10 @@ import sys
 from pathlib import Path
 
 from ..costmodel.find import DEFAULT_MODEL, DEFAULT_RANKER
+from ..costmodel.searches import NAMES
 from ..passes.schedule_ops import to_sequence
 from ..passes.search.result import Progress, Result
-from ..passes.search.searches import RUNNING, SEARCHES
+from ..passes.search.searches import RUNNING
 from ..passes.search.space.stages import SPACES
 from ..runtime.inputs import Settings, load_array, make_arguments
 from ..runtime.program import Function
@@ -49,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--search",
-        choices=tuple(SEARCHES),
+        choices=NAMES,
         help="how to search (default: hybrid with a budget, else beam)",
     )
     parser.add_argument(
@@ -59,6 +64,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         help="two levels of tiles, ranked by a model that compares; a budget runs the best tenth "
         f"(default: {DEFAULT_RANKER})",
+    )
+    parser.add_argument(
+        "--registers",
+        action="store_true",
+        help="learn register tiles; with --rank, of the fastest tiles that it has found",
     )
     parser.add_argument(
         "--space",

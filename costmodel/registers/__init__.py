@@ -1,0 +1,1 @@
+"""Reinforcement learning of register tiles: the agent, its network, and its search."""
