@@ -58,6 +58,7 @@ def main() -> int:
     parser.add_argument("--threads", default="2")
     parser.add_argument("--peers", default="numpy,scipy,torch,onednn")
     parser.add_argument("--seconds", type=float, default=2.0, help="per variant at most")
+    parser.add_argument("--tuned", action="store_true", help="ours is what tuning has found")
     parser.add_argument("--strict", action="store_true", help="do not let ours reassociate sums")
     options = parser.parse_args()
     peers = options.peers.split(",")
@@ -65,7 +66,9 @@ def main() -> int:
     for threads in map(int, options.threads.split(",")):
         workers = python.Workers()
         try:
-            variants = _variants(peers, threads, workers, fast_math=not options.strict)
+            schedule = "auto" if options.tuned else "default"
+            relaxed = not options.strict
+            variants = _variants(peers, threads, workers, schedule, fast_math=relaxed)
             print(f"{threads} threads, GFLOP/s (median)")
             for version in dict.fromkeys(variant.version for variant in variants):
                 print(f"  {version}")
@@ -94,13 +97,18 @@ def main() -> int:
 
 
 def _variants(
-    peers: Sequence[str], threads: int, workers: python.Workers, *, fast_math: bool
+    peers: Sequence[str],
+    threads: int,
+    workers: python.Workers,
+    schedule: str,
+    *,
+    fast_math: bool,
 ) -> list[Variant]:
     """Ours first, then the peers; the last one is a BLAS, whose results are expected."""
     (default,) = (
         variant
-        for variant in ours.variants([threads], {"default": "default"}, fast_math=fast_math)
-        if variant.name.endswith("default")
+        for variant in ours.variants([threads], {schedule: schedule}, fast_math=fast_math)
+        if variant.name.endswith(schedule)
     )
     libraries = sorted((p for p in peers if p in LIBRARIES), key=lambda peer: peer in BLAS)
     compiled = (v for p in peers if p not in LIBRARIES for v in compilers.variants(p, [threads]))

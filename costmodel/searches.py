@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ..passes.search.protocols import Search
+from ..passes.search.ranked import RankedTiles
 from ..passes.search.searches import SEARCHES, make_search
-from .registers.search import RegisterSearch
+from .registers.search import RegisterSearch, TilesThenRegisters
 
-LEARNING: Mapping[str, Callable[[], Search]] = {"registers": RegisterSearch}
+LEARNING: Mapping[str, Callable[[], Search]] = {
+    "registers": RegisterSearch,
+    "ranked-registers": lambda: TilesThenRegisters(RankedTiles()),
+}
 """Searches that learn from runs of candidates; without a budget they end by themselves."""
+
+RANKING = ("ranked", "ranked-registers")
+"""Searches that ask a ranker."""
 
 NAMES = (*SEARCHES, *LEARNING)
 

@@ -87,15 +87,12 @@ class Agent:
         state, length = self.band.start, 0
         self.speeds[state] = speed(state)
         while len(self.speeds) < count:
-            is_random = self._random.random() < exploration
-            following = self._step(state, is_random=is_random)
-            if length >= LONGEST_WALK:
-                state, following = self._frontier()
-            length += 1
+            following = self._step(state, is_random=self._random.random() < exploration)
             if following is None:
-                # The walk ends: the next one begins at the best state.
-                state = Walk(self.speeds).best
-                continue
+                following = self._begin(is_random=self._random.random() < exploration)
+            if length >= LONGEST_WALK:
+                following = self._frontier()
+            length += 1
             if following not in self.speeds:
                 length = 0
                 self.speeds[following] = speed(following)
@@ -103,6 +100,12 @@ class Agent:
                 self._train()
             state = following
         return Walk(dict(self.speeds))
+
+    def _begin(self, *, is_random: bool) -> State:
+        """Where a walk begins: at an unknown state, or at the best one."""
+        if not is_random:
+            return Walk(self.speeds).best
+        return self._random.choice([s for s in self.band.states if s not in self.speeds])
 
     def _step(self, state: State, *, is_random: bool) -> State | None:
         """Where an action leads; None for the action that ends a walk."""
@@ -120,14 +123,13 @@ class Agent:
             None if action is None else self.band.move(state, *action) for action in self._actions
         ]
 
-    def _frontier(self) -> tuple[State, State]:
-        """The fastest state with an unknown neighbour, and one of these."""
+    def _frontier(self) -> State:
+        """An unknown neighbour of the fastest state that has one."""
         for state in sorted(self.speeds, key=lambda state: -self.speeds[state]):
             unknown = [s for s in self._results(state) if s is not None and s not in self.speeds]
             if unknown:
-                return state, self._random.choice(unknown)
-        state = Walk(self.speeds).best
-        return state, next(other for other in self.band.states if other not in self.speeds)
+                return self._random.choice(unknown)
+        return self._begin(is_random=True)
 
     def _train(self) -> None:
         """Learns from every step between two known states, and that the end is worth nothing."""

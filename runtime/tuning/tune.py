@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...costmodel.find import DEFAULT_MODEL, DEFAULT_RANKER, find_model, find_ranker
 from ...costmodel.learning.errors import LearningError
 from ...costmodel.learning.examples import Unsupported
-from ...costmodel.searches import LEARNING, find_search
+from ...costmodel.searches import LEARNING, RANKING, find_search
 from ...passes.default.request import Request
 from ...passes.schedule import Schedule
 from ...passes.search.protocols import Search
@@ -60,7 +60,7 @@ def tune(function: Function, values: Sequence[object], options: TuningOptions) -
         original,
         Request(sizes, threads),
         find_model(options.model),
-        ranker=find_ranker(options.ranker) if name == "ranked" else None,
+        ranker=find_ranker(options.ranker) if name in RANKING else None,
         seed=options.seed,
         budget=options.budget,
         report=options.report,

@@ -138,7 +138,7 @@ class RegisterSpace:
             extents = (block.rows, block.vectors, block.depth)
             start = (block.tile.rows, block.tile.vectors, 1)
             names = (around[-2].name, around[-1].name, inner[-1].name)
-            yield _band(name, names, extents, (ROWS, VECTORS, UNROLLED), start, registers, 2)
+            yield make_band(name, names, extents, (ROWS, VECTORS, UNROLLED), start, registers, 2)
         own = {each.name for each in self._order.scop.statements}
         for members in chains(tree):
             inside = statements(members[-1])
@@ -153,10 +153,10 @@ class RegisterSpace:
             ladders = (*((JAMMED,) * (len(found) - 1)), VECTORS)
             start = (1,) * len(found)
             names = tuple(loop.name for loop in found)
-            yield _band(inside[0], names, extents, ladders, start, registers)
+            yield make_band(inside[0], names, extents, ladders, start, registers)
 
 
-def _band(
+def make_band(
     statement: str,
     names: tuple[str, ...],
     extents: tuple[int, ...],

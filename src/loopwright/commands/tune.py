@@ -15,6 +15,7 @@ examples:
   loopwright tune blur.mlir --set n=1000 --budget 2m --threads 4
   loopwright tune gemm/gemm --size 128x2048x4096 --rank --budget 30s --threads 1
   loopwright tune gemm/gemm --size SMALL --threads 1 --registers
+  loopwright tune gemm/gemm --size 84x1024x4096 --rank --registers --threads 1
 """
 
 from __future__ import annotations
@@ -37,6 +38,13 @@ from ..runtime.tuning.tune import TuningOptions, tune
 from . import UsageError
 from .common import add_program_arguments, add_run_arguments, format_table, one_function, pairs
 from .shipped import add_size_argument, find_kernel, kernel_settings
+
+COMBINED = {
+    (True, False): "ranked",
+    (False, True): "registers",
+    (True, True): "ranked-registers",
+}
+"""The search that `--rank` and `--registers` mean."""
 
 UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
 
@@ -94,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.threads,
         arguments.fast_math,
         arguments.model,
-        arguments.search if arguments.rank is None else "ranked",
+        _search_name(arguments),
         arguments.space,
         arguments.beam,
         arguments.seed,
@@ -110,14 +118,23 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    if arguments.rank is not None and arguments.search not in (None, "ranked"):
-        raise UsageError(f"--rank is a search of its own: leave out --search {arguments.search}")
+    name = _search_name(arguments)
+    if arguments.search not in (None, name):
+        raise UsageError(
+            f"--rank and --registers are searches: leave out --search {arguments.search}"
+        )
     if arguments.budget is None and arguments.search in RUNNING:
         raise UsageError(f"--search {arguments.search} runs candidates: say how long with --budget")
     if arguments.threads is not None and not 1 <= arguments.threads <= MOST_THREADS:
         raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {arguments.threads}")
     if not 1 <= arguments.beam <= 1000:
         raise UsageError(f"--beam must be between 1 and 1000, got {arguments.beam}")
+
+
+def _search_name(arguments: argparse.Namespace) -> str | None:
+    """The search that the options mean; None for the usual one."""
+    wanted = arguments.rank is not None, arguments.registers
+    return COMBINED.get(wanted, arguments.search)
 
 
 def parse_time(text: str) -> float:

@@ -1,0 +1,104 @@
+"""The register tile that a given schedule makes, as a band: other sizes in place of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ...default.request import Request
+from ...polyhedral.context import ISL_LOCK
+from ...schedule import Schedule
+from ...schedule_tree import Loop, loops, loops_around, statements
+from ...transformation import Transformation, TransformationError
+from ...transformations.tile import Tile
+from ...transformations.unroll import Unroll
+from .register_bands import ROWS, UNROLLED, VECTORS, Band, State, make_band
+
+
+class RegisterSteps:
+    """The band of the last tile of two loops that is written out with vectors, if there is one.
+
+    All other steps of the schedule stay as they are. The interface is that of `RegisterSpace`.
+    """
+
+    def __init__(self, original: Schedule, schedule: Schedule, request: Request) -> None:
+        self._original = original
+        self._steps = schedule.transformations
+        self.default = schedule
+        with ISL_LOCK:
+            found = _written_out(schedule)
+            self._place = None if found is None else _tile_of(original, self._steps, found)
+            self.bands = (
+                () if found is None or self._place is None else (self._band(found, request),)
+            )
+
+    def schedule(self, states: Mapping[Band, State]) -> Schedule | None:
+        """The schedule with other factors; None where that is not legal."""
+        state = next(iter(states.values()), None)
+        if state is None or self._place is None:
+            return self.default
+        step = self._steps[self._place]
+        assert isinstance(step, Tile)
+        sizes = (state[0], state[1] * self._width)
+        steps = list(self._steps)
+        steps[self._place] = replace(step, sizes=sizes)
+        with ISL_LOCK:
+            try:
+                result = self._original.apply_all(steps)
+                return result if state[2] == 1 else result.apply(Unroll((self._terms,), state[2]))
+            except TransformationError:
+                return None
+
+    def _band(self, found: tuple[Loop, Loop], request: Request) -> Band:
+        rows, vector = found
+        (statement,) = statements(vector)
+        around = loops_around(self.default.tree, statement)
+        trips = request.facts(self.default.scop).statements[statement].trips(around)
+        terms = [
+            (loop, trip)
+            for loop, trip in zip(around, trips, strict=True)
+            if loop.unroll is None and loop.vector is None
+        ]
+        self._width = vector.vector or 1
+        self._terms = f"{statement}.{terms[-1][0].name}"
+        assert rows.within is not None and vector.within is not None, "they are tiles' points"
+        start = (rows.within.size, vector.within.size // self._width, 1)
+        names = (rows.name, vector.name, terms[-1][0].name)
+        extents = (max(ROWS), max(VECTORS), round(terms[-1][1]))
+        ladders = (ROWS, VECTORS, UNROLLED)
+        registers = self.default.target.vector_registers
+        return make_band(statement, names, extents, ladders, start, registers, 2)
+
+
+def _written_out(schedule: Schedule) -> tuple[Loop, Loop] | None:
+    """The rows and vectors of the last register tile around a statement of the program."""
+    own = {each.name for each in schedule.program.statements}
+    found: tuple[Loop, Loop] | None = None
+    for loop in loops(schedule.tree):
+        inner = loop.body
+        if (
+            isinstance(inner, Loop)
+            and inner.vector is not None
+            and loop.unroll == inner.unroll == 0
+            and loop.within is not None
+            and inner.within is not None
+            and inner.within.size % inner.vector == 0
+            and own.issuperset(statements(inner))
+            and len(statements(inner)) == 1
+            and any(x.unroll is None for x in schedule.outer(loop))
+        ):
+            found = loop, inner
+    return found
+
+
+def _tile_of(
+    original: Schedule, steps: Sequence[Transformation], found: tuple[Loop, Loop]
+) -> int | None:
+    """Which step makes the tile of two loops."""
+    tiles = [loop.within.tile for loop in found if loop.within is not None]
+    schedule, place = original, None
+    for number, step in enumerate(steps):
+        if isinstance(step, Tile) and list(step.new_loops(schedule)) == tiles:
+            place = number
+        schedule = schedule.apply(step)
+    return place
