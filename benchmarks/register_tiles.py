@@ -45,8 +45,6 @@ from loopwright.runtime.tuning.runner import Runner
 ROWS = (
     *(f"gemm/gemm:{size}" for size in (16, 32, 48, 64, 96, 128)),
     "polybench/doitgen:MEDIUM",
-    "polybench/mvt:MEDIUM",
-    "tiramisu/convolution:SMALL",
 )
 MEMORY = 16 << 30
 BUDGET = 0.02

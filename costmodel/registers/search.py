@@ -29,6 +29,7 @@ class Space(Protocol):
 class RegisterSearch:
     """An agent for every band, one after the other; the others keep their best factors so far.
 
+    Where no band can be planned anew, it is the last register tile of the default schedule.
     `share` of the states of a band are measured, at least a few.
     """
 
@@ -36,7 +37,10 @@ class RegisterSearch:
 
     def explore(self, ledger: Ledger) -> None:
         """Measures until every band is done, or the time is up."""
-        learn(ledger, RegisterSpace(ledger.task.original, ledger.task.request), self.share)
+        original, request = ledger.task.original, ledger.task.request
+        space = RegisterSpace(original, request)
+        steps = RegisterSteps(original, space.default, request)
+        learn(ledger, space if space.bands else steps, self.share)
 
 
 @dataclass(frozen=True)

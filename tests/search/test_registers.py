@@ -9,15 +9,18 @@ from random import Random
 import numpy as np
 import pytest
 from support.searching import SIZES, task
+from xdsl.dialects.builtin import f32
 
 from loopwright.costmodel.registers.learner import Agent, measurements
 from loopwright.costmodel.registers.search import RegisterSearch
 from loopwright.passes.default.request import Request
+from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.schedule import Schedule
 from loopwright.passes.schedule_tree import loops
 from loopwright.passes.search.roofline import Roofline
 from loopwright.passes.search.searching import search
 from loopwright.passes.search.space.register_bands import Band, RegisterSpace, State
+from loopwright.passes.search.space.register_steps import RegisterSteps
 from loopwright.runtime.program import load
 
 STENCIL = """
@@ -37,9 +40,9 @@ func.func @stencil(%n: index, %A: memref<?x?xf32>, %B: memref<?x?xf32>) {
 SWEEP = """
 func.func @sweep(%n: index, %A: memref<?x?xf32>) {
   affine.for %i = 1 to %n {
-    affine.for %j = 0 to %n - 1 {
-      %0 = affine.load %A[%i - 1, %j + 1] : memref<?x?xf32>
-      affine.store %0, %A[%i, %j] : memref<?x?xf32>
+    affine.for %j = 1 to %n {
+      %0 = affine.load %A[%i - 1, %j] : memref<?x?xf32>
+      affine.store %0, %A[%i, %j - 1] : memref<?x?xf32>
     }
   }
   return
@@ -63,6 +66,8 @@ func.func @product(%n: index, %C: memref<?x?xf32>, %A: memref<?x?xf32>, %B: memr
   return
 }
 """
+
+WRITTEN_OUT = "interchange{loops=k,i,j},unroll{loops=i,j},vectorize{loops=j}"
 
 BAND = Band(
     "S0",
@@ -189,3 +194,29 @@ def test_the_search_measures_a_share_and_keeps_the_best() -> None:
     (band,) = RegisterSpace(given.original, Request(SIZES, 2)).bands
     assert result.measured is not None and result.measured > band.start[0]
     assert len(set(evaluator.asked)) <= measurements(band, 0.05) + 2
+
+
+def test_the_register_tile_of_a_schedule_is_a_band() -> None:
+    n = 45
+    function = load(PRODUCT)["product"]
+    original = Schedule.original(function.scop)
+    given = original.apply_all(parse_pipeline(f"tile{{loops=i,j sizes=5,32}},{WRITTEN_OUT}"))
+    space = RegisterSteps(original, given, request_for(n))
+    (band,) = space.bands
+    assert band.start == (5, 32 // original.target.lanes(f32), 1)
+    schedule = space.schedule({band: (7, 3, 2)})
+    width = 3 * original.target.lanes(f32)
+    assert schedule is not None
+    assert str(schedule).startswith(f"tile{{loops=i,j sizes=7,{width}}}")
+    assert str(schedule).endswith("unroll{loops=k factor=2}")
+    random = np.random.default_rng(0)
+    arrays = [random.integers(-4, 5, (n, n)).astype(np.float32) for _ in range(3)]
+    expected, results = ([array.copy() for array in arrays] for _ in range(2))
+    function.compile(None)(n, *expected)
+    function.compile(schedule, threads=1)(n, *results)
+    np.testing.assert_array_equal(results[0], expected[0])
+
+
+def test_a_schedule_without_vectors_has_no_band() -> None:
+    original = Schedule.original(load(PRODUCT)["product"].scop)
+    assert RegisterSteps(original, original, request_for(45)).bands == ()

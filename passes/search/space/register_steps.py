@@ -37,11 +37,13 @@ class RegisterSteps:
         state = next(iter(states.values()), None)
         if state is None or self._place is None:
             return self.default
-        step = self._steps[self._place]
+        number, rows_first = self._place
+        step = self._steps[number]
         assert isinstance(step, Tile)
-        sizes = (state[0], state[1] * self._width)
+        rows, vectors = state[0], state[1] * self._width
+        sizes = (rows, vectors) if rows_first else (vectors, rows)
         steps = list(self._steps)
-        steps[self._place] = replace(step, sizes=sizes)
+        steps[number] = replace(step, sizes=sizes)
         with ISL_LOCK:
             try:
                 result = self._original.apply_all(steps)
@@ -93,12 +95,14 @@ def _written_out(schedule: Schedule) -> tuple[Loop, Loop] | None:
 
 def _tile_of(
     original: Schedule, steps: Sequence[Transformation], found: tuple[Loop, Loop]
-) -> int | None:
-    """Which step makes the tile of two loops."""
+) -> tuple[int, bool] | None:
+    """Which step makes the tile of two loops, and whether it names the first one first."""
     tiles = [loop.within.tile for loop in found if loop.within is not None]
     schedule, place = original, None
     for number, step in enumerate(steps):
-        if isinstance(step, Tile) and list(step.new_loops(schedule)) == tiles:
-            place = number
+        if isinstance(step, Tile):
+            new = list(step.new_loops(schedule))
+            if sorted(new) == sorted(tiles):
+                place = number, new == tiles
         schedule = schedule.apply(step)
     return place
