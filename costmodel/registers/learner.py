@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import log2
+from math import log, log2
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,7 @@ LONGEST_WALK = 40
 """Actions in a row over states that are known; the next one leads to an unknown state."""
 
 REWARD_LIMIT = 2.0
-"""Larger gains, as from code that does not run at all, count as so much."""
+"""Larger rewards, as for leaving code that cannot be run at all, count as so much."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class Agent:
 
 
 def _reward(before: float, after: float) -> float:
-    """The relative change of the speed."""
-    if before <= 0.0:
-        return 0.0 if after <= 0.0 else REWARD_LIMIT
-    return min(REWARD_LIMIT, after / before - 1.0)
+    """The relative change of the speed, as a logarithm: going back and forth gains nothing."""
+    if min(before, after) <= 0.0:
+        return REWARD_LIMIT * ((after > 0.0) - (before > 0.0))
+    return max(-REWARD_LIMIT, min(REWARD_LIMIT, log(after / before)))
