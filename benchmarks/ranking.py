@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,7 @@ from loopwright.costmodel.models.tournament import FEATURES, Tournament
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.search.roofline import Roofline
+from loopwright.runtime.cache import cache_directory
 
 DATASET = Path(__file__).parents[1] / "datasets" / "gemm-tiles"
 SHARE = 0.1
@@ -49,8 +51,11 @@ def main() -> int:
     options = parser.parse_args()
     torch.set_num_threads(1)
     pairs = read_pairs(options.directory)
+    shared = cache_directory()
+    cache = None if shared is None else shared / "features"
+    examples, _ = load_examples(pairs, Tournament({"features": "all"}).featuriser, cache=cache)
     ways: dict[str, Sequence[Values]] = {
-        kind: _left_out(pairs, kind, options.epochs) for kind in options.features.split(",")
+        kind: _left_out(examples, kind, options.epochs) for kind in options.features.split(",")
     }
     ways["roofline"] = [_estimated(program) for program in pairs]
     print(f"{'size':<20}{'variants':>9}{'median':>9}" + "".join(f"{w:>28}" for w in ways))
@@ -71,10 +76,10 @@ def main() -> int:
     return 0
 
 
-def _left_out(pairs: Sequence[ProgramPairs], kind: str, epochs: int | None) -> list[Values]:
+def _left_out(whole: Sequence[ProgramExamples], kind: str, epochs: int | None) -> list[Values]:
     """The scores in each size by a model that has learned from the other ones."""
-    featuriser = Tournament({"features": kind}).featuriser
-    examples, _ = load_examples(pairs, featuriser)
+    count = len(FEATURES[kind])  # those of the paper come first
+    examples = [replace(p, features=tuple(row[:count] for row in p.features)) for p in whole]
     found: list[Values] = []
     for program in examples:
         model = Tournament({"features": kind})

@@ -36,7 +36,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
 }
 """The names of the features by the option `features`."""
 
-EPOCHS = 30
+EPOCHS = 10
 LEARNING_RATE = 4e-3
 BATCH = 512
 LONGEST_GRADIENT = 1.0
@@ -59,8 +59,8 @@ class TournamentOptions:
     features: str = "all"
     layers: tuple[int, ...] = (64, 32, 16)
     threshold: float = 0.7
-    pairs: int = 3000
-    members: int = 3
+    pairs: int = 1500
+    members: int = 2
 
 
 @dataclass(frozen=True)
