@@ -29,10 +29,11 @@ _MEMORY = 20_000
 class Function:
     """What a loop iterates over, shared by all loops over the same function.
 
-    `multi` is the function over all statements, `argument` is `f` where this is `floor(f / size)`.
+    `text` has the function of each statement, `multi` is that over all of them, `argument` is `f`
+    where this is `floor(f / size)`.
     """
 
-    names: tuple[str, ...]
+    text: tuple[tuple[str, str], ...]
     multi: isl.MultiUnionPwAff
     argument: Function | None
     number: int
@@ -97,7 +98,7 @@ class Legality:
             whole = {name: aff for name, aff in inner.items() if aff is not None}
             argument = self._function(whole) if len(whole) == len(inner) else None
             multi = sum_of_affs(tuple(schedule.values()))
-            function = Function(tuple(schedule), multi, argument, len(self._functions))
+            function = Function(key, multi, argument, len(self._functions))
             self._functions[key] = function
         return function
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import islpy as isl
 
@@ -27,6 +28,17 @@ class Sequence:
     """Children run in order."""
 
     children: tuple[Tree, ...]
+
+    # Trees are asked again and again while they are searched, and share most of their nodes.
+    @cached_property
+    def statements(self) -> tuple[str, ...]:
+        """Names of the statements below, in textual order."""
+        return tuple(name for child in self.children for name in statements(child))
+
+    @cached_property
+    def loops_below(self) -> tuple[Loop, ...]:
+        """Every loop below, outer first, in textual order."""
+        return tuple(loop for child in self.children for loop in loops(child))
 
 
 @dataclass(frozen=True)
@@ -56,19 +68,23 @@ class Loop:
     vector: int | None = None
     unroll: int | None = None
 
+    @cached_property
+    def statements(self) -> tuple[str, ...]:
+        """Names of the statements below, in textual order."""
+        return statements(self.body)
+
+    @cached_property
+    def loops_below(self) -> tuple[Loop, ...]:
+        """Every loop below, outer first, in textual order."""
+        return tuple(loops(self.body))
+
 
 Tree = Loop | Sequence | Leaf
 
 
 def statements(tree: Tree) -> tuple[str, ...]:
     """Names of the statements below, in textual order."""
-    match tree:
-        case Leaf(name):
-            return (name,)
-        case Loop(body=body):
-            return statements(body)
-        case Sequence(children):
-            return tuple(name for child in children for name in statements(child))
+    return (tree.statement,) if isinstance(tree, Leaf) else tree.statements
 
 
 def walk(tree: Tree) -> Iterator[Tree]:
@@ -86,7 +102,10 @@ def walk(tree: Tree) -> Iterator[Tree]:
 
 def loops(tree: Tree) -> Iterator[Loop]:
     """Every loop, outer first, in textual order."""
-    return (node for node in walk(tree) if isinstance(node, Loop))
+    if isinstance(tree, Loop):
+        yield tree
+    if not isinstance(tree, Leaf):
+        yield from tree.loops_below
 
 
 def path(tree: Tree, target: Tree) -> tuple[Tree, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from ..polyhedral.context import ISL_LOCK
@@ -41,28 +41,35 @@ def default_schedule(
     """A good schedule of a program for these sizes and so many threads, found without running it.
 
     It has no transformations where the program is best left as it was written, small ones above
-    all. The same arguments give the same schedule. Raises SourceError.
+    all. The same arguments give the same schedule, unless affine scheduling takes longer than
+    `PATIENCE`. Raises SourceError.
     """
     original = Schedule.original(scop, target, reassociate=reassociate)
     request = Request(sizes, threads)
     with ISL_LOCK:
-        facts = request.facts(scop)
-        if sum(each.instances for each in facts.statements.values()) < WORTHWHILE:
-            return original
-        begin_affine_schedules(original, FUSIONS)
-        best, least = original, GAIN * estimate(original, request)
-        for candidate in candidates(original, request):
-            seconds = estimate(candidate, request)
-            if seconds < least:
-                best, least = candidate, seconds
-        return best
+        return choose(original, request, candidates(original, request))
 
 
-def candidates(original: Schedule, request: Request) -> Iterator[Schedule]:
-    """The seeds that can be applied, with every nest scheduled; each schedule once."""
+def choose(original: Schedule, request: Request, candidates: Iterable[Schedule]) -> Schedule:
+    """The candidate with the best estimate, or the original where none is clearly better."""
+    facts = request.facts(original.scop)
+    if sum(each.instances for each in facts.statements.values()) < WORTHWHILE:
+        return original
+    best, least = original, GAIN * estimate(original, request)
+    for candidate in candidates:
+        seconds = estimate(candidate, request)
+        if seconds < least:
+            best, least = candidate, seconds
+    return best
+
+
+def candidates(
+    original: Schedule, request: Request, starts: Iterable[Schedule] | None = None
+) -> Iterator[Schedule]:
+    """Orders, by default all of `orders`, with every nest scheduled; each schedule once."""
     seen = {original}
     tried: set[str] = set()
-    for order in orders(original, request):
+    for order in orders(original, request) if starts is None else starts:
         # The steps that lead to an order do not matter, nor do the names of its loops.
         functions = _functions(order.tree)
         if functions in tried:
@@ -75,7 +82,8 @@ def candidates(original: Schedule, request: Request) -> Iterator[Schedule]:
 
 
 def orders(original: Schedule, request: Request) -> Iterator[Schedule]:
-    """Orders of the whole program, without marks."""
+    """Orders of the whole program, without marks: the first its own."""
+    begin_affine_schedules(original, FUSIONS)
     yield original
     for fusion in FUSIONS:
         try:

@@ -224,9 +224,11 @@ class _Plan:
 
     def _panel(self, names: Sequence[str]) -> None:
         """Strips of rows, or else of columns, in parallel."""
+        before = self.schedule
         try:
             self._strips(names, self.order.rows, self.order.along)
         except TransformationError:
+            self.schedule = before
             self._strips(names, self.order.along, self.order.rows)
         self._registers(names)
 
@@ -241,12 +243,10 @@ class _Plan:
 
     def _strips(self, names: Sequence[str], cut: str, other: str) -> None:
         """Cuts one of the loops into strips that do not wait for each other, on threads."""
-        before = self.schedule
         loop, inner = f"{names[0]}.{cut}", f"{names[0]}.{other}"
         terms = f"{names[0]}.{self.order.terms}"
         self._interchange((loop, inner, terms))
         if not self.schedule.is_coincident(self._loop(names[0], cut)):
-            self.schedule = before
             raise TransformationError(f"iterations of {cut} wait for each other")
         step = Tile((loop,), (self.block,))
         (strips,) = step.new_loops(self.schedule)

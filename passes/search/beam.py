@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from ..schedule import Schedule
 from .ledger import Ledger
-from .space.seeds import default_candidates, starting_orders
 from .space.stages import FULL, Node, Space, Stage
 
 Rate = Callable[[Sequence[Schedule]], list[float]]
@@ -30,16 +29,17 @@ class BeamSearch:
         """Goes through the levels; the ledger knows the best."""
         task = ledger.task
         rate = ledger.measure if self.execution else ledger.predict
-        rate(list(default_candidates(task.original, task.request)))
+        rate(ledger.default_candidates)
         space = Space(task.request, self.stages)
-        nodes = [Node(order) for order in starting_orders(task.original, task.request)]
+        nodes = [Node(order) for order in ledger.orders]
         while any(not space.is_leaf(node) for node in nodes):
             level = min(node.stage for node in nodes)
             reached = [node for node in nodes if node.stage > level]
             for node in nodes:
                 if node.stage == level:
-                    reached += space.children(node)
-                    ledger.check_time()
+                    for child in space.children(node):
+                        reached.append(child)
+                        ledger.check_time()
             nodes = best_nodes(ledger, rate, reached, self.beam)
 
 

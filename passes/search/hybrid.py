@@ -10,11 +10,9 @@ import numpy as np
 
 from ..schedule import Schedule
 from .beam import BeamSearch
-from .confirming import default_of
 from .correction import Correction
 from .ledger import Ledger
 from .space.neighbours import neighbours
-from .space.seeds import default_candidates
 from .space.stages import FULL, Stage
 
 MODEL_SHARE = 0.2
@@ -48,11 +46,10 @@ class HybridSearch:
     def explore(self, ledger: Ledger) -> None:
         """Asks the model, then measures until the time is up."""
         task = ledger.task
-        seeds = list(default_candidates(task.original, task.request))
-        ledger.predict(seeds)
         with ledger.at_most(MODEL_SHARE * ledger.seconds_left):
             BeamSearch(self.beam, stages=self.stages).explore(ledger)
-        ledger.measure([default_of(ledger), *seeds, *ledger.ranked()[: self.beam]])
+        seeds = ledger.default_candidates
+        ledger.measure([ledger.default_schedule, *seeds, *ledger.ranked()[: self.beam]])
         sources: dict[object, Iterator[Schedule]] = {}
         idle = 0
         while task.budget is not None or idle < self.batches:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from math import inf
 from statistics import median
 
-import islpy as isl
-
-from .. import schedule_tree
+from ..default.default_schedule import candidates, choose, orders
 from ..polyhedral.context import ISL_LOCK
 from ..schedule import Schedule
 from ..schedule_tree import Leaf, Loop, Tree
+from ..transformation import Transformation
 from .result import Ended, PathStep, Progress, Result, Task
 
 BATCH = 64
@@ -24,15 +25,23 @@ RUNS = 8
 SHARE_OF_RUNS = 0.1
 """Of the budget may go by until the next look at the clock."""
 
+LAST_RUNS = 4
+"""Runs for which time is kept back, whatever their share of the budget: two of two schedules."""
+
 REPORT_EVERY = 0.5
 """Seconds."""
-
-PROGRAM_STEPS = ("pack", "expand", "rfactor", "split")
-"""Steps that change the program itself, which the tree does not tell in full."""
 
 
 class OutOfTime(Exception):
     """The budget of a search is spent."""
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """Where schedules come from, and those that have come."""
+
+    source: Iterator[Schedule]
+    found: list[Schedule] = field(default_factory=list[Schedule])
 
 
 class Ledger:
@@ -47,12 +56,46 @@ class Ledger:
         self.schedules: dict[object, Schedule] = {}
         self.predicted: dict[object, float] = {}
         self.measured: dict[object, list[float]] = {}
-        self._begin = self._reported = time.monotonic()
-        self._limit = float("inf") if task.budget is None else task.budget
-        self._texts: dict[int, tuple[Mapping[str, isl.Aff], tuple[str, ...]]] = {}
-        (self._best,) = self._enter([task.original])
         self.default: Schedule | None = None
+        self._begin = self._reported = time.monotonic()
+        self._limit: float = inf if task.budget is None else task.budget
+        self._kept_back = 0.0
         self._seconds_each = 0.0
+        self._orders = _Drawn(orders(task.original, task.request))
+        self._candidates: _Drawn | None = None
+        (self._best,) = self._enter([task.original])
+
+    @property
+    def orders(self) -> list[Schedule]:
+        """Where searches start: the program's own order and others of all of it, without marks."""
+        return list(dict.fromkeys(self._draw(self._orders)))
+
+    @property
+    def default_candidates(self) -> list[Schedule]:
+        """The complete schedules of which `default` takes the one with the best estimate."""
+        if self._candidates is None:
+            task = self.task
+            self._candidates = _Drawn(candidates(task.original, task.request, self.orders))
+        return self._draw(self._candidates)
+
+    @property
+    def default_schedule(self) -> Schedule:
+        """The schedule that `default` means, or the best that is known when the time is up."""
+        with suppress(OutOfTime):
+            _ = self.default_candidates
+        found = [] if self._candidates is None else self._candidates.found
+        with ISL_LOCK:
+            return choose(self.task.original, self.task.request, found)
+
+    def _draw(self, drawn: _Drawn) -> list[Schedule]:
+        """All schedules of a source, with a look at the clock after each of them."""
+        while True:
+            with ISL_LOCK:
+                schedule = next(drawn.source, None)
+            if schedule is None:
+                return drawn.found
+            drawn.found.append(schedule)
+            self.check_time()
 
     @property
     def seconds(self) -> float:
@@ -62,30 +105,45 @@ class Ledger:
     @property
     def seconds_left(self) -> float:
         """Until the time is up; infinite without a budget."""
-        return self._limit - self.seconds
+        kept_back = max(self._kept_back, LAST_RUNS * self._seconds_each * (self._kept_back > 0))
+        return self._limit - kept_back - self.seconds
 
     def check_time(self) -> None:
         """Raises OutOfTime."""
-        if self.seconds > self._limit:
+        if self.seconds_left < 0:
             raise OutOfTime
+
+    @contextmanager
+    def keep_back(self, share: float) -> Generator[None]:
+        """Inside, the time is up sooner: some of it is left for a few last runs."""
+        budget = self.task.budget
+        self._kept_back = 0.0 if budget is None else share * budget
+        try:
+            yield
+        finally:
+            self._kept_back = 0.0
 
     @contextmanager
     def at_most(self, seconds: float) -> Generator[None]:
         """Ends what is inside after some time: what it has found stays, and the search goes on."""
         before = self._limit
-        self._limit = self.seconds + seconds
+        self._limit = min(before, self.seconds + seconds)
         try:
-            yield
-        except OutOfTime:
-            if self.seconds > before:
-                raise
+            with suppress(OutOfTime):
+                yield
         finally:
             self._limit = before
+        self.check_time()
 
     def key(self, schedule: Schedule) -> object:
         """Equal for schedules with the same loops over the same program."""
-        steps = tuple(str(s) for s in schedule.transformations if s.name in PROGRAM_STEPS)
-        return (steps, self._tree_key(schedule.tree))
+        # Steps that change the program itself are not all in the tree.
+        steps = tuple(
+            str(step)
+            for step in schedule.transformations
+            if type(step).rewrite_program is not Transformation.rewrite_program
+        )
+        return (steps, _tree_key(schedule, schedule.tree))
 
     def is_new(self, schedule: Schedule) -> bool:
         """Whether the search has not met a schedule yet."""
@@ -122,17 +180,20 @@ class Ledger:
         return [self.speedup(key) for key in keys]
 
     def repeat(self, schedules: Sequence[Schedule]) -> None:
-        """Measures once more, whatever the time: of several measurements, the median counts."""
+        """Measures once more: of several measurements, the median counts."""
         evaluator = self.task.evaluator
         assert evaluator is not None, "who measures has an evaluator"
         keys = self._enter(schedules)
         begin = self.seconds
-        answers = evaluator.measure(self.task.request, schedules)
-        self._seconds_each = (self.seconds - begin) / max(1, len(schedules))
-        for key, answer in zip(keys, answers, strict=True):
+        answers = evaluator.measure(self.task.request, schedules, max(0.0, self.seconds_left))
+        if answers:
+            self._seconds_each = (self.seconds - begin) / len(answers)
+        for key, answer in zip(keys, answers, strict=False):
             self.measured.setdefault(key, []).append(float(answer))
             self._improve(key)
         self._report()
+        if len(answers) < len(schedules):
+            raise OutOfTime
 
     def _affordable(self) -> int:
         """How many schedules to measure until the next look at the clock: two for compilers."""
@@ -145,6 +206,11 @@ class Ledger:
         """What was measured of a schedule, else what is predicted."""
         runs = self.measured.get(key)
         return median(runs) if runs else self.predicted.get(key, 0.0)
+
+    def measured_speedup(self, schedule: Schedule) -> float:
+        """What was measured of a schedule; 0.0 where that is nothing."""
+        runs = self.measured.get(self.key(schedule))
+        return median(runs) if runs else 0.0
 
     def ranked(self) -> list[Schedule]:
         """All schedules that were predicted, the fastest by the model first."""
@@ -164,7 +230,7 @@ class Ledger:
             best,
             self.predicted.get(self._best, 0.0),
             median(runs) if runs else None,
-            None if self.default is None else self.speedup(self.key(self.default)),
+            None if self.default is None else self.measured_speedup(self.default),
             tuple(self._path(best)),
             len(self.schedules),
             len(self.predicted),
@@ -226,21 +292,14 @@ class Ledger:
             )
         )
 
-    def _tree_key(self, tree: Tree) -> object:
-        match tree:
-            case Leaf(statement):
-                return statement
-            case schedule_tree.Sequence(children):
-                return tuple(map(self._tree_key, children))
-            case Loop():
-                marks = (tree.parallel, tree.vector, tree.unroll, tree.within is not None)
-                return (self._functions(tree), marks, self._tree_key(tree.body))
 
-    def _functions(self, loop: Loop) -> tuple[str, ...]:
-        """What a loop runs over, as text, which takes its time to make."""
-        found = self._texts.get(id(loop.schedule))
-        if found is None:
-            # The mapping is kept as well, so that its id stays its own.
-            found = loop.schedule, tuple(str(aff) for aff in loop.schedule.values())
-            self._texts[id(loop.schedule)] = found
-        return found[1]
+def _tree_key(schedule: Schedule, tree: Tree) -> object:
+    match tree:
+        case Leaf(statement):
+            return statement
+        case Loop():
+            marks = (tree.parallel, tree.vector, tree.unroll, tree.within is not None)
+            function = schedule.legality.function(tree).text
+            return (function, marks, _tree_key(schedule, tree.body))
+        case _:
+            return tuple(_tree_key(schedule, child) for child in tree.children)

@@ -8,7 +8,6 @@ from math import log, sqrt
 from random import Random
 
 from .ledger import Ledger
-from .space.seeds import default_candidates, starting_orders
 from .space.stages import FULL, Node, Space, Stage
 
 WIDEST = 6
@@ -53,8 +52,8 @@ class MonteCarloSearch:
         task = ledger.task
         random = Random(task.seed)
         space = Space(task.request, self.stages)
-        ledger.predict(list(default_candidates(task.original, task.request)))
-        orders = list(starting_orders(task.original, task.request))
+        ledger.predict(ledger.default_candidates)
+        orders = ledger.orders
         values = ledger.predict(orders)
         starts = [_Place(Node(s), log(v)) for s, v in zip(orders, values, strict=True)]
         root = _Place(None, max(place.value for place in starts), children=starts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ..default.request import Request
@@ -35,8 +36,13 @@ class Ranker(Protocol):
 class Evaluator(Protocol):
     """Tells how fast schedules are by compiling and running them."""
 
-    def measure(self, request: Request, schedules: Sequence[Schedule]) -> Sequence[float]:
-        """The speed-up of each schedule, like `CostModel.predict`; 0.0 where one cannot be run."""
+    def measure(
+        self, request: Request, schedules: Sequence[Schedule], seconds: float = inf
+    ) -> Sequence[float]:
+        """The speed-up of each schedule, like `CostModel.predict`; 0.0 where one cannot be run.
+
+        Only of the first ones where `seconds` do not suffice for all.
+        """
         ...
 
 

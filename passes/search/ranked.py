@@ -12,7 +12,6 @@ from math import ceil
 from ..polyhedral.context import ISL_LOCK
 from ..schedule import Schedule
 from .ledger import Ledger
-from .space.seeds import starting_orders
 from .space.two_level import largest_nests, tiled_depth, two_level_tiles
 
 
@@ -30,8 +29,7 @@ class RankedTiles:
         """Asks the task's ranker, then the evaluator."""
         request, evaluator = ledger.task.request, ledger.task.evaluator
         with ISL_LOCK:
-            orders = list(starting_orders(ledger.task.original, request))
-            best = max(orders, key=lambda order: tiled_depth(order, request))
+            best = max(ledger.orders, key=lambda order: tiled_depth(order, request))
             parts = largest_nests(best, request)
         for nest in parts:
             first = self._first(ledger, best, nest)

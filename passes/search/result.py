@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from ..default.request import Request
@@ -42,10 +42,6 @@ class Task:
     seed: int = 0
     budget: float | None = None
     report: Callable[[Progress], None] = lambda _: None
-
-    def with_evaluator(self, evaluator: Evaluator) -> Task:
-        """The same task with somebody who runs schedules."""
-        return replace(self, evaluator=evaluator)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .confirming import SHARE, confirm, default_of
+from .confirming import SHARE, confirm
 from .ledger import Ledger, OutOfTime
 from .protocols import Search
 from .result import Ended, Result, Task
@@ -18,12 +18,12 @@ def search(how: Search, task: Task) -> Result:
     try:
         try:
             ledger.predict([task.original])
-            with ledger.at_most(ledger.seconds_left * (1 - SHARE * (task.evaluator is not None))):
+            with ledger.keep_back(SHARE if task.evaluator is not None else 0.0):
                 how.explore(ledger)
         except OutOfTime:
             ended = "time"
         if task.evaluator is not None:
-            confirm(ledger, default_of(ledger))
+            confirm(ledger)
     except KeyboardInterrupt:
         ended = "interrupted"
     return ledger.result(ended)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from ..labelling.messages import ObjectCode
 from ..labelling.queues import ROUNDING
 from ..program import Function
 from ..signature import CValue
-from .messages import Arguments, Compiled, Outcome, Program, Trial
+from .messages import Arguments, Comparison, Compiled, Outcome, Program, Trial
 from .runner import ENOUGH
 from .workers import Lost, Worker, ask_all
 
@@ -31,10 +33,11 @@ COMPILE_LIMIT = 30.0
 """Seconds to compile a candidate."""
 
 LEAST_LIMIT = 2.0
-"""Seconds that the first run of a candidate may take in any case."""
+"""Seconds that the first run of a candidate may take in any case: about what it costs to start
+another process when it is ended."""
 
-HANG = 10.0
-"""A candidate may take so many times the best one's seconds before its process is ended."""
+HANG = 3.0
+"""The first run may take in addition so many times the best one's seconds."""
 
 CUTOFF = 2.0
 """A candidate that takes so many times the best one's seconds is run no more."""
@@ -44,7 +47,6 @@ BUDGET = 0.1
 
 LONGEST = 600.0
 """Seconds that the program as written may take."""
-
 
 EPSILON = {"f32": 2.0**-23, "f64": 2.0**-52}
 
@@ -68,12 +70,14 @@ class RunningEvaluator:
         threads: int,
         fast_math: bool = False,
         compilers: int | None = None,
+        comparison: Comparison | None = None,
     ) -> None:
         self.failures: dict[str, str] = {}
         self.baseline_seconds = 0.0
+        self._seconds: dict[str, float] = {}
         self._codes: dict[str, ObjectCode] = {}
         self._best: tuple[float, ObjectCode] | None = None
-        arguments = arguments_of(function, values, threads)
+        arguments = arguments_of(function, values, threads, comparison)
         sizes = function.signature.sizes_of(values).of(function.scop)
         program = Program(
             str(function.module), function.name, sizes, threads, fast_math, arguments.memory
@@ -102,26 +106,47 @@ class RunningEvaluator:
         if self._opening.ident is not None:
             self._opening.join()
 
-    def measure(self, request: Request, schedules: Sequence[Schedule]) -> list[float]:
-        """The speed-up of each schedule over the program as written; raises EvaluationError."""
+    def measure(
+        self, request: Request, schedules: Sequence[Schedule], seconds: float = inf
+    ) -> list[float]:
+        """The speed-up of each schedule over the program as written; raises EvaluationError.
+
+        After so many `seconds`, nothing is compiled or run that was not begun: the answers are
+        then those for the first ones.
+        """
+        end = time.monotonic() + seconds
         if self._opening.ident is None:
             self._opening.start()
-        self._opening.join()
+        self._opening.join(min(seconds, threading.TIMEOUT_MAX))
+        if self._opening.is_alive():
+            return []
         if self._problem is not None:
             raise self._problem
         texts = [str(schedule) for schedule in schedules]
-        self._compile(texts)
-        return [self._measure(text) for text in texts]
+        self._compile(texts, end)
+        answers: list[float] = []
+        for text in texts:
+            if not self._is_in_time(text, end):
+                break
+            answers.append(self._measure(text, end))
+        return answers
 
-    def _compile(self, texts: Sequence[str]) -> None:
-        """Compiles what is not compiled yet, on all processors."""
+    def _is_in_time(self, text: str, end: float) -> bool:
+        """Whether a candidate is known, or compiled and probably run to its end in time."""
+        if text in self.failures or text not in self._codes:
+            return text in self.failures
+        expected = self._seconds.get(text, min(self._seconds.values(), default=0.0))
+        return time.monotonic() + expected < end
+
+    def _compile(self, texts: Sequence[str], end: float = inf) -> None:
+        """Compiles what is not compiled yet, on all processors, as far as there is time."""
         unknown = [
             text
             for text in dict.fromkeys(texts)
             if text not in self._codes and text not in self.failures
         ]
-        answers = ask_all(self._compilers, unknown, COMPILE_LIMIT)
-        for text, answer in zip(unknown, answers, strict=True):
+        answers = ask_all(self._compilers, unknown, COMPILE_LIMIT, end)
+        for text, answer in zip(unknown, answers, strict=False):
             match answer:
                 case Compiled(code=code) if code is not None:
                     self._codes[text] = code
@@ -157,7 +182,7 @@ class RunningEvaluator:
         self._starts = self._runner.starts
         return self._runner.answer()
 
-    def _measure(self, text: str) -> float:
+    def _measure(self, text: str, end: float) -> float:
         if text in self.failures:
             return 0.0
         assert self._best is not None, "the program itself runs first"
@@ -165,16 +190,16 @@ class RunningEvaluator:
         if self._runner.starts != self._starts:
             self._reopen()
         code = self._codes[text]
+        limit = min(LEAST_LIMIT + HANG * best, max(LEAST_LIMIT, end - time.monotonic()))
         try:
-            outcome = self._ask(
-                Trial(code, False, CUTOFF * best, BUDGET), max(LEAST_LIMIT, HANG * best)
-            )
+            outcome = self._ask(Trial(code, False, CUTOFF * best, BUDGET), limit)
         except Lost as error:
             self.failures[text] = str(error)
             return 0.0
         if outcome.message:
             self.failures[text] = outcome.message
             return 0.0
+        self._seconds[text] = outcome.seconds
         if outcome.seconds < best:
             self._best = outcome.seconds, code
         return self.baseline_seconds / outcome.seconds
@@ -182,18 +207,24 @@ class RunningEvaluator:
     def _reopen(self) -> None:
         """Shows a new process the results to expect, by the fastest code that had them."""
         assert self._best is not None, "the program itself runs first"
-        seconds, code = self._best
+        _, code = self._best
         try:
-            self._ask(Trial(code, True, 0.0, 0.0), max(LONGEST, HANG * seconds))
+            self._ask(Trial(code, True, 0.0, 0.0), LONGEST)
         except Lost as error:
             raise EvaluationError(f"code that ran before fails now: {error}") from error
 
 
-def arguments_of(function: Function, values: Sequence[object], threads: int) -> Arguments:
+def arguments_of(
+    function: Function,
+    values: Sequence[object],
+    threads: int,
+    comparison: Comparison | None = None,
+) -> Arguments:
     """The arguments, and which differences the roundings of all operations explain.
 
     Raises ArgumentTypeError, ArgumentValueError.
     """
+    comparison = comparison or Comparison()
     sizes = function.signature.sizes_of(values).of(function.scop)
     try:
         work = floating_point_operations(function.scop, sizes)
@@ -202,16 +233,23 @@ def arguments_of(function: Function, values: Sequence[object], threads: int) -> 
     arrays: dict[int, NDArray[Any]] = {}
     scalars: dict[int, CValue] = {}
     tolerances: dict[int, float] = {}
+    elements: dict[int, NDArray[np.bool_]] = {}
     for position, argument in enumerate(function.signature.arguments):
         value = values[position]
-        if isinstance(argument, ArrayArgument):
-            array: NDArray[Any] = np.asarray(value)
-            arrays[position] = array
-            tolerances[position] = _tolerance(argument, work / max(1, array.size))
-        else:
+        if not isinstance(argument, ArrayArgument):
             scalars[position] = argument.bind(value, [])
+            continue
+        array: NDArray[Any] = np.asarray(value)
+        arrays[position] = array
+        name = argument.place.name
+        if comparison.elements is None or name in comparison.elements:
+            tolerance = _tolerance(argument, work / max(1, array.size))
+            tolerances[position] = max(tolerance, comparison.tolerance)
+        chosen = (comparison.elements or {}).get(name)
+        if chosen is not None:
+            elements[position] = chosen
     limit = MEMORY + 4 * sum(array.nbytes for array in arrays.values())
-    return Arguments(function.signature, arrays, scalars, tolerances, threads, limit)
+    return Arguments(function.signature, arrays, scalars, tolerances, threads, limit, elements)
 
 
 def _tolerance(argument: ArrayArgument, operations: float) -> float:

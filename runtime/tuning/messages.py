@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ..labelling.messages import ObjectCode
@@ -29,11 +30,24 @@ class Program:
 
 
 @dataclass(frozen=True)
+class Comparison:
+    """Which results of a candidate must be those of the program as written, and how exactly.
+
+    `elements` has every array that is compared, with a Boolean array that says which elements
+    count, or None for all of them; without it, all arrays are compared. `tolerance` allows
+    differences where recurrences amplify rounding errors, relative to the largest value.
+    """
+
+    elements: Mapping[str, NDArray[np.bool_] | None] | None = None
+    tolerance: float = 0.0
+
+
+@dataclass(frozen=True)
 class Arguments:
     """What a running process starts with: the arguments of all calls, by position.
 
-    `tolerances` are the differences of each array, relative to the largest value, that other
-    roundings explain.
+    `tolerances` are the differences of each array that is compared, relative to the largest value,
+    that other roundings explain; `elements` says which elements of it count, where not all do.
     """
 
     signature: Signature
@@ -42,6 +56,9 @@ class Arguments:
     tolerances: Mapping[int, float]
     threads: int
     memory: int
+    elements: Mapping[int, NDArray[np.bool_]] = field(
+        default_factory=dict[int, NDArray[np.bool_]], repr=False
+    )
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from ctypes import c_int64
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,23 @@ def main(connection: Connection) -> None:
         connection.send(runner.run(connection.recv()))
 
 
+class _Written(NamedTuple):
+    """An array that the program writes, its initial contents, and whether it reads them.
+
+    It is compared up to a tolerance, where there is one: all of it, or some elements.
+    """
+
+    array: NDArray[Any]
+    initial: NDArray[Any]
+    is_read: bool
+    tolerance: float | None
+    elements: NDArray[np.bool_] | None
+
+    def results(self) -> NDArray[Any]:
+        """What is compared."""
+        return self.array if self.elements is None else self.array[self.elements]
+
+
 class Runner:
     """Arguments of one program, and runs of its candidates on copies of them."""
 
@@ -55,7 +72,7 @@ class Runner:
         self._signature = arguments.signature
         self._threads = arguments.threads
         self._values: list[CValue] = []
-        self._written: list[tuple[NDArray[Any], NDArray[Any], bool, float]] = []
+        self._written: list[_Written] = []
         self._expected: list[NDArray[Any]] = []
         self._returned: object = None
         given = arguments.arrays
@@ -69,8 +86,9 @@ class Runner:
             array[...] = initial
             self._values.append(array.ctypes.data)
             if argument.writes:
-                tolerance = arguments.tolerances[position]
-                self._written.append((array, initial, argument.reads, tolerance))
+                tolerance = arguments.tolerances.get(position)
+                elements = arguments.elements.get(position)
+                self._written.append(_Written(array, initial, argument.reads, tolerance, elements))
 
     def run(self, trial: Trial) -> Outcome:
         """Runs code once to check it, then as often as there is time."""
@@ -85,10 +103,11 @@ class Runner:
         )
 
         def call(is_first: bool = False) -> tuple[float, object]:
-            for array, initial, is_read, _ in self._written:
+            for each in self._written:
                 # What is only written has the same values after every correct run.
-                if is_first or is_read:
-                    ctypes.memmove(array.ctypes.data, initial.ctypes.data, initial.nbytes)
+                if is_first or each.is_read:
+                    initial = each.initial
+                    ctypes.memmove(each.array.ctypes.data, initial.ctypes.data, initial.nbytes)
             start = time.perf_counter()
             returned = self._signature.call(function, self._values)
             return time.perf_counter() - start, returned
@@ -127,15 +146,14 @@ class Runner:
 
     def _check(self, returned: object, *, is_reference: bool) -> str:
         """What is wrong with the results, in words; they are right when they are the reference."""
-        results = [array for array, *_ in self._written]
+        compared = [each for each in self._written if each.tolerance is not None]
         if is_reference:
-            self._expected = [array.copy() for array in results]
+            self._expected = [each.results().copy() for each in compared]
             self._returned = returned
             return ""
-        tolerances = [tolerance for *_, tolerance in self._written]
-        for array, expected, tolerance in zip(results, self._expected, tolerances, strict=True):
-            difference = _difference(array, expected)
-            if difference > tolerance:
+        for each, expected in zip(compared, self._expected, strict=True):
+            difference = _difference(each.results(), expected)
+            if each.tolerance is not None and difference > each.tolerance:
                 return f"its results differ by {difference:.2g} of the largest value"
         if self._returned is not None and not np.allclose(
             np.asarray(returned, float), np.asarray(self._returned, float), equal_nan=True

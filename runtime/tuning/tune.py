@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...costmodel.find import DEFAULT_MODEL, DEFAULT_RANKER, find_model, find_ranker
 from ...costmodel.learning.errors import LearningError
@@ -20,6 +20,7 @@ from ..program import Function
 from ..threads import default_threads
 from .database import Question, Tuned, default_database
 from .evaluator import RunningEvaluator
+from .messages import Comparison
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,17 @@ class TuningOptions:
     ranker: str = DEFAULT_RANKER
 
 
-def tune(function: Function, values: Sequence[object], options: TuningOptions) -> Result:
+def tune(
+    function: Function,
+    values: Sequence[object],
+    options: TuningOptions,
+    comparison: Comparison | None = None,
+) -> Result:
     """The fastest schedule for these arguments that is found; kept for `auto` if it was run.
 
-    Raises ValueError for a search that needs a budget, LearningError, SourceError, EvaluationError
-    and what a call raises.
+    `comparison` says which results of candidates are compared, by default all. Raises ValueError
+    for a search that needs a budget, LearningError, SourceError, EvaluationError and what a call
+    raises.
     """
     name = options.search or ("beam" if options.budget is None else "hybrid")
     if options.budget is None and name in RUNNING:
@@ -69,9 +76,9 @@ def tune(function: Function, values: Sequence[object], options: TuningOptions) -
     if options.budget is None and name not in LEARNING:
         return _search(how, task, options.model)
     with RunningEvaluator(
-        function, values, threads=threads, fast_math=options.fast_math
+        function, values, threads=threads, fast_math=options.fast_math, comparison=comparison
     ) as evaluator:
-        result = _search(how, task.with_evaluator(evaluator), options.model)
+        result = _search(how, replace(task, evaluator=evaluator), options.model)
         if options.keep and result.measured:
             question = Question.of(
                 function.function,

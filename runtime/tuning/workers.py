@@ -90,12 +90,16 @@ class Worker:
             self._child.kill()
 
 
-def ask_all(workers: Sequence[Worker], questions: Sequence[object], limit: float) -> list[Any]:
-    """The answers to all questions, in order; an exception Lost where there is none."""
-    answers: list[Any] = [None] * len(questions)
-    waiting = list(range(len(questions)))[::-1]
+def ask_all(
+    workers: Sequence[Worker], questions: Sequence[object], limit: float, end: float
+) -> list[Any]:
+    """The answers to all questions that are asked before `end`, a time of the monotonic clock.
+
+    In order; an exception Lost where there is none in `limit` seconds.
+    """
+    answers: list[Any] = []
     busy: dict[int, int] = {}
-    while waiting or busy:
+    while busy or (len(answers) < len(questions) and time.monotonic() < end):
         for number, worker in enumerate(workers):
             if number in busy and worker.has_answer():
                 place = busy.pop(number)
@@ -103,9 +107,9 @@ def ask_all(workers: Sequence[Worker], questions: Sequence[object], limit: float
                     answers[place] = worker.answer()
                 except Lost as error:
                     answers[place] = error
-            if number not in busy and waiting:
-                place = waiting.pop()
-                worker.ask(questions[place], limit)
-                busy[number] = place
+            if number not in busy and len(answers) < len(questions) and time.monotonic() < end:
+                worker.ask(questions[len(answers)], limit)
+                busy[number] = len(answers)
+                answers.append(None)
         wait([workers[number].connection for number in busy], timeout=0.2)
     return answers

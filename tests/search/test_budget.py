@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import log
+from dataclasses import replace
+from math import inf, log
 
 import pytest
 from support.searching import Wishes, task
@@ -12,10 +13,9 @@ from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.schedule import Schedule
 from loopwright.passes.search.beam import BeamSearch
-from loopwright.passes.search.confirming import default_of
 from loopwright.passes.search.correction import Correction
 from loopwright.passes.search.hybrid import HybridSearch
-from loopwright.passes.search.ledger import Ledger
+from loopwright.passes.search.ledger import Ledger, OutOfTime
 from loopwright.passes.search.mcts import MonteCarloSearch
 from loopwright.passes.search.searching import search
 
@@ -27,7 +27,9 @@ class Runs:
         self._rule = rule
         self.asked: list[str] = []
 
-    def measure(self, request: Request, schedules: Sequence[Schedule]) -> list[float]:
+    def measure(
+        self, request: Request, schedules: Sequence[Schedule], seconds: float = inf
+    ) -> list[float]:
         self.asked += map(str, schedules)
         return [self._rule(schedule) for schedule in schedules]
 
@@ -42,7 +44,7 @@ def likes_tiles(schedule: Schedule) -> float:
 )
 def test_what_was_measured_counts(how: HybridSearch | BeamSearch) -> None:
     runs = Runs(likes_tiles)
-    result = search(how, task(Wishes()).with_evaluator(runs))
+    result = search(how, replace(task(Wishes()), evaluator=runs))
     assert result.measured == 3.0
     assert "tile{" in str(result.best)
 
@@ -50,33 +52,33 @@ def test_what_was_measured_counts(how: HybridSearch | BeamSearch) -> None:
 def test_monte_carlo_runs_its_best() -> None:
     runs = Runs(lambda schedule: 2.0 if "parallel" in str(schedule) else 0.1)
     how = MonteCarloSearch(iterations=15, measured=5)
-    result = search(how, task(Wishes()).with_evaluator(runs))
+    result = search(how, replace(task(Wishes()), evaluator=runs))
     assert result.measured == 2.0
     assert len(set(runs.asked)) <= 5 + 1
 
 
 def test_nothing_replaces_the_default_schedule_that_is_not_faster() -> None:
     given = task(Wishes())
-    default = str(default_of(Ledger(given)))
+    default = str(Ledger(given).default_schedule)
     runs = Runs(lambda schedule: 2.0 if str(schedule) == default else 1.9)
-    result = search(HybridSearch(beam=2, batches=1), given.with_evaluator(runs))
+    result = search(HybridSearch(beam=2, batches=1), replace(given, evaluator=runs))
     assert str(result.best) == default
     assert result.default == result.measured == 2.0
 
 
 def test_what_cannot_be_run_is_not_chosen() -> None:
     given = task(Wishes())
-    default = str(default_of(Ledger(given)))
+    default = str(Ledger(given).default_schedule)
     runs = Runs(lambda schedule: 1.0 if str(schedule) == default else 0.0)
-    result = search(HybridSearch(beam=2, batches=1), given.with_evaluator(runs))
+    result = search(HybridSearch(beam=2, batches=1), replace(given, evaluator=runs))
     assert str(result.best) == default
 
 
 def test_the_default_schedule_stays_where_it_cannot_be_checked() -> None:
     given = task(Wishes())
-    default = str(default_of(Ledger(given)))
+    default = str(Ledger(given).default_schedule)
     runs = Runs(lambda schedule: 0.0 if str(schedule) == default else 1.0)
-    result = search(HybridSearch(beam=2, batches=1), given.with_evaluator(runs))
+    result = search(HybridSearch(beam=2, batches=1), replace(given, evaluator=runs))
     assert str(result.best) == default
 
 
@@ -87,9 +89,48 @@ def test_an_interrupt_while_running_gives_the_best_that_was_run() -> None:
         return likes_tiles(schedule)
 
     runs = Runs(rule)
-    result = search(HybridSearch(beam=2), task(Wishes()).with_evaluator(runs))
+    result = search(HybridSearch(beam=2), replace(task(Wishes()), evaluator=runs))
     assert result.ended == "interrupted"
     assert result.measured is not None
+
+
+class SlowRuns(Runs):
+    """A machine that has time for so many runs in all."""
+
+    def __init__(self, rule: Callable[[Schedule], float], count: int) -> None:
+        super().__init__(rule)
+        self.left = count
+
+    def measure(
+        self, request: Request, schedules: Sequence[Schedule], seconds: float = inf
+    ) -> list[float]:
+        count = min(self.left, len(schedules))
+        self.left -= count
+        return super().measure(request, schedules[:count])
+
+
+def test_a_spent_budget_is_told() -> None:
+    runs = SlowRuns(likes_tiles, 14)
+    result = search(HybridSearch(beam=2), replace(task(Wishes()), evaluator=runs))
+    assert result.ended == "time"
+    assert result.measured == 3.0
+
+
+def test_without_a_run_the_default_schedule_stays() -> None:
+    given = replace(task(Wishes()), evaluator=SlowRuns(likes_tiles, 0), budget=60.0)
+    result = search(HybridSearch(beam=2), given)
+    assert result.ended == "time"
+    assert result.measured is None
+    assert str(result.best) == str(Ledger(given).default_schedule)
+
+
+def test_time_is_kept_for_the_last_word() -> None:
+    ledger = Ledger(task(Wishes(), budget=100.0))
+    with ledger.keep_back(0.15):
+        assert 84 < ledger.seconds_left < 85
+        with pytest.raises(OutOfTime), ledger.keep_back(1.0):
+            ledger.check_time()
+    assert ledger.seconds_left > 99
 
 
 def test_errors_of_similar_schedules_are_alike() -> None:

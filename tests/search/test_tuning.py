@@ -18,7 +18,7 @@ from loopwright.passes.schedule import Schedule
 from loopwright.runtime.program import Function, load
 from loopwright.runtime.tuning import evaluator as evaluating
 from loopwright.runtime.tuning.evaluator import RunningEvaluator
-from loopwright.runtime.tuning.messages import Trial
+from loopwright.runtime.tuning.messages import Comparison, Trial
 
 SUM = """
 func.func @sum(%n: index, %A: memref<?x?xf64>, %x: memref<?xf64>) {
@@ -125,6 +125,48 @@ def test_code_that_hangs_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
         assert list(evaluator.failures.values()) == ["it took too long"]
 
 
+def test_nothing_is_begun_after_the_time() -> None:
+    program = function()
+    schedules = [program.schedule(), program.schedule("vectorize{loops=j width=8}")]
+    with RunningEvaluator(program, arguments(), threads=1, compilers=1) as evaluator:
+        assert evaluator.measure(request_for(), schedules, 0.0) == []
+        assert len(evaluator.measure(request_for(), schedules)) == 2
+        assert evaluator.measure(request_for(), schedules, 0.0) == []
+        assert evaluator.failures == {}
+
+
+@pytest.mark.parametrize(
+    ("comparison", "is_right"),
+    [
+        (Comparison(), False),
+        (Comparison({"x": None}), False),
+        (Comparison({"x": None}, tolerance=3.0), True),
+        (Comparison({"x": np.arange(N) > 0}), True),
+        (Comparison({"x": np.arange(N) < 1}), False),
+        (Comparison({}), True),
+    ],
+)
+def test_only_what_is_determined_is_compared(comparison: Comparison, is_right: bool) -> None:
+    """Here the other program has another first element of `x`."""
+    values = arguments()
+    first = "%c = arith.addf %a, %b : f64"
+    twice = "%c0 = arith.addf %a, %b : f64\n      %c = arith.addf %c0, %a : f64"
+    program, other = function(), load(SUM.replace(first, twice))["sum"]
+    matrix = np.zeros((N, N))
+    matrix[:, 0] = 1.0
+    values[1] = matrix
+    text = "vectorize{loops=j width=8}"
+    with (
+        RunningEvaluator(other, values, threads=1, compilers=1) as wrong,
+        RunningEvaluator(
+            program, values, threads=1, compilers=1, comparison=comparison
+        ) as evaluator,
+    ):
+        wrong.measure(request_for(), [other.schedule(text)])
+        evaluator._codes[text] = wrong._codes[text]  # pyright: ignore[reportPrivateUsage]
+        assert (evaluator.measure(request_for(), [program.schedule(text)])[0] > 0) == is_right
+
+
 def test_tune_writes_a_schedule_that_auto_uses(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,7 +174,7 @@ def test_tune_writes_a_schedule_that_auto_uses(
     file, output = tmp_path / "sum.mlir", tmp_path / "schedule.mlir"
     file.write_text(SUM)
     arguments = [str(file), "--set", f"n={N}"]
-    assert main(["tune", *arguments, "--budget", "3s", "-t", "1", "-o", str(output)]) == 0
+    assert main(["tune", *arguments, "--search", "mcts", "--budget", "120s", "-t", "1", "-o", str(output)]) == 0
     printed = capsys.readouterr().out
     assert re.search(r"step +predicted +measured\nas written +1.00x", printed)
     assert re.search(r"\d+ schedules, \d+ predictions, \d+ measurements in", printed)

@@ -33,7 +33,8 @@ Place = tuple[int, int]
 
 
 def neighbours(original: Schedule, schedule: Schedule) -> Iterator[Schedule]:
-    """All schedules one change away that can be applied, most promising changes first."""
+    """All schedules one change away that can be applied, each once."""
+    seen = {schedule, original}
     steps = schedule.transformations
     prefixes = _prefixes(original, steps)
     for changed in _changes(steps):
@@ -42,7 +43,8 @@ def neighbours(original: Schedule, schedule: Schedule) -> Iterator[Schedule]:
             len(changed),
         )
         result = _replay(prefixes[first], changed[first:])
-        if result.transformations:
+        if result not in seen:
+            seen.add(result)
             yield result
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..kernels.catalogue import KernelEntry, catalogue
 from ..runtime.inputs import Settings, available_memory
 from ..runtime.program import Function, Program, load
+from ..runtime.tuning.messages import Comparison
 from . import UsageError
 
 Array = NDArray[np.generic]
@@ -139,6 +140,22 @@ def determined(
         if array.output and result is not None:
             found[argument.place.name] = result[array.determined_mask(result.shape, sizes)]
     return found
+
+
+def comparison(entry: KernelEntry, function: Function, values: Sequence[object]) -> Comparison:
+    """What tuning compares of a shipped kernel: its results, where they are determined."""
+    sizes = sizes_of(entry, values)
+    elements: dict[str, NDArray[np.bool_] | None] = {}
+    arguments = function.signature.arguments[-len(entry.arrays) :]
+    for array, argument in zip(entry.arrays, arguments, strict=True):
+        if array.output:
+            mask = (
+                None
+                if array.determined is None
+                else array.determined_mask(array.extents(sizes), sizes)
+            )
+            elements[argument.place.name] = mask
+    return Comparison(elements, entry.tolerance)
 
 
 def sizes_of(entry: KernelEntry, values: Sequence[object]) -> dict[str, Any]:

@@ -6,10 +6,10 @@ the model FILE, a folder FILE.report has the numbers and pictures of predicted a
 Ctrl-C ends the training and keeps the best state so far; --resume goes on from FILE.checkpoint.
 
 examples:
-  loopwright train measured --model looper -o looper.model
-  loopwright train measured --model looper -o looper.model --resume
-  loopwright train measured --model looper --option domain=box -o box.model --epochs 100
-  loopwright train measured --model tiramisu --option tags=published --space tiramisu -o t.model
+  loopwright train measured --model looper -o looper.pt
+  loopwright train measured --model looper -o looper.pt --resume
+  loopwright train measured --model looper --option domain=box -o box.pt --epochs 100
+  loopwright train measured --model tiramisu --option tags=published --space tiramisu -o t.pt
 """
 
 from __future__ import annotations

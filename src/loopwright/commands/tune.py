@@ -37,7 +37,7 @@ from ..runtime.threads import MOST_THREADS
 from ..runtime.tuning.tune import TuningOptions, tune
 from . import UsageError
 from .common import add_program_arguments, add_run_arguments, format_table, one_function, pairs
-from .shipped import add_size_argument, find_kernel, kernel_settings
+from .shipped import add_size_argument, comparison, find_kernel, kernel_settings
 
 COMBINED = {
     (True, False): "ranked",
@@ -110,7 +110,10 @@ def run(arguments: argparse.Namespace) -> int:
         _show if sys.stderr.isatty() else lambda _: None,
         arguments.rank or DEFAULT_RANKER,
     )
-    result = tune(function, _values(arguments, function), options)
+    values = _values(arguments, function)
+    entry = find_kernel(arguments.file)
+    compared = None if entry is None else comparison(entry, function, values)
+    result = tune(function, values, options, compared)
     print(_describe(result))
     if arguments.output is not None:
         Path(arguments.output).write_text(f"{to_sequence(result.best)}\n", encoding="utf-8")
