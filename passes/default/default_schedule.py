@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 
 from ..polyhedral.context import ISL_LOCK
 from ..polyhedral.scop import Scop
@@ -95,16 +96,48 @@ def orders(original: Schedule, request: Request) -> Iterator[Schedule]:
     yield share_streams(original, request)
 
 
+def alternatives(
+    original: Schedule, request: Request, starts: Iterable[Schedule] | None = None
+) -> Iterator[Schedule]:
+    """What `candidates` leaves out, for who can run schedules: less likely to be good.
+
+    Every order for one thread, and with a strategy for one nest that is asked after the one whose
+    answer `candidates` takes.
+    """
+    alone = replace(request, threads=1, nests={})
+    for order in orders(original, request) if starts is None else starts:
+        groups = _groups(order)
+        if request.threads > 1:
+            yield _schedule(order, alone, groups)
+        for names in groups:
+            others = [group for group in groups if group != names]
+            for answer in islice(_answers(order, names, request), 1, None):
+                yield _schedule(answer, request, others)
+
+
 def schedule_nests(schedule: Schedule, request: Request) -> Schedule:
     """Every top-level nest under the first strategy that has an answer for it."""
-    for names in [statements(nest) for nest in nests(schedule.tree)]:
-        for strategy in STRATEGIES:
-            nest = next(n for n in nests(schedule.tree) if names[0] in statements(n))
-            scheduled = strategy(schedule, nest, request)
-            if scheduled is not None:
-                schedule = scheduled
-                break
+    return _schedule(schedule, request, _groups(schedule))
+
+
+def _groups(schedule: Schedule) -> list[tuple[str, ...]]:
+    """The statements of each top-level nest."""
+    return [statements(nest) for nest in nests(schedule.tree)]
+
+
+def _schedule(schedule: Schedule, request: Request, groups: Iterable[tuple[str, ...]]) -> Schedule:
+    for names in groups:
+        schedule = next(_answers(schedule, names, request), schedule)
     return schedule
+
+
+def _answers(schedule: Schedule, names: tuple[str, ...], request: Request) -> Iterator[Schedule]:
+    """What the strategies make of the nest of these statements, in their order."""
+    nest = next(n for n in nests(schedule.tree) if names[0] in statements(n))
+    for strategy in STRATEGIES:
+        scheduled = strategy(schedule, nest, request)
+        if scheduled is not None:
+            yield scheduled
 
 
 def _functions(tree: Tree) -> str:

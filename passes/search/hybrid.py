@@ -15,8 +15,15 @@ from .ledger import Ledger
 from .space.neighbours import neighbours
 from .space.stages import FULL, Stage
 
-MODEL_SHARE = 0.2
+SEED_SHARE = 0.1
+"""Of the budget is for schedules that strategies make."""
+
+MODEL_SHARE = 0.15
 """Of the budget is for the model alone."""
+
+ALTERNATIVES = 6
+"""Schedules that `default` does not think of are run: what is known by hand to be good is seldom
+what the model thinks is best."""
 
 PARENTS = 2
 """The fastest schedules whose neighbours are candidates."""
@@ -46,9 +53,16 @@ class HybridSearch:
     def explore(self, ledger: Ledger) -> None:
         """Asks the model, then measures until the time is up."""
         task = ledger.task
+        others: list[Schedule] = []
+        with ledger.at_most(SEED_SHARE * ledger.seconds_left):
+            ledger.predict(ledger.default_candidates)
+            for schedule in ledger.alternatives():
+                ledger.predict([schedule])
+                others.append(schedule)
         with ledger.at_most(MODEL_SHARE * ledger.seconds_left):
             BeamSearch(self.beam, stages=self.stages).explore(ledger)
-        seeds = ledger.default_candidates
+        others.sort(key=lambda schedule: -ledger.speedup(ledger.key(schedule)))
+        seeds = [*ledger.default_candidates, *others[:ALTERNATIVES]]
         ledger.measure([ledger.default_schedule, *seeds, *ledger.ranked()[: self.beam]])
         sources: dict[object, Iterator[Schedule]] = {}
         idle = 0
@@ -64,7 +78,8 @@ class HybridSearch:
         """Predicts more neighbours of the fastest schedules."""
         for parent in ledger.proven()[:PARENTS]:
             key = ledger.key(parent)
-            source = sources.setdefault(key, neighbours(ledger.task.original, parent))
+            task = ledger.task
+            source = sources.setdefault(key, neighbours(task.original, parent, task.request))
             fresh = (each for each in source if ledger.is_new(each))
             ledger.predict(list(islice(fresh, NEIGHBOURS)))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import inf
 from statistics import median
 
-from ..default.default_schedule import candidates, choose, orders
+from ..default.default_schedule import alternatives, candidates, choose, orders
 from ..polyhedral.context import ISL_LOCK
 from ..schedule import Schedule
 from ..schedule_tree import Leaf, Loop, Tree
@@ -78,6 +78,13 @@ class Ledger:
             self._candidates = _Drawn(candidates(task.original, task.request, self.orders))
         return self._draw(self._candidates)
 
+    def alternatives(self) -> Iterator[Schedule]:
+        """Complete schedules that `default` does not think of, as long as there is time."""
+        task = self.task
+        for schedule in _one_by_one(alternatives(task.original, task.request, self.orders)):
+            yield schedule
+            self.check_time()
+
     @property
     def default_schedule(self) -> Schedule:
         """The schedule that `default` means, or the best that is known when the time is up."""
@@ -89,13 +96,10 @@ class Ledger:
 
     def _draw(self, drawn: _Drawn) -> list[Schedule]:
         """All schedules of a source, with a look at the clock after each of them."""
-        while True:
-            with ISL_LOCK:
-                schedule = next(drawn.source, None)
-            if schedule is None:
-                return drawn.found
+        for schedule in _one_by_one(drawn.source):
             drawn.found.append(schedule)
             self.check_time()
+        return drawn.found
 
     @property
     def seconds(self) -> float:
@@ -291,6 +295,16 @@ class Ledger:
                 self.speedup(self._best),
             )
         )
+
+
+def _one_by_one(source: Iterator[Schedule]) -> Iterator[Schedule]:
+    """The schedules of a source that uses isl."""
+    while True:
+        with ISL_LOCK:
+            schedule = next(source, None)
+        if schedule is None:
+            return
+        yield schedule
 
 
 def _tree_key(schedule: Schedule, tree: Tree) -> object:

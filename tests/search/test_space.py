@@ -114,10 +114,15 @@ def test_every_way_down_ends(name: str) -> None:
     assert walk() == walk()
 
 
+def near(text: str) -> list[str]:
+    start = original()
+    schedule = start.apply_all(parse_pipeline(text))
+    return [str(each) for each in neighbours(start, schedule, REQUEST)]
+
+
 def test_neighbours_differ_in_one_thing() -> None:
     text = "tile{loops=k,l sizes=8,32},unroll{loops=l factor=4}"
-    start = original()
-    found = [str(each) for each in neighbours(start, start.apply_all(parse_pipeline(text)))]
+    found = near(text)
     assert "tile{loops=k,l sizes=16,32},unroll{loops=l factor=4}" in found
     assert "tile{loops=k,l sizes=8,64},unroll{loops=l factor=4}" in found
     assert "tile{loops=k,l sizes=8,32},unroll{loops=l factor=2}" in found
@@ -129,7 +134,14 @@ def test_neighbours_differ_in_one_thing() -> None:
 
 def test_equal_sizes_are_changed_together_and_alone() -> None:
     text = "tile{loops=k,l sizes=32,32}"
-    start = original()
-    found = [str(each) for each in neighbours(start, start.apply_all(parse_pipeline(text)))]
+    found = near(text)
     assert "tile{loops=k,l sizes=64,64}" in found
     assert "tile{loops=k,l sizes=64,32}" in found
+
+
+def test_threads_are_left_out_and_moved() -> None:
+    text = "tile{loops=k,l sizes=8,8},parallel{loops=kt},reverse{loops=j},parallel{loops=j}"
+    found = near(text)
+    assert "tile{loops=k,l sizes=8,8},reverse{loops=j}" in found
+    assert text.replace("loops=kt", "loops=lt") in found
+    assert any(each.startswith(text) and "unroll{" in each for each in found)

@@ -1,4 +1,4 @@
-"""Schedules that differ a little from a given one: other sizes, a step less.
+"""Schedules that differ a little from a given one: other sizes or loops, a step less or more.
 
 Sizes that are equal often belong together (the tile, the panel that it walks through, the loop that
 fills the panel), so that they are changed one at a time and all at once.
@@ -10,9 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ...default.request import Request
 from ...polyhedral.context import ISL_LOCK
 from ...schedule import Schedule
+from ...schedule_tree import Loop, nests
 from ...transformation import Transformation, TransformationError
+from .parallelism import parallel_loops
+from .registers import jams, unrollings
+from .trees import certain_names
 
 NUMBERS: Mapping[str, tuple[str, int, int]] = {
     "tile": ("sizes", 2, 2048),
@@ -23,6 +28,9 @@ NUMBERS: Mapping[str, tuple[str, int, int]] = {
 }
 """The option of a transformation that is changed, and its smallest and largest value."""
 
+MOVING = ("parallel", "pack", "unroll-and-jam")
+"""Steps that may as well be at the next loop."""
+
 SCALES = (0.5, 2.0, 0.75, 1.5)
 
 SMALL = 16
@@ -32,12 +40,12 @@ Place = tuple[int, int]
 """A number in a list of steps: which step, and which of its numbers."""
 
 
-def neighbours(original: Schedule, schedule: Schedule) -> Iterator[Schedule]:
+def neighbours(original: Schedule, schedule: Schedule, request: Request) -> Iterator[Schedule]:
     """All schedules one change away that can be applied, each once."""
     seen = {schedule, original}
     steps = schedule.transformations
     prefixes = _prefixes(original, steps)
-    for changed in _changes(steps):
+    for changed in _changes(prefixes, steps):
         first = next(
             (n for n, (a, b) in enumerate(zip(steps, changed, strict=False)) if a != b),
             len(changed),
@@ -46,6 +54,18 @@ def neighbours(original: Schedule, schedule: Schedule) -> Iterator[Schedule]:
         if result not in seen:
             seen.add(result)
             yield result
+    yield from (each for each in _more(schedule, request) if each not in seen)
+
+
+def _more(schedule: Schedule, request: Request) -> Iterator[Schedule]:
+    """The schedule with one move more of those that can come last."""
+    for nest in nests(schedule.tree):
+        for propose in (parallel_loops, jams, unrollings):
+            for move in propose(schedule, nest, request):
+                with ISL_LOCK:
+                    changed = move.apply(schedule)
+                if changed is not None:
+                    yield changed
 
 
 def _prefixes(original: Schedule, steps: Sequence[Transformation]) -> list[Schedule]:
@@ -69,7 +89,10 @@ def _replay(start: Schedule, steps: Sequence[Transformation]) -> Schedule:
     return result
 
 
-def _changes(steps: Sequence[Transformation]) -> Iterator[tuple[Transformation, ...]]:
+def _changes(
+    prefixes: Sequence[Schedule], steps: Sequence[Transformation]
+) -> Iterator[tuple[Transformation, ...]]:
+    yield from _without(steps, "parallel")
     places = _places(steps)
     equal: dict[int, list[Place]] = {}
     for place, value in places.items():
@@ -77,12 +100,32 @@ def _changes(steps: Sequence[Transformation]) -> Iterator[tuple[Transformation, 
     for value, group in equal.items():
         for new in _variants(value):
             yield _with_numbers(steps, dict.fromkeys(group, new))
+    for position, step in enumerate(steps):
+        for moved in _moved(prefixes[position], step):
+            yield (*steps[:position], moved, *steps[position + 1 :])
     for place, value in places.items():
         if len(equal[value]) > 1:
             for new in _variants(value):
                 yield _with_numbers(steps, {place: new})
     for position in range(len(steps)):
         yield (*steps[:position], *steps[position + 1 :])
+
+
+def _without(steps: Sequence[Transformation], name: str) -> Iterator[tuple[Transformation, ...]]:
+    """The steps without all those of a kind, where there are several."""
+    rest = tuple(step for step in steps if step.name != name)
+    if len(rest) + 1 < len(steps):
+        yield rest
+
+
+def _moved(schedule: Schedule, step: Transformation) -> Iterator[Transformation]:
+    """The same step at the next loop further out or in, where it may as well be."""
+    if step.name not in MOVING or len(step.loops) != 1:
+        return
+    loop = schedule.loop(step.loops[0])
+    inner = (loop.body,) if isinstance(loop.body, Loop) else ()
+    for other in (*schedule.outer(loop)[-1:], *inner):
+        yield replace(step, loops=certain_names([other]))
 
 
 def _places(steps: Sequence[Transformation]) -> dict[Place, int]:

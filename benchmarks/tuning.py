@@ -1,0 +1,133 @@
+"""What `auto` gains over the default schedule on PolyBench, kernel by kernel.
+
+    python benchmarks/tuning.py FILE --size LARGE --budget 20s --seconds 55 [KERNEL ...]
+    python benchmarks/tuning.py FILE --untuned --model additive
+
+With a budget, every kernel is tuned as `loopwright tune` does, and what its last check measures
+counts. With --untuned, what a beam search with the model finds in two seconds is run in turns with
+the default schedule: what `schedule="auto"` would do without tuning, if it trusted the model.
+Results are lines of FILE; kernels that are there are not measured again, and none is begun that
+would probably end after --seconds. Nothing is kept for `auto`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from math import exp, inf, log
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+import loopwright
+from loopwright.commands.shipped import comparison
+from loopwright.commands.tune import parse_time
+from loopwright.costmodel.find import DEFAULT_MODEL, find_model
+from loopwright.kernels.catalogue import KernelEntry, catalogue
+from loopwright.passes.default.default_schedule import default_schedule
+from loopwright.passes.default.request import Request
+from loopwright.passes.schedule import Schedule
+from loopwright.passes.search.beam import BeamSearch
+from loopwright.passes.search.result import Task
+from loopwright.passes.search.searching import search
+from loopwright.runtime.program import Function
+from loopwright.runtime.tuning.evaluator import RunningEvaluator
+from loopwright.runtime.tuning.tune import TuningOptions, tune
+
+ROUNDS = 7
+
+UNTUNED_BUDGET = 2.0
+"""Seconds that somebody waits who did not ask for tuning."""
+
+OVERHEAD = 5.0
+"""Seconds for a kernel besides the budget, as a rule."""
+
+
+def tuned(
+    entry: KernelEntry, function: Function, values: Sequence[object], options: argparse.Namespace
+) -> dict[str, Any]:
+    """The speed-up of tuning over the default schedule."""
+    budget = parse_time(options.budget)
+    settings = TuningOptions(budget, options.threads, True, options.model, keep=False)
+    result = tune(function, values, settings, comparison(entry, function, values))
+    gain = result.measured / result.default if result.measured and result.default else None
+    return {"gain": gain, "schedule": str(result.best), "seconds": result.seconds}
+
+
+def untuned(
+    entry: KernelEntry, function: Function, values: Sequence[object], options: argparse.Namespace
+) -> dict[str, Any]:
+    """The speed-up of what the model finds without a run over the default schedule."""
+    sizes = function.signature.sizes_of(values).of(function.scop)
+    original = Schedule.original(function.scop, reassociate=True)
+    request = Request(sizes, options.threads)
+    default = default_schedule(function.scop, sizes, threads=options.threads, reassociate=True)
+    task = Task(original, request, find_model(options.model), budget=UNTUNED_BUDGET)
+    found = search(BeamSearch(options.beam), task)
+    (predicted,) = task.model.predict(request, [default])
+    with RunningEvaluator(
+        function,
+        values,
+        threads=options.threads,
+        fast_math=True,
+        comparison=comparison(entry, function, values),
+    ) as evaluator:
+        rounds = [evaluator.measure(request, [found.best, default]) for _ in range(ROUNDS)]
+    best, usual = (median(speedups) for speedups in zip(*rounds, strict=True))
+    return {
+        "gain": best / usual if usual else None,
+        "predicted": found.predicted / predicted,
+        "schedule": str(found.best),
+        "seconds": found.seconds,
+    }
+
+
+def report(lines: Sequence[dict[str, Any]]) -> None:
+    """A row per kernel, and the geometric mean."""
+    for line in lines:
+        gain = "-" if line["gain"] is None else f"{line['gain']:.2f}"
+        predicted = f"{line['predicted']:8.2f}" if "predicted" in line else ""
+        print(f"{line['kernel']:<24}{gain:>6}{predicted}{line['seconds']:8.1f} s")
+    gains = [line["gain"] for line in lines if line["gain"]]
+    if gains:
+        mean = exp(fmean(map(log, gains)))
+        print(f"{len(gains)} kernels: geometric mean {mean:.3f}, least {min(gains):.2f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("file", type=Path)
+    parser.add_argument("kernels", nargs="*", metavar="KERNEL")
+    parser.add_argument("--size", default="LARGE")
+    parser.add_argument("--budget", default="20s")
+    parser.add_argument("--untuned", action="store_true")
+    parser.add_argument("--model", default=DEFAULT_MODEL)
+    parser.add_argument("--beam", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=inf, help="of this call")
+    options = parser.parse_args()
+    text = options.file.read_text() if options.file.exists() else ""
+    lines: list[dict[str, Any]] = [json.loads(line) for line in text.splitlines()]
+    known = {line["kernel"] for line in lines}
+    names = options.kernels or [name for name in catalogue() if name.startswith("polybench/")]
+    budget = UNTUNED_BUDGET if options.untuned else parse_time(options.budget)
+    end = time.monotonic() + options.seconds - budget - OVERHEAD
+    for name in names:
+        if name in known or time.monotonic() > end:
+            continue
+        entry = catalogue()[name]
+        function = loopwright.load(entry.text)[entry.function]
+        values = list(entry.arguments(options.size))
+        measure = untuned if options.untuned else tuned
+        lines.append({"kernel": name, **measure(entry, function, values, options)})
+        with options.file.open("a") as file:
+            file.write(f"{json.dumps(lines[-1])}\n")
+    report(lines)
+
+
+if __name__ == "__main__":
+    main()
