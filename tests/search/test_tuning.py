@@ -174,7 +174,23 @@ def test_tune_writes_a_schedule_that_auto_uses(
     file, output = tmp_path / "sum.mlir", tmp_path / "schedule.mlir"
     file.write_text(SUM)
     arguments = [str(file), "--set", f"n={N}"]
-    assert main(["tune", *arguments, "--search", "mcts", "--budget", "120s", "-t", "1", "-o", str(output)]) == 0
+    assert (
+        main(
+            [
+                "tune",
+                *arguments,
+                "--search",
+                "mcts",
+                "--budget",
+                "120s",
+                "-t",
+                "1",
+                "-o",
+                str(output),
+            ]
+        )
+        == 0
+    )
     printed = capsys.readouterr().out
     assert re.search(r"step +predicted +measured\nas written +1.00x", printed)
     assert re.search(r"\d+ schedules, \d+ predictions, \d+ measurements in", printed)
