@@ -103,11 +103,7 @@ class Runner:
         )
 
         def call(is_first: bool = False) -> tuple[float, object]:
-            for each in self._written:
-                # What is only written has the same values after every correct run.
-                if is_first or each.is_read:
-                    initial = each.initial
-                    ctypes.memmove(each.array.ctypes.data, initial.ctypes.data, initial.nbytes)
+            self._restore(whole=is_first)
             start = time.perf_counter()
             returned = self._signature.call(function, self._values)
             return time.perf_counter() - start, returned
@@ -126,6 +122,14 @@ class Runner:
                 runs += self._runs_in_a_row(address, min(runs), trial.budget)
         return Outcome(min(runs))
 
+    def _restore(self, *, whole: bool) -> None:
+        """Gives arrays their initial values: all of them, or those that a run reads."""
+        for each in self._written:
+            # What is only written has the same values after every correct run.
+            if whole or each.is_read:
+                initial = each.initial
+                ctypes.memmove(each.array.ctypes.data, initial.ctypes.data, initial.nbytes)
+
     def _runs_in_a_row(self, address: int, seconds: float, budget: float) -> Iterator[float]:
         """Seconds of a call, of which many follow each other in compiled code.
 
@@ -139,9 +143,7 @@ class Runner:
         calls = max(1, round(ROW / seconds))
         end = time.perf_counter() + budget
         while time.perf_counter() < end:
-            for array, initial, is_read, _ in self._written:
-                if is_read:
-                    ctypes.memmove(array.ctypes.data, initial.ctypes.data, initial.nbytes)
+            self._restore(whole=False)
             yield watch(address, calls, *self._values, *places) * 1e-9 / calls
 
     def _check(self, returned: object, *, is_reference: bool) -> str:
