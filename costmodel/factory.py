@@ -92,15 +92,20 @@ class InterchangeWorkload(SeededWorkload):
         self, item: int, original: Schedule, sizes: Mapping[str, int]
     ) -> Iterator[tuple[Schedule, str]]:
         """The order as written (`I()`), then the others, named by levels: `I(L0,L2)`."""
-        changed = [
-            (schedule, f"I(L{outer},L{inner})")
-            for (outer, inner), move in swaps(original.tree).items()
-            if (schedule := move.apply(original)) is not None
-        ]
-        if changed:
-            longest = max(chains(original.tree), key=len)
-            yield original.apply(Interchange(certain_names(longest))), "I()"
-            yield from changed
+        yield from every_interchange(original)
+
+
+def every_interchange(original: Schedule) -> Iterator[tuple[Schedule, str]]:
+    """All legal interchanges of two levels of a program of one nest; none where there is none."""
+    changed = [
+        (schedule, f"I(L{outer},L{inner})")
+        for (outer, inner), move in swaps(original.tree).items()
+        if (schedule := move.apply(original)) is not None
+    ]
+    if changed:
+        longest = max(chains(original.tree), key=len)
+        yield original.apply(Interchange(certain_names(longest))), "I()"
+        yield from changed
 
 
 WORKLOADS: Mapping[str, type[SeededWorkload]] = {

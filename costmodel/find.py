@@ -7,10 +7,17 @@ from pathlib import Path
 
 from ..passes.search.protocols import CostModel, Ranker
 from ..passes.search.roofline import Roofline
+from ..passes.search.space.swaps import LoopPairModel
 from .learning.errors import LearningError
 
 SHIPPED = Path(__file__).parent / "weights"
 """Trained models that come with the package, NAME.pt each."""
+
+SHIPPED_LOOP_PAIRS = SHIPPED / "interchange"
+"""The same for models that say which loops to interchange."""
+
+INTERCHANGE_MODEL = "trees"
+"""The most accurate of these."""
 
 DEFAULT_MODEL = Roofline.name
 
@@ -49,4 +56,25 @@ def find_model(name: str) -> CostModel:
     # It brings torch.
     from .models.storage import load_model
 
-    return load_model(path).model
+    found = load_model(path).model
+    if found.name.startswith("interchange"):
+        raise LearningError(f"{path} is a model of interchanges only; give it as --interchange")
+    return found
+
+
+def find_loop_pairs(name: str) -> LoopPairModel:
+    """The model of interchanges of this name, or in this file; raises LearningError, OSError."""
+    path = Path(name) if name.endswith(".pt") else SHIPPED_LOOP_PAIRS / f"{name}.pt"
+    if path.parent == SHIPPED_LOOP_PAIRS and not path.exists():
+        names = ", ".join(sorted(each.stem for each in SHIPPED_LOOP_PAIRS.glob("*.pt")))
+        raise LearningError(
+            f"there is no model of interchanges '{name}'; there are {names}, or give a file (.pt)"
+        )
+    # They bring torch.
+    from .interchange.model import InterchangeModel
+    from .models.storage import load_model
+
+    found = load_model(path).model
+    if not isinstance(found, InterchangeModel):
+        raise LearningError(f"{path} is a cost model, not one of interchanges; give it as --model")
+    return found

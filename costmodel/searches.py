@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from ..passes.search.protocols import Search
 from ..passes.search.ranked import RankedTiles
 from ..passes.search.searches import SEARCHES, make_search
+from ..passes.search.space.swaps import LoopPairModel
 from .registers.search import RegisterSearch, TilesThenRegisters
 
 LEARNING: Mapping[str, Callable[[], Search]] = {
@@ -21,6 +22,10 @@ RANKING = ("ranked", "ranked-registers")
 NAMES = (*SEARCHES, *LEARNING)
 
 
-def find_search(name: str, beam: int, space: str = "full") -> Search:
-    """The search of this name; the width of a beam and the space are for those of `passes`."""
-    return LEARNING[name]() if name in LEARNING else make_search(name, beam, space)
+def find_search(
+    name: str, beam: int, space: str = "full", loop_pairs: LoopPairModel | None = None
+) -> Search:
+    """The search of this name; all but the name are for those of `passes` (see `make_search`)."""
+    if name in LEARNING:
+        return LEARNING[name]()
+    return make_search(name, beam, space, loop_pairs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -27,7 +28,7 @@ from .rows import (
     work,
 )
 from .schema import NAMES
-from .statements import profile_statement
+from .statements import StatementProfile, profile_statement
 
 _FILL = 0.7
 """The part of a cache that data of one loop can be expected to keep."""
@@ -57,6 +58,11 @@ def rows_of(schedule: Schedule, request: Request) -> NDArray[np.float32]:
     )
     rows = [_row(item, len(nest), around) for nest in placed for item in nest]
     return np.array(rows, dtype=np.float32).reshape(len(rows), len(NAMES))
+
+
+def profiles_of(schedule: Schedule, request: Request) -> Mapping[str, StatementProfile]:
+    """What is known of the statements of a schedule without their loops, by name."""
+    return _profile(schedule, request).nests.statements
 
 
 def _row(item: PlacedStatement, statements: int, around: Surroundings) -> list[float]:

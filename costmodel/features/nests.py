@@ -40,7 +40,7 @@ class Nests:
     def __init__(
         self, statements: Mapping[str, StatementProfile], sizes: Mapping[str, int]
     ) -> None:
-        self._statements = statements
+        self.statements = statements
         self._forms = LinearForms(sizes)
         self._placements = Placements()
         self._known: dict[int, tuple[Tree, tuple[PlacedStatement, ...]]] = {}
@@ -59,7 +59,7 @@ class Nests:
         paths: list[tuple[Loop, ...]] = []
         places: list[Placement] = []
         for leaf, loops in leaves(nest):
-            profile = self._statements[leaf.statement]
+            profile = self.statements[leaf.statement]
             if profile.instances:
                 forms = tuple(self._forms.of(loop, profile.name) for loop in loops)
                 paths.append(loops)

@@ -89,6 +89,10 @@ class LearnedModel(ABC):
     def restore(self, state: Mapping[str, Any]) -> None:
         """Takes over what `state` has given."""
 
+    def figures(self, programs: Sequence[ProgramExamples]) -> Mapping[str, float]:
+        """What this kind of model is judged by, beside errors and rankings; none by default."""
+        return {}
+
     def predict(self, request: Request, schedules: Sequence[Schedule]) -> Sequence[float]:
         """The speed-up of each schedule over its program as written; raises Unsupported."""
         if not schedules:

@@ -17,7 +17,7 @@ from ..representation.features import TreeFeatures
 from .model import LearnedModel, TrainingOptions
 from .options import read_options
 from .tensors import from_array, seeded
-from .training import Recipe, train_network
+from .training import PairPool, Recipe, train_network
 
 SCORED_AT_ONCE = 512
 
@@ -52,7 +52,8 @@ class NetworkModel(LearnedModel):
         """Trains with the recipe of the paper."""
         with seeded(options.seed):
             self.network = self.build()
-            train_network(self.network, self.collate, training, validation, self.recipe, options)
+            pools = PairPool.of(training), PairPool.of(validation)
+            train_network(self.network, self.collate, *pools, self.recipe, options)
 
     def score(self, features: Sequence[Any]) -> NDArray[np.float64]:
         """The predicted speed-ups."""

@@ -12,6 +12,8 @@ from .model import LearnedModel
 
 MODELS: Mapping[str, str] = {
     "additive": ".additive:Additive",
+    "interchange": "..interchange.kbest:KBest",
+    "interchange-trees": "..interchange.trees:InterchangeTrees",
     "looper": ".looper:Looper",
     "tiramisu": ".tiramisu:Tiramisu",
     "tournament": ".tournament:Tournament",

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from ..learning.errors import LearningError
 from ..learning.examples import ProgramExamples
-from .model import LOWEST, TrainingOptions, TrainingProgress
+from .model import TrainingOptions, TrainingProgress
 from .storage import load_tensors
 from .tensors import descend, from_array, shuffled
 
@@ -44,16 +44,29 @@ class Recipe:
     longest_gradient: float = 1.0
 
 
+class Pool(Protocol):
+    """What there is to learn: features, and how wrong predictions for some of them are."""
+
+    @property
+    def features(self) -> Sequence[Any]:
+        """One entry for each thing to predict."""
+        ...
+
+    def errors(self, predicted: Tensor, chosen: Sequence[int]) -> Tensor:
+        """The error of each prediction, for the entries `chosen`, which training makes small."""
+        ...
+
+
 @dataclass(frozen=True)
-class Pool:
-    """Pairs of all programs behind each other."""
+class PairPool:
+    """Pairs of all programs behind each other, with percentages as errors."""
 
     features: list[Any]
     speedups: Tensor
     censored: Tensor
 
     @classmethod
-    def of(cls, programs: Sequence[ProgramExamples]) -> Pool:
+    def of(cls, programs: Sequence[ProgramExamples]) -> PairPool:
         """The pairs of some programs; raises LearningError when there are none."""
         features = [each for program in programs for each in program.features]
         if not features:
@@ -62,6 +75,15 @@ class Pool:
             features,
             from_array(np.concatenate([program.speedups for program in programs])).float(),
             from_array(np.concatenate([program.censored for program in programs])),
+        )
+
+    def errors(self, predicted: Tensor, chosen: Sequence[int]) -> Tensor:
+        """Absolute percentage errors."""
+        index = list(chosen)
+        return percentage_errors(
+            predicted,
+            self.speedups[index].to(predicted.device),
+            self.censored[index].to(predicted.device),
         )
 
 
@@ -150,11 +172,7 @@ class Trainer:
         for chosen in _batches(shuffled(len(self.training.features), self.order), self.batch):
             features = [self.training.features[number] for number in chosen]
             predicted = self.network(self.collate(features, self.device))
-            loss = percentage_errors(
-                predicted,
-                self.training.speedups[list(chosen)].to(self.device),
-                self.training.censored[list(chosen)].to(self.device),
-            ).mean()
+            loss = self.training.errors(predicted, chosen).mean()
             descend(loss, self.optimiser, self.longest_gradient)
             self.schedule.step()
             total += loss.item() * len(chosen)
@@ -167,13 +185,8 @@ class Trainer:
         with torch.inference_mode():
             for chosen in _batches(range(len(pool.features)), VALIDATED_AT_ONCE):
                 features = [pool.features[number] for number in chosen]
-                predicted = self.network(self.collate(features, self.device)).cpu()
-                errors = percentage_errors(
-                    predicted.clamp(min=LOWEST),
-                    pool.speedups[list(chosen)],
-                    pool.censored[list(chosen)],
-                )
-                total += errors.sum().item()
+                predicted = self.network(self.collate(features, self.device))
+                total += pool.errors(predicted, chosen).sum().item()
         return total / len(pool.features)
 
     def _store(self, path: Path) -> None:
@@ -225,7 +238,7 @@ class Trainer:
         """What must be the same for a training to go on."""
         parameters = sum(each.numel() for each in self.network.parameters())
         return (
-            f"{len(self.training.features)} pairs, {self.epochs} epochs, seed "
+            f"{len(self.training.features)} examples, {self.epochs} epochs, seed "
             f"{self.options.seed}, {parameters} weights"
         )
 
@@ -237,14 +250,13 @@ def _batches(numbers: Sequence[int], size: int) -> list[Sequence[int]]:
 def train_network(
     network: nn.Module,
     collate: Collate,
-    training: Sequence[ProgramExamples],
-    validation: Sequence[ProgramExamples],
+    training: Pool,
+    validation: Pool,
     recipe: Recipe,
     options: TrainingOptions,
 ) -> None:
     """Trains a network in place; raises LearningError, OSError, KeyboardInterrupt."""
-    pools = Pool.of(training), Pool.of(validation)
-    Trainer(network, collate, *pools, recipe, options).run()
+    Trainer(network, collate, training, validation, recipe, options).run()
 
 
 def _device(name: str) -> torch.device:

@@ -61,10 +61,13 @@ def anchor(schedule: Schedule) -> Schedule:
     return history_of(schedule.program).states(schedule)[last]
 
 
-def structure_of(request: Request, schedule: Schedule) -> Structure:
-    """The tree of a schedule, without tile loops; raises Unsupported when it is too deep."""
+def structure_of(request: Request, schedule: Schedule, part: Tree | None = None) -> Structure:
+    """The tree of a schedule, or of a nest of it, without tile loops.
+
+    Raises Unsupported when it is too deep.
+    """
     builder = _Builder(request, schedule)
-    shape = tuple(builder.node(nest, (), ()) for nest in nests(schedule.tree))
+    shape = tuple(builder.node(nest, (), ()) for nest in nests(part or schedule.tree))
     return Structure(schedule, _flat(shape), tuple(builder.computations), builder.loops)
 
 

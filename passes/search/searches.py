@@ -9,7 +9,8 @@ from .hybrid import HybridSearch
 from .mcts import MonteCarloSearch
 from .protocols import Search
 from .ranked import RankedTiles
-from .space.stages import SPACES, Stage
+from .space.stages import SPACES, Stage, with_loop_pairs
+from .space.swaps import LoopPairModel
 
 SEARCHES: Mapping[str, Callable[[int, Sequence[Stage]], Search]] = {
     "beam": lambda beam, stages: BeamSearch(beam, stages=stages),
@@ -24,6 +25,11 @@ RUNNING = ("beam-execution", "hybrid")
 """Searches that run candidates all the time."""
 
 
-def make_search(name: str, beam: int, space: str = "full") -> Search:
-    """The search of this name in one of `SPACES`."""
-    return SEARCHES[name](beam, SPACES[space])
+def make_search(
+    name: str, beam: int, space: str = "full", loop_pairs: LoopPairModel | None = None
+) -> Search:
+    """The search of this name in one of `SPACES`; `loop_pairs` says which loops to interchange."""
+    stages = SPACES[space]
+    if loop_pairs is not None:
+        stages = with_loop_pairs(stages, loop_pairs)
+    return SEARCHES[name](beam, stages)

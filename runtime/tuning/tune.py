@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ...costmodel.find import DEFAULT_MODEL, DEFAULT_RANKER, find_model, find_ranker
+from ...costmodel.find import (
+    DEFAULT_MODEL,
+    DEFAULT_RANKER,
+    find_loop_pairs,
+    find_model,
+    find_ranker,
+)
 from ...costmodel.learning.errors import LearningError
 from ...costmodel.learning.examples import Unsupported
 from ...costmodel.searches import LEARNING, RANKING, find_search
@@ -29,7 +35,8 @@ class TuningOptions:
 
     `budget` is in seconds; without one, nothing is run, unless the search learns from runs.
     `search` is one of `costmodel.searches.NAMES`, by default `hybrid` with a budget, else `beam`;
-    `space` one of `passes.search.space.stages.SPACES`; `ranker` the model of searches that rank.
+    `space` one of `passes.search.space.stages.SPACES`; `ranker` the model of searches that rank;
+    `interchange` the one that says which loops to interchange, None: all are tried.
     """
 
     budget: float | None = None
@@ -43,6 +50,7 @@ class TuningOptions:
     keep: bool = True
     report: Callable[[Progress], None] = lambda _: None
     ranker: str = DEFAULT_RANKER
+    interchange: str | None = None
 
 
 def tune(
@@ -72,7 +80,8 @@ def tune(
         budget=options.budget,
         report=options.report,
     )
-    how = find_search(name, options.beam, options.space)
+    loop_pairs = find_loop_pairs(options.interchange) if options.interchange else None
+    how = find_search(name, options.beam, options.space, loop_pairs)
     if options.budget is None and name not in LEARNING:
         return _search(how, task, options.model)
     with RunningEvaluator(

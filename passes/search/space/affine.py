@@ -12,11 +12,15 @@ from ...transformations.interchange import Interchange
 from ...transformations.reverse import Reverse
 from ...transformations.skew import Skew
 from ...transformations.wavefront import Wavefront
-from .moves import Move, one
+from .moves import Move, Proposer, one
+from .swaps import Levels, LoopPairModel, swaps
 from .trees import certain_names, chains
 
 SKEW_FACTORS = (1, 2)
 """What schedulers in the manner of Pluto give for nearly all programs."""
+
+SHOTS = 2
+"""Answers of a model of interchanges that are looked at: one of two is the best as a rule."""
 
 
 def interchanges(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
@@ -26,6 +30,32 @@ def interchanges(schedule: Schedule, part: Tree, request: Request) -> Iterator[M
             names = list(certain_names(members[first : second + 1]))
             names[0], names[-1] = names[-1], names[0]
             yield one(Interchange(tuple(names)))
+
+
+def predicted_interchanges(model: LoopPairModel, shots: int = SHOTS) -> Proposer:
+    """Proposes the first answers of a model in place of every interchange.
+
+    An answer that is not legal is passed over; to leave the nest as it is counts as one.
+    """
+
+    def propose(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
+        moves = swaps(part)
+        if not moves:
+            return
+        ratings = model.rate(request, schedule, part)
+        if not ratings:
+            yield from interchanges(schedule, part, request)
+        left: set[Levels | None] = {None, *moves}
+        for rating in ratings[:shots]:
+            for levels in sorted(left, key=lambda levels: -rating[levels]):
+                left.remove(levels)
+                if levels is None:
+                    break
+                if moves[levels].apply(schedule) is not None:
+                    yield moves[levels]
+                    break
+
+    return propose
 
 
 def reversals(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:

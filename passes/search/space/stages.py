@@ -17,6 +17,7 @@ from ...schedule import Schedule
 from ...schedule_tree import nests
 from . import affine, fusion, parallelism, registers, tiling
 from .moves import Proposer
+from .swaps import LoopPairModel
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,20 @@ FULL = (
 """LOOPer's space and ours."""
 
 SPACES: Mapping[str, Sequence[Stage]] = {"full": FULL, "looper": LOOPER}
+
+
+def with_loop_pairs(stages: Sequence[Stage], model: LoopPairModel) -> Sequence[Stage]:
+    """The levels with a model that says which interchanges to look at."""
+    propose = affine.predicted_interchanges(model)
+    return [
+        replace(
+            stage,
+            proposers=tuple(
+                propose if each is affine.interchanges else each for each in stage.proposers
+            ),
+        )
+        for stage in stages
+    ]
 
 
 @dataclass(frozen=True)

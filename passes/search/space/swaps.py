@@ -7,10 +7,13 @@ one class swaps two of the first seven.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import Protocol
 
-from ...schedule_tree import Tree, loops
+from ...default.request import Request
+from ...schedule import Schedule
+from ...schedule_tree import Loop, Tree, loops
 from ...transformations.interchange import Interchange
 from .moves import Move
 from .trees import certain_names, chains
@@ -22,21 +25,44 @@ Levels = tuple[int, int]
 """Two levels of a nest, the outer one first."""
 
 
-def swaps(nest: Tree) -> Mapping[Levels, Move]:
-    """For every two levels, the move that swaps these loops, legal or not.
+class LoopPairModel(Protocol):
+    """Rates all interchanges of a nest at once."""
 
-    Loops change places within chains of directly nested ones. Where several chains of a nest have
-    both levels, as in a time loop with two nests inside, the move swaps them in each.
+    def rate(
+        self, request: Request, schedule: Schedule, nest: Tree
+    ) -> Sequence[Mapping[Levels | None, float]]:
+        """For the best answer, the second best ... the rating of every two levels; None: of none.
+
+        `nest` is a top-level nest of the schedule. Nothing where the model does not know the like.
+        """
+        ...
+
+
+def swapped_chains(nest: Tree) -> Mapping[Levels, Sequence[tuple[Loop, ...]]]:
+    """For every two levels, the chains between them, both ends included.
+
+    Loops change places within chains of directly nested ones. Several chains of a nest may have
+    both levels, as in a time loop with two nests inside.
     """
     around = Counter(id(inner) for loop in loops(nest) for inner in loops(loop))
-    steps: dict[Levels, list[Interchange]] = {}
+    found: dict[Levels, list[tuple[Loop, ...]]] = {}
     for members in chains(nest):
         outermost = around[id(members[0])] - 1
         for first, second in combinations(range(len(members)), 2):
-            if outermost + second >= LEVELS:
-                continue
-            names = list(certain_names(members[first : second + 1]))
-            names[0], names[-1] = names[-1], names[0]
-            levels = (outermost + first, outermost + second)
-            steps.setdefault(levels, []).append(Interchange(tuple(names)))
-    return {levels: Move(tuple(steps[levels])) for levels in sorted(steps)}
+            if outermost + second < LEVELS:
+                levels = (outermost + first, outermost + second)
+                found.setdefault(levels, []).append(members[first : second + 1])
+    return {levels: found[levels] for levels in sorted(found)}
+
+
+def swaps(nest: Tree) -> Mapping[Levels, Move]:
+    """For every two levels, the move that swaps these loops in every chain, legal or not."""
+    return {
+        levels: Move(tuple(_swap(members) for members in found))
+        for levels, found in swapped_chains(nest).items()
+    }
+
+
+def _swap(members: Sequence[Loop]) -> Interchange:
+    first, *between, last = certain_names(tuple(members))
+    return Interchange((last, *between, first))

@@ -97,6 +97,11 @@ def run(arguments: argparse.Namespace) -> int:
     outcome = _train(model, data, arguments)
     predicted, metrics = _test(model, data)
     card = _card(arguments, model, description, outcome, metrics, str(torch.__version__))
+    card["figures"] = {
+        "test": model.figures(data.test),
+        "validation": model.figures(data.validation),
+        "training": model.figures(data.training),
+    }
     from ..costmodel.models.storage import save_model
 
     save_model(arguments.output, model, card)
@@ -293,7 +298,23 @@ def _text(card: dict[str, Any], metrics: dict[str, Metrics]) -> str:
         f"machine    {data['machine']}",
     ]
     lines += [f"left out   {count} x {reason}" for reason, count in data["skipped"].items()]
-    return "\n".join([*lines, "", format_table(table(metrics), numbers=True)])
+    cells = _figures(card["figures"]) if card["figures"]["test"] else table(metrics)
+    return "\n".join([*lines, "", format_table(cells, numbers=True)])
+
+
+def _figures(columns: dict[str, dict[str, float]]) -> list[list[str]]:
+    """A line per figure, a column per part of the programs; counts are whole, the rest shares."""
+    rows = [
+        [
+            name,
+            *(
+                f"{found[name]:.1%}" if name != "programs" else f"{found[name]:.0f}"
+                for found in columns.values()
+            ),
+        ]
+        for name in columns["test"]
+    ]
+    return [["", *columns], *rows]
 
 
 class _Line:

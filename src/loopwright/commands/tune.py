@@ -25,7 +25,7 @@ import re
 import sys
 from pathlib import Path
 
-from ..costmodel.find import DEFAULT_MODEL, DEFAULT_RANKER
+from ..costmodel.find import DEFAULT_MODEL, DEFAULT_RANKER, INTERCHANGE_MODEL
 from ..costmodel.searches import NAMES
 from ..passes.schedule_ops import to_sequence
 from ..passes.search.result import Progress, Result
@@ -84,6 +84,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="full",
         help="which schedules: LOOPer's, or ours besides (default: full)",
     )
+    parser.add_argument(
+        "--interchange",
+        metavar="NAME",
+        help=f"the model that says which loops to interchange, such as {INTERCHANGE_MODEL} "
+        "(default: all are tried)",
+    )
     parser.add_argument("--beam", type=int, default=3, help="schedules kept per level (default: 3)")
     parser.add_argument("--seed", type=int, default=0, help="of random choices (default: 0)")
     parser.add_argument(
@@ -109,6 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
         not arguments.forget,
         _show if sys.stderr.isatty() else lambda _: None,
         arguments.rank or DEFAULT_RANKER,
+        arguments.interchange,
     )
     values = _values(arguments, function)
     entry = find_kernel(arguments.file)
