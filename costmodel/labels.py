@@ -14,6 +14,9 @@ from ..passes.schedule import Schedule
 
 Status = Literal["measured", "censored"]
 
+TOO_MUCH_MEMORY = "memory"
+"""The kind of incident where a schedule needs more memory than a process may have."""
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -81,7 +84,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Incident:
-    """A schedule that gave no label: a wrong result, a crash, a hang, an error.
+    """A schedule that gave no label: a wrong result, a crash, a hang, an error, too much memory.
 
     `kind` is one word; `text` and `sizes` and `schedule` reproduce it.
     """
@@ -92,6 +95,11 @@ class Incident:
     sizes: Mapping[str, int]
     schedule: str
     seed: int
+
+    @property
+    def is_mistake(self) -> bool:
+        """Whether somebody should look at it: of what needs too much memory, nobody has to."""
+        return self.kind != TOO_MUCH_MEMORY
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from xdsl.ir.affine import AffineConstraintKind, AffineExpr
 from xdsl.utils.hints import isa
 
 from ..dialects import affine, vector
+from ..dialects.memref import is_memref
 from .index_expression import Index, Variable, linear_form
 from .simplification import is_known
 
@@ -257,7 +258,7 @@ def constant_lanes(value: SSAValue) -> tuple[int, ...] | None:
 
 def _are_apart(one: Place, other: Place) -> bool:
     """Whether places of one memref at a known distance have no element in common."""
-    assert isa(one.memref.type, MemRefType[Attribute])
+    assert is_memref(one.memref.type)
     extents = one.memref.type.get_shape()
     if DYNAMIC_INDEX in extents[1:]:
         return False

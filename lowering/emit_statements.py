@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
     IndexType,
-    MemRefType,
     VectorType,
     i1,
 )
@@ -26,6 +25,7 @@ from xdsl.utils.hints import isa
 
 from ..dialects import affine, vector
 from ..dialects.arith import IndexCastOp
+from ..dialects.memref import is_memref
 from ..passes.polyhedral.scop import Access, AccessKind, Scop, Statement
 from ..passes.schedule_tree import Loop
 from .aff_to_index import aff_to_index
@@ -329,7 +329,7 @@ def _along(subscripts: list[Index], lanes: Lanes) -> _Place | None:
 
 def _residue(subscripts: Sequence[Index], memref: SSAValue, width: int) -> int | None:
     """The linear offset of an element modulo a width, where no variable changes it."""
-    assert isa(memref.type, MemRefType[Attribute])
+    assert is_memref(memref.type)
     shape = memref.type.get_shape()
     if DYNAMIC_INDEX in shape[1:]:
         return None
@@ -346,7 +346,7 @@ def _stride(memref: SSAValue, steps: Sequence[int]) -> int | None:
 
     `steps` are those of the subscripts from lane to lane; arrays are row-major.
     """
-    assert isa(memref.type, MemRefType[Attribute])
+    assert is_memref(memref.type)
     elements: int | None = 1
     result = 0
     for extent, step in zip(reversed(memref.type.get_shape()), reversed(steps), strict=True):

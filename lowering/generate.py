@@ -8,10 +8,10 @@ import islpy as isl
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.utils.hints import isa
 
 from ..dialects import affine
 from ..dialects.errors import SourceError
+from ..dialects.memref import is_memref
 from ..passes.polyhedral.context import bounded_for
 from ..passes.polyhedral.scop import Array, Parameter, Scop
 from ..passes.schedule import Schedule
@@ -130,7 +130,7 @@ def _argument_types(scop: Scop, sizes: Mapping[str, int]) -> list[Attribute]:
     result: list[Attribute] = []
     for position, argument in enumerate(scop.func.args):
         kind = argument.type
-        if isa(kind, MemRefType[Attribute]) and position in shapes:
+        if is_memref(kind) and position in shapes:
             shape = [_extent(extent, sizes) for extent in shapes[position]]
             kind = MemRefType(kind.element_type, shape)
         result.append(kind)

@@ -33,10 +33,24 @@ def remove_redundant_accesses(function: func.FuncOp) -> None:
     numbering = Numbering()
     regions = [region for op in function.walk() for region in op.regions]
     for block in [block for region in regions for block in region.blocks]:
+        if not _has_repeated_memref(block):
+            continue
         accesses = [(op, numbering.place(op)) for op in block.ops]
         repeated = _repeated(accesses)
         if repeated:
             _Memory(numbering, repeated).run(block, accesses)
+
+
+def _has_repeated_memref(block: Block) -> bool:
+    """Whether anything in a block comes after a store of the block to the same memref."""
+    stored = set[SSAValue]()
+    for operation in block.ops:
+        touched = touched_memrefs(operation)
+        if not stored.isdisjoint(touched):
+            return True
+        if not operation.results:
+            stored.update(touched)
+    return False
 
 
 def _repeated(accesses: list[tuple[Operation, Place | None]]) -> set[SSAValue]:

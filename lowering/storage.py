@@ -142,8 +142,7 @@ def place_local_arrays(
             if access.array == array and statement.name in leaves
         ]
         if uses:
-            names = {name for name, _ in uses}
-            outer = _home(array, uses, [leaves[name] for name, _ in uses], no_homes(names))
+            outer = _home(array, uses, [leaves[name] for name, _ in uses], no_homes)
             result.append(_placement(array, uses, outer, context, parameters))
     return result
 
@@ -152,13 +151,15 @@ def _home(
     array: Array,
     uses: list[tuple[str, Access]],
     paths: list[tuple[Tree, ...]],
-    no_homes: Sequence[Loop],
+    no_homes: Callable[[Container[str]], Sequence[Loop]],
 ) -> tuple[Loop, ...]:
     """The loops around all uses, down to the innermost in which each cell has one iteration."""
     if array.scope_depth == 0:
         return ()
     cells = _union([access.relation for _, access in uses])
     same_cell = cells.apply_range(cells.reverse())
+    names = dict.fromkeys(name for name, _ in uses)
+    excluded = no_homes(names)
     home: list[Loop] = []
     for nodes in zip(*paths, strict=False):
         loop = nodes[0]
@@ -166,9 +167,8 @@ def _home(
             break
         if not isinstance(loop, Loop):
             continue
-        if any(loop is other for other in no_homes):
+        if any(loop is other for other in excluded):
             break
-        names = dict.fromkeys(name for name, _ in uses)
         value = sum_of_affs(tuple(loop.schedule[name] for name in names))
         if not same_cell.is_subset(same_cell.eq_at_multi_union_pw_aff(value)):
             break

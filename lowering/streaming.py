@@ -23,15 +23,14 @@ from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AffineMapAttr,
-    FixedBitwidthType,
-    MemRefType,
     UnitAttr,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
-from xdsl.utils.hints import isa
 
 from ..dialects import affine
+from ..dialects.memref import is_memref
+from ..passes.default.facts import bytes_of
 from ..passes.target import Target
 from .accesses import Numbering, touched_memrefs
 from .index_expression import Index, Variable
@@ -73,9 +72,10 @@ def stream(function: func.FuncOp, target: Target) -> None:
     numbering = Numbering()
     arguments = function.body.block.args
     beyond = [a for a in arguments if _bytes(a) > target.caches.get(NEARBY, 0)]
-    if beyond:
-        for block in [op.body.block for op in function.walk() if isinstance(op, affine.ForOp)]:
-            _prefetch(block, numbering, set(beyond), target)
+    if not beyond:
+        return
+    for block in [op.body.block for op in function.walk() if isinstance(op, affine.ForOp)]:
+        _prefetch(block, numbering, set(beyond), target)
     last = target.caches.get(max(target.caches, default=0), 0)
     _bypass(function, numbering, {a for a in beyond if _bytes(a) > last})
 
@@ -83,14 +83,9 @@ def stream(function: func.FuncOp, target: Target) -> None:
 def _bytes(value: SSAValue) -> int:
     """The size of an array, 0 where it is not known or no array."""
     kind = value.type
-    if not isa(kind, MemRefType[Attribute]) or DYNAMIC_INDEX in kind.get_shape():
+    if not is_memref(kind) or DYNAMIC_INDEX in kind.get_shape():
         return 0
-    return prod(kind.get_shape()) * _element_bytes(kind)
-
-
-def _element_bytes(kind: MemRefType[Attribute]) -> int:
-    element = kind.element_type
-    return element.bitwidth // 8 if isinstance(element, FixedBitwidthType) else 8
+    return prod(kind.get_shape()) * bytes_of(kind.element_type)
 
 
 def _enclosing(block: Block, numbering: Numbering) -> Iterator[_Enclosing]:
@@ -129,8 +124,8 @@ def _prefetch(block: Block, numbering: Numbering, arrays: set[SSAValue], target:
             continue
         dimension, distance = found
         memory = loads[0].operation.memref
-        assert isa(memory.type, MemRefType[Attribute])
-        element = _element_bytes(memory.type)
+        assert is_memref(memory.type)
+        element = bytes_of(memory.type.element_type)
         rows = len({load.constants[:-1] for load in loads})
         if (2 * rows * memory.type.get_shape()[-1] * element) > SHARE * target.caches[NEARBY]:
             continue

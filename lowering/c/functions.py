@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
-from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.hints import isa
+from xdsl.ir import SSAValue
 
 from ...dialects.errors import SourceError
+from ...dialects.memref import is_memref
 from .expressions import ATOM, Expression, integer
 from .names import Names, function_name
 from .printer import Array, Emitters, Printer, Unit, needed_values
@@ -86,7 +86,7 @@ def _parameter(printer: Printer, argument: SSAValue) -> list[str]:
 
 
 def _shape(value: SSAValue) -> tuple[int, ...]:
-    assert isa(value.type, MemRefType[Attribute])
+    assert is_memref(value.type)
     return value.type.get_shape()
 
 

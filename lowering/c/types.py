@@ -7,14 +7,13 @@ from xdsl.dialects.builtin import (
     Float64Type,
     IndexType,
     IntegerType,
-    MemRefType,
     NoneAttr,
     VectorType,
 )
 from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
+from ...dialects.memref import is_memref
 
 INTEGER_WIDTHS = (1, 8, 16, 32, 64)
 
@@ -35,7 +34,7 @@ def c_type(kind: Attribute, value: SSAValue) -> str:
 
     Raises SourceError at `value` for a type that has none.
     """
-    if isa(kind, MemRefType[Attribute]):
+    if is_memref(kind):
         if not isinstance(kind.layout, NoneAttr):
             raise SourceError.at(value, f"type '{kind}' is not row-major and contiguous")
         return c_type(kind.element_type, value)

@@ -6,7 +6,7 @@ across a loop only when the loops over the tile are gone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xdsl.dialects import affine
 from xdsl.dialects.builtin import IntegerAttr, VectorType
@@ -70,9 +70,11 @@ def _unrolled_operations(op: affine.ForOp) -> int | None:
     return trips * size
 
 
-def _nested(op: Operation) -> list[Operation]:
-    """What is inside of an operation other than a loop."""
-    return [] if isinstance(op, affine.ForOp) else list(op.walk())
+def _nested(op: Operation) -> Iterable[Operation]:
+    """What is inside of an operation other than a loop, itself included."""
+    if isinstance(op, affine.ForOp):
+        return ()
+    return op.walk() if op.regions else (op,)
 
 
 def trip_count(op: affine.ForOp) -> int | None:

@@ -95,6 +95,11 @@ class Child:
             self.is_paused = False
             self._process.send_signal(signal.SIGCONT)
 
+    @property
+    def exit_code(self) -> int | None:
+        """What it has ended with (the number of a signal, negative); None while it runs."""
+        return self._process.poll()
+
     def kill(self) -> str:
         """Ends it and what it has started; how it had ended before, if it had, in words."""
         if self._errors.closed:

@@ -64,6 +64,7 @@ class Compiler:
         self._options = Options(num_threads=policy.threads, fast_math=policy.fast_math)
         self._policy = policy
         self._target = Target.host()
+        self._compiled: dict[str, ObjectCode] = {}
 
     def compile_program(self, item: int) -> None:
         """Sends what `messages` describes: Opened, Candidate ..., Closed, and Failed in between."""
@@ -94,6 +95,7 @@ class Compiler:
         self._connection.send(
             Opened(item, subject, sizes, names, signature, code, time.process_time() - started)
         )
+        self._compiled.clear()
         with stage("dependences"):
             original = Schedule.original(scop, self._target, reassociate=self._policy.fast_math)
         schedules = self._workload.schedules(item, original, names)
@@ -140,7 +142,10 @@ class Compiler:
             text = str(translate(loops, target=self._target, options=self._options))
         if len(text) > limit:
             raise TooLarge
-        return object_code(text, schedule.program.name, self._target)
+        # One in twenty schedules of a program differs from others in its text only.
+        if text not in self._compiled:
+            self._compiled[text] = object_code(text, schedule.program.name, self._target)
+        return self._compiled[text]
 
     def _report(
         self, item: int, subject: Subject, kind: str, schedule: str, error: Exception

@@ -25,7 +25,7 @@ from ..threads import pinned
 from ..timing import quantile
 from .arena import Arena, array_bytes
 from .children import die_with_parent, limit_memory
-from .messages import Measurement, ObjectCode, Opened, Policy
+from .messages import OUT_OF_MEMORY, Measurement, ObjectCode, Opened, Policy
 from .team import wake
 
 Array = NDArray[Any]
@@ -36,7 +36,10 @@ CHUNK = 1 << 15
 MOST_RUNS = 400
 
 UNDISTURBED = 0.95
-"""The share of a run in which its threads compute, at least; else it was interrupted."""
+"""The share of a run in which its threads compute, at least; else it was interrupted.
+
+Of a run on several threads this says little: those that wait compute, too, and all count.
+"""
 
 CLOCKS = 2e-5
 """Seconds by which the time that a process computes may be off."""
@@ -45,9 +48,6 @@ MOST_DISTURBED = 5
 """Interrupted runs in a row that are repeated; the one after that counts as it is."""
 
 REAL_TIME_SECONDS = 60
-
-OUT_OF_MEMORY = 12
-"""The exit code of a process whose memory limit a program exceeds."""
 
 
 def main(connection: Connection, cpus: str) -> None:

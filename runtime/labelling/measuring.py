@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from ...costmodel.labels import TOO_MUCH_MEMORY
 from .children import Child, StartError
-from .messages import Candidate, Measurement, ObjectCode, Policy
+from .messages import OUT_OF_MEMORY, Candidate, Measurement, ObjectCode, Policy
 from .queues import ProgramQueue
 from .stopwatch import Stopwatch
 
@@ -92,6 +93,8 @@ class MeasuringSlot:
         Raises StartError where the process has not even started.
         """
         hung = self._watch.look()
+        if kind == "crash" and self.child.exit_code == OUT_OF_MEMORY:
+            kind = TOO_MUCH_MEMORY
         how = self.child.kill()
         if self._request == "start":
             raise StartError(f"the measuring process does not start: {how}")
@@ -109,5 +112,7 @@ class MeasuringSlot:
             queue.is_hopeless = True
         elif kind == "hang":
             queue.measured(candidate, Measurement((seconds,), True, 0.0, time.time()))
+        elif kind == TOO_MUCH_MEMORY:
+            queue.fail(kind, "it needs more memory than a process may have", candidate.schedule)
         else:
             queue.fail(f"run-{kind}", f"the measuring process: {how}", candidate.schedule)

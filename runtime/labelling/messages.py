@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from ...costmodel.labels import Incident, Subject
 from ..signature import Signature, Sizes
 
+OUT_OF_MEMORY = 12
+"""The exit code of a measuring process whose memory limit a candidate exceeds."""
+
 
 @dataclass(frozen=True)
 class Policy:

@@ -200,7 +200,7 @@ class ProgramQueue:
 def typical(runs: tuple[float, ...]) -> float:
     """The lower decile: what disturbs a run makes it longer.
 
-    Measured twice, lower deciles differ by a third less than medians do.
+    Measured twice, lower deciles differ by a quarter less than medians do.
     """
     return quantile(sorted(runs), 0.1)
 

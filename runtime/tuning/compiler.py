@@ -54,6 +54,9 @@ class Compiler:
             return self._compile(schedule)
         except (SourceError, TransformationError, KernelError) as error:
             return Compiled(None, str(error))
+        except Exception as error:
+            # A mistake of the compiler costs one candidate, not the search.
+            return Compiled(None, f"{type(error).__name__}: {error}")
 
     def _compile(self, schedule: str) -> Compiled:
         sizes = self._program.sizes

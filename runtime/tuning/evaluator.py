@@ -123,13 +123,16 @@ class RunningEvaluator:
         if self._problem is not None:
             raise self._problem
         texts = [str(schedule) for schedule in schedules]
-        self._compile(texts, end)
-        answers: list[float] = []
-        for text in texts:
-            if not self._is_in_time(text, end):
-                break
-            answers.append(self._measure(text, end))
-        return answers
+        try:
+            self._compile(texts, end)
+            answers: list[float] = []
+            for text in texts:
+                if not self._is_in_time(text, end):
+                    break
+                answers.append(self._measure(text, end))
+            return answers
+        except StartError as error:
+            raise EvaluationError(str(error)) from error
 
     def _is_in_time(self, text: str, end: float) -> bool:
         """Whether a candidate is known, or compiled and probably run to its end in time."""

@@ -49,6 +49,11 @@ QUICK = Policy(budget=0.002, enough=0.0005, least_seconds=0.0, run_limit=1.5, co
 
 HANG = "define void @{0}(ptr %a, i64 %n, ptr %b) {{ br label %x\nx: br label %x }}"
 CRASH = "define void @{0}(i64 %n, ptr %a, ptr %b) {{ store volatile i32 1, ptr null\n ret void }}"
+HUNGRY = """
+declare void @exit(i32)
+define void @{0}(i64 %n, ptr %a, ptr %b) {{ call void @exit(i32 12)
+ unreachable }}
+"""
 NOTHING = "define void @{0}(i64 %n, ptr %a, ptr %b) {{ ret void }}"
 
 
@@ -164,6 +169,7 @@ def test_candidates_that_crash_hang_or_are_wrong(opened: Opened) -> None:
     codes = {
         "wrong": object_code(NOTHING),
         "crash": object_code(CRASH),
+        "hungry": object_code(HUNGRY),
         "right": opened.baseline,
         "hang": object_code(HANG),
         "last": opened.baseline,
@@ -172,7 +178,9 @@ def test_candidates_that_crash_hang_or_are_wrong(opened: Opened) -> None:
     assert {i.schedule: i.kind for i in labelled.incidents} == {
         "wrong": "wrong",
         "crash": "run-crash",
+        "hungry": "memory",
     }
+    assert [i.schedule for i in labelled.incidents if not i.is_mistake] == ["hungry"]
     status = {found.schedule: found.status for found in labelled.labels}
     assert status == {"right": "measured", "hang": "censored", "last": "measured"}
     hang = next(found for found in labelled.labels if found.schedule == "hang")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...costmodel.factory import WORKLOADS, RandomWorkload, SeededWorkload
-from ...costmodel.labels import LabelledProgram
+from ...costmodel.labels import TOO_MUCH_MEMORY, LabelledProgram
 from ...runtime.labelling.fingerprint import machine_fingerprint
 from ...runtime.labelling.local import label_here
 from ...runtime.labelling.messages import Policy
@@ -71,13 +71,17 @@ def run(arguments: argparse.Namespace) -> int:
             for labelled in labels:
                 _store(arguments.output, writer, labelled, kinds)
                 stages.update(labelled.stages)
-                progress.advance(len(labelled.labels), len(labelled.incidents))
+                mistakes = sum(incident.is_mistake for incident in labelled.incidents)
+                progress.advance(len(labelled.labels), mistakes)
         except KeyboardInterrupt:
             interrupted = True
     progress.clear()
     print(f"{progress.pairs} pairs in {progress.seconds:.0f} s: {progress.rate:.1f} pairs/s")
     if progress.pairs:
         print(_describe(stages, progress.pairs))
+    if TOO_MUCH_MEMORY in kinds:
+        count = kinds.pop(TOO_MUCH_MEMORY)
+        print(f"{count} schedules failed: they need more memory than --memory gives a process")
     for kind, count in sorted(kinds.items()):
         print(f"{count} x {kind}: see {arguments.output / 'incidents'}")
     if interrupted:
@@ -111,8 +115,9 @@ def _store(directory: Path, writer: Writer, labelled: LabelledProgram, kinds: Co
 
     writer.append(rows_of(labelled))
     for incident in labelled.incidents:
-        store_incident(directory, incident)
         kinds[incident.kind] += 1
+        if incident.is_mistake:
+            store_incident(directory, incident)
 
 
 def _describe(stages: Mapping[str, float], pairs: int) -> str:
