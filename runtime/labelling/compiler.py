@@ -21,7 +21,7 @@ from ...passes.transformation import TransformationError
 from ..errors import KernelError
 from ..program import Function, load
 from ..signature import Sizes
-from .children import die_with_parent, limit_memory
+from .children import collect_garbage_seldom, die_with_parent, limit_memory
 from .messages import Begun, Candidate, Closed, Failed, ObjectCode, Opened, Policy, Skip
 from .object_code import object_code
 
@@ -45,6 +45,7 @@ class TooLarge(Exception):
 def main(connection: Connection) -> None:
     """Answers with the compiled candidates of each program asked for, until the end."""
     workload, policy = connection.recv()
+    collect_garbage_seldom()
     die_with_parent()
     limit_memory(policy.memory)
     compiler = Compiler(connection, workload, policy)

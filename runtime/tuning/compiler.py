@@ -14,7 +14,7 @@ from ...passes.schedule import Schedule
 from ...passes.target import Target
 from ...passes.transformation import TransformationError
 from ..errors import KernelError
-from ..labelling.children import die_with_parent, limit_memory
+from ..labelling.children import collect_garbage_seldom, die_with_parent, limit_memory
 from ..labelling.object_code import object_code
 from ..program import Function
 from ..program import Program as Functions
@@ -28,6 +28,7 @@ LARGEST = 1 << 20
 def main(connection: Connection) -> None:
     """Answers texts of schedules with their code (Compiled), until the end."""
     program: Program = connection.recv()
+    collect_garbage_seldom()
     die_with_parent()
     limit_memory(program.memory)
     compiler = Compiler(program)
