@@ -98,9 +98,10 @@ def simulate(directory: Path, patch: pytest.MonkeyPatch, hours: float, pairs: in
     random, clock = Random(1), Clock()
     # What a killed process has written is there without it, and a disk takes 20 ms each time.
     patch.setattr(shards.os, "fsync", lambda _descriptor: None)
-    patch.setattr(store, "SMALL_ROWS", 40 * (pairs + 1))
-    patch.setattr(store, "MERGED_ROWS", 100 * (pairs + 1))
     programs = round(hours * 3600 / SECONDS_PER_PROGRAM)
+    # A few dozen shards in the end, as many as there are of real labels.
+    patch.setattr(store, "SMALL_ROWS", programs // 30 * (pairs + 1))
+    patch.setattr(store, "MERGED_ROWS", programs // 12 * (pairs + 1))
     faults, next_fault = 0, SECONDS_BETWEEN_FAULTS
     while True:
         clean_up(directory)
