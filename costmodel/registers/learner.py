@@ -36,6 +36,9 @@ FIRST_EXPLORATION = 0.9
 LAST_EXPLORATION = 0.1
 """... and in the end; from one measurement to the next it decays by the same factor."""
 
+RESTARTS = 0.5
+"""How often a random action is a new beginning: walks alone stay near the first state."""
+
 TRAINING = 12
 """Steps of training after each measurement."""
 
@@ -87,9 +90,10 @@ class Agent:
         state, length = self.band.start, 0
         self.speeds[state] = speed(state)
         while len(self.speeds) < count:
-            following = self._step(state, is_random=self._random.random() < exploration)
-            if following is None:
-                following = self._begin(is_random=self._random.random() < exploration)
+            is_random = self._random.random() < exploration
+            following = self._step(state, is_random=is_random)
+            if following is None or (is_random and self._random.random() < RESTARTS):
+                following = self._begin(is_random=is_random)
             if length >= LONGEST_WALK:
                 following = self._frontier()
             length += 1
