@@ -70,6 +70,8 @@ class Runner:
 
     def __init__(self, arguments: Arguments) -> None:
         self._signature = arguments.signature
+        # Now, when no time limit of a trial runs.
+        self._watch = stopwatch(arguments.signature.llvm_types)
         self._threads = arguments.threads
         self._values: list[CValue] = []
         self._written: list[_Written] = []
@@ -136,7 +138,6 @@ class Runner:
         One alone takes not much longer than the way there from Python. All of them work on what the
         one before has left.
         """
-        watch = stopwatch(self._signature.llvm_types)
         results = self._signature.results
         cells = [result.ctype() for result in results] if len(results) > 1 else []
         places = [ctypes.addressof(cell) for cell in cells]
@@ -144,7 +145,7 @@ class Runner:
         end = time.perf_counter() + budget
         while time.perf_counter() < end:
             self._restore(whole=False)
-            yield watch(address, calls, *self._values, *places) * 1e-9 / calls
+            yield self._watch(address, calls, *self._values, *places) * 1e-9 / calls
 
     def _check(self, returned: object, *, is_reference: bool) -> str:
         """What is wrong with the results, in words; they are right when they are the reference."""
