@@ -14,6 +14,8 @@ is up to those who build the dialect with `make_dialect`.
 
 from __future__ import annotations
 
+import types
+import typing
 from abc import ABC
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -55,7 +57,10 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-Value = int | str | bool | tuple[int, ...] | tuple[str, ...]
+Value = int | str | bool | tuple[int, ...] | tuple[str, ...] | tuple[int | str, ...]
+
+Kind = type | types.UnionType
+"""The type of an option's value, or of the items of one that is a list: `int | str` for both."""
 
 
 @irdl_attr_definition
@@ -70,7 +75,7 @@ class Option:
     """An option of a transformation: the word in front of it, and whether it must be there."""
 
     keyword: str
-    kind: type | tuple[type]
+    kind: Kind | tuple[Kind]
     required: bool
 
 
@@ -242,10 +247,8 @@ def _to_attribute(value: Value) -> Attribute:
             return IntegerAttr(value, i64)
         case str():
             return StringAttr(value)
-        case (str(), *_):
-            return ArrayAttr([StringAttr(str(item)) for item in value])
-        case _:
-            return ArrayAttr([IntegerAttr(int(item), i64) for item in value])
+        case tuple():
+            return ArrayAttr([_to_attribute(item) for item in value])
 
 
 def _to_value(attribute: Attribute) -> Value:
@@ -256,8 +259,7 @@ def _to_value(attribute: Attribute) -> Value:
             return text
         case ArrayAttr(data=items):
             values = [_to_value(item) for item in items]
-            numbers = tuple(value for value in values if isinstance(value, int))
-            return numbers or tuple(value for value in values if isinstance(value, str))
+            return tuple(value for value in values if isinstance(value, int | str))
         case _:
             raise VerifyException(f"{attribute} is no value of an option")
 
@@ -274,11 +276,7 @@ def _parse_value(parser: Parser) -> Value:
     )
     if items is None:
         parser.raise_error("expected an integer, a string, true, false or a list in [ ]")
-    numbers = tuple(item for item in items if isinstance(item, int))
-    texts = tuple(item for item in items if isinstance(item, str))
-    if numbers and texts:
-        parser.raise_error("expected a list of integers or a list of strings, not both in one")
-    return numbers or texts
+    return tuple(items)
 
 
 def _parse_item(parser: Parser) -> int | str:
@@ -299,16 +297,21 @@ def _print_value(value: Value) -> str:
 
 
 # What a value of each kind is called in errors.
-_KINDS = {int: "an integer", str: "a string", bool: "true or false"}
+_KINDS: Mapping[Kind, str] = {
+    int: "an integer",
+    str: "a string",
+    int | str: "an integer or a string",
+    bool: "true or false",
+}
 
 
-def _describe(kind: type | tuple[type]) -> str:
+def _describe(kind: Kind | tuple[Kind]) -> str:
     if isinstance(kind, tuple):
         return f"a list in [ ], each item {_KINDS[kind[0]]},"
     return _KINDS[kind]
 
 
-def _has_kind(value: Value, kind: type | tuple[type]) -> bool:
+def _has_kind(value: Value, kind: Kind | tuple[Kind]) -> bool:
     if isinstance(kind, tuple):
-        return isinstance(value, tuple) and all(type(item) is kind[0] for item in value)
-    return type(value) is kind
+        return isinstance(value, tuple) and all(_has_kind(item, kind[0]) for item in value)
+    return type(value) in (typing.get_args(kind) or (kind,))

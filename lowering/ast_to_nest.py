@@ -20,7 +20,7 @@ from .index_expression import (
     maximum,
     minimum,
 )
-from .isl_ast import MarkedAst, TileCase
+from .isl_ast import MarkedAst, TileCase, TileLoop
 from .nest import Block, Call, For, Guard, Nest, Once, TileSplit
 
 Environment = Mapping[str, Index]
@@ -31,12 +31,13 @@ def ast_to_nest(ast: MarkedAst, parameters: Environment, new_variable: Callable[
 
     `parameters` are the values of the Scop's parameters; `new_variable` numbers loop variables.
     """
-    return _Converter(ast, new_variable).node(ast.root, parameters)
+    return _Converter(ast, parameters, new_variable).node(ast.root, parameters)
 
 
 class _Converter:
-    def __init__(self, ast: MarkedAst, new_variable: Callable[[], int]):
+    def __init__(self, ast: MarkedAst, parameters: Environment, new_variable: Callable[[], int]):
         self.ast = ast
+        self.parameters = parameters
         self.new_variable = new_variable
         self.nodes: dict[str, Callable[[isl.AstNode, Environment], Nest]] = {
             "mark": self._mark,
@@ -67,8 +68,36 @@ class _Converter:
     def _user(self, node: isl.AstNode, environment: Environment) -> Nest:
         call = node.user_get_expr()
         name = call.op_get_arg(0).id_get_id().get_name()
-        arguments = (call.op_get_arg(k) for k in range(1, self.ast.depths[name] + 1))
-        return Call(name, tuple(to_index(argument, environment) for argument in arguments))
+        expressions = (call.op_get_arg(k) for k in range(1, self.ast.depths[name] + 1))
+        arguments = tuple(to_index(expression, environment) for expression in expressions)
+        tiles = self.ast.tiles.get(name)
+        return Call(name, arguments) if tiles is None else self._tiles(tiles, arguments)
+
+    def _tiles(self, tiles: TileLoop, around: tuple[Index, ...]) -> Nest:
+        inside = tiles.inside
+        values = {**self.parameters, **dict(zip(inside.around, around, strict=True))}
+        lower: list[Index] = []
+        upper: list[Index] = []
+        for limit in inside.limits:
+            factor = limit.get_coefficient_val(isl.dim_type.set, 0).to_python()
+            rest = _on_parameters(limit, values)
+            if factor > 0:
+                lower.append(-(rest // factor))
+            else:
+                upper.append(rest // -factor + 1)
+        variable = self.new_variable()
+        size = values[inside.size]
+        values[inside.first] = Index.variable(variable)
+        body = ast_to_nest(tiles.ast, values, self.new_variable)
+        return For(
+            tiles.loop,
+            variable,
+            bounds("max", maximum(lower)),
+            bounds("min", minimum(upper)),
+            1,
+            body,
+            size,
+        )
 
     def _mark(self, node: isl.AstNode, environment: Environment) -> Nest:
         mark = node.mark_get_id().get_name()
@@ -156,6 +185,17 @@ def _contains_for(node: isl.AstNode) -> bool:
             return any(_contains_for(children.get_at(k)) for k in range(children.n_ast_node()))
         case _:
             return False
+
+
+def _on_parameters(constraint: isl.Constraint, parameters: Environment) -> Index:
+    """The part of a constraint that is on parameters."""
+    result = Index(constraint.get_constant_val().to_python())
+    for position in range(constraint.dim(isl.dim_type.param)):
+        factor = constraint.get_coefficient_val(isl.dim_type.param, position).to_python()
+        if factor:
+            name = constraint.get_dim_name(isl.dim_type.param, position)
+            result = result + parameters[name] * factor
+    return result
 
 
 def guard(condition: Condition, then: Callable[[], Nest], otherwise: Callable[[], Nest]) -> Nest:

@@ -134,12 +134,12 @@ class LoopEmitter:
         self.is_partial_tile = outer
 
     def _for(self, nest: For, environment: Environment, lanes: Lanes | None) -> None:
-        lower = tuple(index.substitute(environment) for index in nest.lower)
-        upper = tuple(index.substitute(environment) for index in nest.upper)
         loop = nest.loop
         if loop.parallel and not self.is_parallel and lanes is None:
             self._parallel(nest, environment)
-        elif loop.vector is not None and self.simd is not None:
+            return
+        lower, upper = self._range(nest, environment)
+        if loop.vector is not None and self.simd is not None:
             body = partial(self._body, nest, environment, None)
             self._mark_simd(loop, self._plain(nest, lower, upper, nest.step, body))
         elif loop.vector is not None and lanes is None and self._vector(nest, environment):
@@ -151,6 +151,33 @@ class LoopEmitter:
                 nest, lower, upper, nest.step, partial(self._body, nest, environment, lanes)
             )
 
+    def _range(
+        self, nest: For, environment: Environment
+    ) -> tuple[tuple[Index, ...], tuple[Index, ...]]:
+        """Lower and upper bounds: of the tiles' numbers where the nest has a size."""
+        lower = tuple(index.substitute(environment) for index in nest.lower)
+        upper = tuple(index.substitute(environment) for index in nest.upper)
+        if nest.size is None:
+            return lower, upper
+        first, last = self._single("max", lower), self._single("min", upper) - 1
+        start, end = (
+            value if value == Index() else self._combined(arith.FloorDivSIOp, value, nest.size)
+            for value in (first, last)
+        )
+        return (start,), (end + 1,)
+
+    def _value(self, nest: For, iteration: Index) -> Index:
+        """The value of the loop's variable: the first one in a tile of this number."""
+        if nest.size is None:
+            return iteration
+        return self._combined(arith.MuliOp, iteration, nest.size)
+
+    def _combined(
+        self, kind: type[arith.FloorDivSIOp | arith.MuliOp], one: Index, other: Index
+    ) -> Index:
+        operation = kind(self.builder.value(one), self.builder.value(other))
+        return self.builder.named(self.builder.emit(operation).result)
+
     def _mark_simd(self, loop: Loop, operation: Operation) -> None:
         """Says that iterations may run in vectors, where they are independent and innermost."""
         if self.simd is None or not any(loop is other for other in self.simd):
@@ -159,7 +186,10 @@ class LoopEmitter:
         if not any(isinstance(op, kinds) for op in operation.walk() if op is not operation):
             operation.attributes["omp.simd"] = IntegerAttr(loop.vector or 1, i64)
 
-    def _body(self, nest: For, environment: Environment, lanes: Lanes | None, value: Index) -> None:
+    def _body(
+        self, nest: For, environment: Environment, lanes: Lanes | None, iteration: Index
+    ) -> None:
+        value = self._value(nest, iteration)
         with (
             self.storage.inside([(nest.loop, value)]),
             self.storage.allocated(self.builder, nest.loop),
@@ -442,8 +472,8 @@ class LoopEmitter:
             if self.storage.is_allocated_in(nests[-1].loop):
                 break
             nests.append(inner)
-        lower = [tuple(i.substitute(environment) for i in n.lower) for n in nests]
-        upper = [tuple(i.substitute(environment) for i in n.upper) for n in nests]
+        ranges = [self._range(n, environment) for n in nests]
+        lower, upper = [lower for lower, _ in ranges], [upper for _, upper in ranges]
         innermost = nests[-1]
         width = innermost.loop.vector if self.simd is None else None
         anywhere = Index.variable(self.builder.new_variable())
@@ -452,18 +482,23 @@ class LoopEmitter:
         steps = [n.step for n in nests]
         steps[-1] *= width or 1
         block = Block(arg_types=[IndexType()] * len(nests))
-        values = dict(environment)
+        iterations: list[Index] = []
         for argument, n in zip(block.args, nests, strict=True):
             argument.name_hint = n.loop.name
-            values[n.variable] = self.builder.named(argument)
-        first = values[innermost.variable]
-        if width is None:
-            body = partial(self._body, innermost, values, None, first)
-        else:
-            body = partial(self._one_vector, innermost, first, upper[-1], values)
+            iterations.append(self.builder.named(argument))
+
+        def body() -> None:
+            values = dict(environment)
+            for n, iteration in zip(nests[:-1], iterations[:-1], strict=True):
+                values[n.variable] = self._value(n, iteration)
+            with self.storage.inside((n.loop, values[n.variable]) for n in nests[:-1]):
+                if width is None:
+                    self._body(innermost, values, None, iterations[-1])
+                else:
+                    self._one_vector(innermost, iterations[-1], upper[-1], values)
+
         self.is_parallel = True
-        with self.storage.inside((n.loop, values[n.variable]) for n in nests):
-            self.builder.filled(block, body, affine.YieldOp.get)
+        self.builder.filled(block, body, affine.YieldOp.get)
         self.is_parallel = False
         schedule = "dynamic" if is_uneven(nests) else "static"
         operation = parallel_loop(self.builder, lower, upper, steps, schedule, block)

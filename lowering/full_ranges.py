@@ -88,6 +88,7 @@ def _is_explicit(nest: For) -> bool:
 def _can_be_cut(nest: For) -> bool:
     tiles = {inner.within.tile for inner in loops(nest.loop.body) if inner.within is not None}
     is_plain = not _is_explicit(nest) and not nest.loop.parallel and nest.step == 1
+    is_plain = is_plain and nest.size is None
     return is_plain and nest.loop.name not in tiles
 
 

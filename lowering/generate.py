@@ -28,6 +28,7 @@ from .nest import Block as Parts
 from .nest import Nest, restrict, scattered_loops
 from .promotion import promote
 from .redundancy import remove_redundant_accesses
+from .run_time_tiles import size_parameter
 from .storage import Storage, place_local_arrays
 from .streaming import stream
 
@@ -37,7 +38,8 @@ def generate(schedule: Schedule, sizes: Mapping[str, int], *, vectors: bool = Tr
 
     `sizes` gives values of the Scop's parameters and of other dynamic dimensions by which an
     array's shape is named; what it leaves out stays symbolic, and code for it is less specialised.
-    The result has the argument list of the original function, with static shapes where known.
+    The result has the argument list of the original function, with static shapes where known, and
+    behind it the tile sizes that the schedule leaves open.
     Without `vectors`, vector loops stay loops; those that a compiler may run in vectors have the
     attribute `omp.simd`, the width. Raises SourceError where isl cannot make the loops.
     """
@@ -48,9 +50,14 @@ def generate(schedule: Schedule, sizes: Mapping[str, int], *, vectors: bool = Tr
 def _generate(schedule: Schedule, sizes: Mapping[str, int], vectors: bool) -> func.FuncOp:
     scop = schedule.scop
     context = _fixed(scop, sizes)
-    entry = Block(arg_types=_argument_types(scop, sizes))
-    for new, old in zip(entry.args, scop.func.args, strict=True):
+    tile_sizes = schedule.run_time_sizes
+    kinds = [*_argument_types(scop, sizes), *(IndexType() for _ in tile_sizes)]
+    entry = Block(arg_types=kinds)
+    own, tiles = entry.args[: len(scop.func.args)], entry.args[len(scop.func.args) :]
+    for new, old in zip(own, scop.func.args, strict=True):
         new.name_hint = old.name_hint
+    for new, name in zip(tiles, tile_sizes, strict=True):
+        new.name_hint = name
     builder = IRBuilder(entry)
     parameters = {p.name: _parameter(p, builder, sizes) for p in scop.parameters}
     domains = {s.name: s.domain.intersect_params(context) for s in scop.statements}
@@ -58,7 +65,11 @@ def _generate(schedule: Schedule, sizes: Mapping[str, int], vectors: bool) -> fu
     if statements(schedule.tree):
         with stage("AST"):
             ast = _build_ast(schedule, domains, context)
-        nest = ast_to_nest(ast, parameters, builder.new_variable)
+        known = {
+            size_parameter(name): builder.named(value)
+            for name, value in zip(tile_sizes, tiles, strict=True)
+        }
+        nest = ast_to_nest(ast, {**parameters, **known}, builder.new_variable)
     marked = [loop for loop in loops(schedule.tree) if loop.vector is not None]
 
     def no_homes(names: Container[str]) -> list[Loop]:
@@ -69,7 +80,7 @@ def _generate(schedule: Schedule, sizes: Mapping[str, int], vectors: bool) -> fu
         place_local_arrays(scop, schedule.tree, no_homes, context, parameters),
         {a.name: entry.args[a.argument] for a in scop.arrays if a.argument is not None},
     )
-    scalars: dict[SSAValue, SSAValue] = dict(zip(scop.func.args, entry.args, strict=True))
+    scalars: dict[SSAValue, SSAValue] = dict(zip(scop.func.args, own, strict=True))
     simd = None if vectors else [loop for loop in marked if schedule.is_coincident(loop)]
     emitter = LoopEmitter(
         builder, StatementEmitter(builder, scop, parameters, scalars, storage), storage, simd

@@ -26,6 +26,7 @@ from .full_tiles import (
     tile_box,
 )
 from .quotients import has_sums_of_quotients, linear_program
+from .run_time_tiles import TileInside, collapse, tile_inside
 
 
 @dataclass(frozen=True)
@@ -56,18 +57,29 @@ class Note:
     value: isl.AstExpr | None
 
 
+@dataclass(frozen=True)
+class TileLoop:
+    """A run-time tile loop, what is inside of its tiles, and the AST of that."""
+
+    loop: Loop
+    inside: TileInside
+    ast: MarkedAst
+
+
 @dataclass
 class MarkedAst:
     """An isl AST and what its marks mean: mark name -> Loop, annotation name -> Note.
 
     A call of a statement has its induction variables as arguments, as many as `depths` says, and
-    perhaps others behind them.
+    perhaps others behind them. A call of what is in `tiles` is a run-time tile loop; its arguments
+    are the values of the loops around.
     """
 
     root: isl.AstNode
     depths: Mapping[str, int]
     loops: dict[str, Loop] = field(default_factory=dict[str, Loop])
     notes: dict[str, Note] = field(default_factory=dict[str, Note])
+    tiles: dict[str, TileLoop] = field(default_factory=dict[str, "TileLoop"])
 
     def note(self, mark: isl.AstNode) -> Note:
         """What is known at a mark node."""
@@ -79,6 +91,22 @@ def build_ast(tree: Tree, domains: Mapping[str, isl.Set], context: isl.Set) -> M
 
     Raises IncompleteCodeError.
     """
+    collapsed = collapse(tree, domains)
+    result = _build(collapsed.tree, collapsed.domains, context)
+    result.loops = {
+        mark: collapsed.originals.get(id(loop), loop) for mark, loop in result.loops.items()
+    }
+    for name, tiles in collapsed.tiles.items():
+        if collapsed.domains[name].intersect_params(context).is_empty():
+            continue
+        inside = tile_inside(tiles, domains, context)
+        ast = build_ast(tiles.loop.body, inside.domains, inside.context)
+        result.tiles[name] = TileLoop(tiles.loop, inside, ast)
+    return result
+
+
+def _build(tree: Tree, domains: Mapping[str, isl.Set], context: isl.Set) -> MarkedAst:
+    """The AST of a tree without run-time tile loops; raises IncompleteCodeError."""
     is_checked = has_sums_of_quotients(tree)
     with suppress(IncompleteCodeError):
         return _AstBuilder(domains, context, is_checked=is_checked).build(tree)

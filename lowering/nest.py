@@ -16,7 +16,11 @@ from .index_expression import Condition, Index, condition_indices
 
 @dataclass(frozen=True)
 class For:
-    """`for variable = max(lower) to min(upper) step` (upper excluded), made from `loop`."""
+    """`for variable = max(lower) to min(upper) step` (upper excluded), made from `loop`.
+
+    With `size`, a tile loop: the variable is the first value of each tile with values in between,
+    a multiple of the size. An empty range may have one tile, too.
+    """
 
     loop: Loop
     variable: int
@@ -24,11 +28,12 @@ class For:
     upper: tuple[Index, ...]
     step: int
     body: Nest
+    size: Index | None = None
 
     @property
     def trip_count(self) -> int | None:
         """The number of iterations when it is the same in every execution, else None."""
-        if len(self.lower) != 1 or len(self.upper) != 1:
+        if len(self.lower) != 1 or len(self.upper) != 1 or self.size is not None:
             return None
         extent = self.upper[0] - self.lower[0]
         return max(0, -(-extent.constant // self.step)) if extent.is_constant else None

@@ -169,6 +169,8 @@ def _home(
             continue
         if any(loop is other for other in excluded):
             break
+        if loop.run_time_size is not None:
+            continue  # its value is that of a whole tile
         value = sum_of_affs(tuple(loop.schedule[name] for name in names))
         if not same_cell.is_subset(same_cell.eq_at_multi_union_pw_aff(value)):
             break

@@ -36,7 +36,11 @@ def describe_loop(scop: Scop, loop: Loop) -> str:
     own = all(
         text == loop.name and text in scop.statement(name).loops for name, text in values.items()
     )
-    if own:
+    if loop.run_time_size is not None:
+        functions = "; ".join(dict.fromkeys(values.values()))
+        inner = functions if functions.isidentifier() else f"({functions})"
+        value = f" = floor({inner} / {loop.run_time_size})"
+    elif own:
         value = ""
     elif len(set(values.values())) == 1:
         value = f" = {next(iter(values.values()))}"

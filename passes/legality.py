@@ -4,6 +4,10 @@ At a node of the tree, a dependence is *active* when source and target agree on 
 out. A tree is legal when no active dependence runs backwards along any loop, or from a later to an
 earlier child of any sequence, or between instances that a mark lets run together.
 
+A tile loop whose size is known when it runs has to be legal for every size. Two instances are in
+different tiles of some size if their values differ at all, and in one tile of another: the loop
+must not run backwards, nor be parallel, by its function, and fixes nothing for what is inside.
+
 Verdicts depend on the set of functions that the loops further out take, not on their order, and
 those that find no violation hold for every larger set. As `floor(f / size)` never decreases where
 `f` does not, most questions about permuted and tiled loops are look-ups.
@@ -104,6 +108,8 @@ class Legality:
 
     def inside(self, outer: Outer, loop: Loop) -> Outer:
         """The functions whose values are fixed in an iteration of `loop`."""
+        if loop.run_time_size is not None:
+            return outer
         fixed = outer | {self.function(loop)}
         return frozenset(f for f in fixed if f.argument not in fixed)
 
@@ -200,7 +206,9 @@ class Legality:
                 wrong = pairs.lex_gt_at_multi_union_pw_aff(multi)
                 if not wrong.is_empty():
                     return self._violation(wrong, Reason.VECTOR, loop)
-                return self._lockstep(tree.body, pairs.eq_at_multi_union_pw_aff(multi), loop)
+                fixed = tree.run_time_size is None
+                inside = pairs.eq_at_multi_union_pw_aff(multi) if fixed else pairs
+                return self._lockstep(tree.body, inside, loop)
             case Sequence(children):
                 groups = tuple(statements(child) for child in children)
                 wrong = next(self._out_of_order(pairs, groups), None)

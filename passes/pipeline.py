@@ -105,7 +105,7 @@ def describe_options(cls: type) -> str:
 def _describe_kind(kind: object) -> str:
     arguments = typing.get_args(kind)
     if typing.get_origin(kind) is types.UnionType:
-        return _describe_kind(arguments[0])
+        return "|".join(_describe_kind(a) for a in arguments if a is not types.NoneType)
     if typing.get_origin(kind) is tuple:
         return f"{_describe_kind(arguments[0])},..."
     return {int: "INTEGER", bool: "true|false", str: "NAME"}[typing.cast(type, kind)]
@@ -148,6 +148,8 @@ def _convert(option: Word, words: tuple[Word, ...], kind: object, text: str) -> 
 
 
 def _scalar(word: Word, kind: object, text: str) -> int | bool | str:
+    if kind == int | str:
+        kind = int if re.fullmatch(r"[+-]?\d.*", word.text, re.ASCII) else str
     if kind is str:
         return word.text
     if kind is bool and word.text in ("true", "false"):

@@ -16,7 +16,7 @@ from .legality import Legality, Outer
 from .polyhedral.context import ISL_LOCK, TooComplexError, bounded
 from .polyhedral.dependences import Dependences, compute_dependences
 from .polyhedral.scop import Scop
-from .schedule_tree import Loop, Tree, chain, loops, path, statements
+from .schedule_tree import Loop, Tree, chain, loops, path, run_time_sizes, statements
 from .target import Target
 from .transformation import (
     IllegalTransformation,
@@ -67,6 +67,7 @@ class Schedule(Unchanging):
         try:
             with bounded():
                 resolved = transformation.resolve(self)
+                self._check_run_time_tiles(resolved)
                 scop, tree = resolved.rewrite_program(self)
                 legality = self.legality if scop is self.scop else self._legality_of(scop)
                 violation = legality.first_violation(tree)
@@ -165,6 +166,23 @@ class Schedule(Unchanging):
     def describe_loops(self) -> str:
         """The names of all loops, outermost first."""
         return ", ".join(self.short_name(loop) for loop in loops(self.tree)) or "none"
+
+    @property
+    def run_time_sizes(self) -> tuple[str, ...]:
+        """Names of the tile sizes that calls of the kernel give."""
+        return run_time_sizes(self.tree)
+
+    def _check_run_time_tiles(self, step: Transformation) -> None:
+        """Raises MalformedTransformation where tiles of unknown sizes are in the way of a step."""
+        for loop in self.find_loops(step.loops):
+            around = () if step.works_in_run_time_tiles else self.outer(loop)
+            own = () if step.takes_run_time_tiles else (loop,)
+            for tile in (*around, *own):
+                if tile.run_time_size is not None:
+                    raise MalformedTransformation(
+                        f"the size of the tile loop {tile.name} is given at run time "
+                        f"({tile.run_time_size}); use a constant size"
+                    )
 
     def _legality_of(self, scop: Scop) -> Legality:
         """What is legal in the program that a step has changed; raises MalformedTransformation."""

@@ -16,7 +16,16 @@ from dataclasses import dataclass
 from xdsl.ir import Dialect, Operation, SSAValue
 
 from ..dialects.errors import SourceError
-from ..dialects.schedule import LoopsOp, Option, SequenceOp, StepOp, Value, make_dialect, make_step
+from ..dialects.schedule import (
+    Kind,
+    LoopsOp,
+    Option,
+    SequenceOp,
+    StepOp,
+    Value,
+    make_dialect,
+    make_step,
+)
 from .registry import all_transformations
 from .schedule import Schedule
 from .schedule_tree import Loop, loops, statements
@@ -58,12 +67,12 @@ def _make_step(cls: type[Transformation]) -> type[StepOp]:
     )
 
 
-def _kind(hint: object) -> type | tuple[type]:
+def _kind(hint: object) -> Kind | tuple[Kind]:
     if isinstance(hint, types.UnionType):
         (hint,) = (kind for kind in typing.get_args(hint) if kind is not types.NoneType)
     if typing.get_origin(hint) is tuple:
         return (typing.get_args(hint)[0],)
-    return typing.cast(type, hint)
+    return typing.cast(Kind, hint)
 
 
 @dataclass(frozen=True)

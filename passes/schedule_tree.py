@@ -58,6 +58,8 @@ class Loop:
 
     `name` is unique on every path from the root to a leaf. `within` is set on point loops.
     `parallel`, `vector` (width in elements) and `unroll` (factor; 0 = fully) say how it executes.
+    With `run_time_size`, the name of an integer that calls give, it is a tile loop: it runs once
+    for so many values of the function `f` of its schedule, from a multiple of that integer on.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Loop:
     parallel: bool = False
     vector: int | None = None
     unroll: int | None = None
+    run_time_size: str | None = None
 
     @cached_property
     def statements(self) -> tuple[str, ...]:
@@ -159,6 +162,12 @@ def rebuild(chain: tuple[Loop, ...], body: Tree) -> Tree:
     for loop in reversed(chain):
         body = replace(loop, body=body)
     return body
+
+
+def run_time_sizes(tree: Tree) -> tuple[str, ...]:
+    """Names of the tile sizes that calls give, outermost loop first."""
+    names = (loop.run_time_size for loop in loops(tree))
+    return tuple(dict.fromkeys(name for name in names if name is not None))
 
 
 def without_marks(tree: Tree) -> Tree:

@@ -35,12 +35,22 @@ def tile_names(members: tuple[Loop, ...], taken: set[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def check_sizes(sizes: tuple[int, ...], count: int) -> None:
-    """Raises MalformedTransformation unless there are `count` positive sizes."""
+def check_sizes(sizes: tuple[int | str, ...], count: int, taken: Container[str] = ()) -> None:
+    """Raises MalformedTransformation unless these are `count` positive numbers or free names."""
     if len(sizes) != count:
         raise MalformedTransformation(f"give one size per loop: {count}, not {len(sizes)}")
     for size in sizes:
-        if size < 1:
+        if isinstance(size, str):
+            if not re.fullmatch(r"[A-Za-z]\w*", size, re.ASCII):
+                raise MalformedTransformation(
+                    f"a tile size is a number or a name of letters, digits and _, not {size!r}"
+                )
+            if size in taken:
+                raise MalformedTransformation(
+                    f"the tile size {size} is called as an argument of the function; "
+                    "choose another name"
+                )
+        elif size < 1:
             raise MalformedTransformation(f"a tile size must be at least 1, not {size}")
 
 

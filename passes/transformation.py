@@ -71,6 +71,12 @@ class Transformation(ABC):
     symbol: ClassVar[str] = ""
     """Its letters in the compact notation, `{}` for the number of loops; by default its name."""
 
+    takes_run_time_tiles: ClassVar[bool] = False
+    """Whether its loops may be tile loops whose sizes are given at run time."""
+
+    works_in_run_time_tiles: ClassVar[bool] = True
+    """Whether its loops may be inside of such tile loops."""
+
     loops: tuple[str, ...] = option("the loops, by name")
 
     @abstractmethod

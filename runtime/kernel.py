@@ -54,6 +54,8 @@ class Specialisation:
 class Kernel(Unchanging):
     """A compiled function; called with one Python value for each argument of the function.
 
+    Tile sizes that the schedule leaves open are passed by name: `kernel(A, B, Ti=32, Tj=64)`.
+
     Memrefs take NumPy arrays, CPU tensors of torch, or anything with `__array_interface__`: of the
     right element type (unsigned integers pass as signless ones), rank and shape, contiguous in
     row-major order, and writable when the kernel writes to them. Nothing is ever copied. `index`
@@ -78,6 +80,7 @@ class Kernel(Unchanging):
         self._source = source
         self._count = len(signature.arguments)
         self._call = signature.call
+        self._has_tile_sizes = bool(signature.tile_sizes)
         self._binders = tuple(argument.bind for argument in signature.arguments)
         self._specialisations: dict[tuple[object, ...], Specialisation] = {}
         self._last: Specialisation | None = None
@@ -102,9 +105,11 @@ class Kernel(Unchanging):
     def __repr__(self) -> str:
         return f"<Kernel {self.signature}>"
 
-    def __call__(self, *args: object) -> Value | tuple[Value, ...] | None:
+    def __call__(self, *args: object, **tile_sizes: int) -> Value | tuple[Value, ...] | None:
         """Runs the kernel."""
         specialisation, values = self._bind(args)
+        if tile_sizes or self._has_tile_sizes:
+            values += self.signature.bind_tile_sizes(tile_sizes)
         failures = specialisation.failures
         if failures is None:
             return self._call(specialisation.function, values)
@@ -149,7 +154,12 @@ class Kernel(Unchanging):
         return self.specialisation.assembly
 
     def time(
-        self, *args: object, budget: float = 2.0, cold: bool = False, restore: bool = False
+        self,
+        *args: object,
+        budget: float = 2.0,
+        cold: bool = False,
+        restore: bool = False,
+        **tile_sizes: int,
     ) -> Timing:
         """Measures calls with these arguments, until the median is steady or `budget` seconds end.
 
@@ -159,6 +169,7 @@ class Kernel(Unchanging):
         that of entering compiled code from Python (about half a microsecond) is. Raises as a call.
         """
         specialisation, values = self._bind(args)
+        values += self.signature.bind_tile_sizes(tile_sizes)
         written = [
             (int(values[position]), argument.bytes(specialisation.sizes.shapes[position]))
             for position, argument in enumerate(self.signature.arguments)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from operator import getitem
 from pathlib import Path
@@ -147,7 +148,9 @@ class Function:
         target = target or Target.host()
         options = _options(self.name, threads, fast_math)
         source = self.source(schedule, threads=threads, fast_math=fast_math, target=target)
-        return Kernel(source, self.signature, options, target)
+        chosen = source.schedule
+        sizes = chosen.run_time_sizes if isinstance(chosen, Schedule) else ()
+        return Kernel(source, replace(self.signature, tile_sizes=sizes), options, target)
 
     def build(
         self,

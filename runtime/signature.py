@@ -6,7 +6,8 @@ import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, cast
+from operator import index
+from typing import Any, SupportsIndex, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute
@@ -15,7 +16,10 @@ from ..passes.polyhedral.names import ArgumentNames
 from ..passes.polyhedral.scop import AccessKind, Scop
 from .arguments import Argument, ArrayArgument, FloatArgument, IntegerArgument, Key, Place
 from .elements import ELEMENTS, Element
-from .errors import UnsupportedSignature
+from .errors import ArgumentTypeError, ArgumentValueError, UnsupportedSignature
+
+LARGEST_TILE = 2**62
+"""The first value of a tile and its size can still be added."""
 
 Value = int | float | bool
 CValue = int | float
@@ -69,11 +73,15 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Signature:
-    """The arguments, in order, and the element types of the results."""
+    """The arguments, in order, and the element types of the results.
+
+    Behind the arguments, code takes `tile_sizes`, which calls give by name.
+    """
 
     kernel: str
     arguments: tuple[Argument, ...]
     results: tuple[Element, ...]
+    tile_sizes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, scop: Scop) -> Signature:
@@ -92,7 +100,8 @@ class Signature:
 
     def __str__(self) -> str:
         results = ", ".join(result.name for result in self.results)
-        arguments = ", ".join(str(argument) for argument in self.arguments)
+        sizes = (f"{name}=..." for name in self.tile_sizes)
+        arguments = ", ".join((*(str(argument) for argument in self.arguments), *sizes))
         return f"{self.kernel}({arguments})" + (f" -> {results}" if results else "")
 
     def sizes_of(self, values: Sequence[object]) -> Sizes:
@@ -163,12 +172,41 @@ class Signature:
         assert isinstance(argument, ArrayArgument)
         return argument.bytes(sizes.shapes[position])
 
+    def bind_tile_sizes(self, sizes: Mapping[str, object]) -> list[int]:
+        """The values of `tile_sizes`; raises ArgumentTypeError, ArgumentValueError."""
+        for name in sizes:
+            if name not in self.tile_sizes:
+                known = ", ".join(self.tile_sizes) or "none: its schedule has constant sizes"
+                raise ArgumentTypeError(
+                    f"{self.kernel}: there is no tile size '{name}'; there are {known}"
+                )
+        values: list[int] = []
+        for name in self.tile_sizes:
+            if name not in sizes:
+                raise ArgumentTypeError(
+                    f"{self.kernel}: the tile size '{name}' is missing; pass {name}=..."
+                )
+            value = sizes[name]
+            if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+                raise ArgumentTypeError(
+                    f"{self.kernel}: the tile size '{name}' is an integer, got {value!r}"
+                )
+            size = index(value)
+            if not 1 <= size <= LARGEST_TILE:
+                raise ArgumentValueError(
+                    f"{self.kernel}: the tile size '{name}' must be at least 1 and at most 2^62, "
+                    f"got {size}"
+                )
+            values.append(size)
+        return values
+
     def foreign_function(self, address: int) -> ForeignFunction:
         """The machine code at `address` as a Python callable that releases the GIL."""
         parameters: list[Any] = [
             ctypes.c_void_p if isinstance(argument, ArrayArgument) else argument.element.ctype
             for argument in self.arguments
         ]
+        parameters += [ctypes.c_int64] * len(self.tile_sizes)
         if len(self.results) > 1:
             parameters += [ctypes.c_void_p] * len(self.results)
         result = self.results[0].ctype if len(self.results) == 1 else None

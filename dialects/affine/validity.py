@@ -1,9 +1,10 @@
 """Which values affine operations may use as dimensions and symbols (MLIR's rules).
 
 A symbol is an integer that is fixed while an affine scope (a function) runs through its loops; a
-dimension may also be an affine function of induction variables. Two rules are wider than
+dimension may also be an affine function of induction variables. Three rules are wider than
 MLIR's: a symbol may be computed from integers of any type, and a dimension may be piecewise affine
-(a minimum, a maximum, or a choice by a comparison of dimensions).
+(a minimum, a maximum, or a choice by a comparison of dimensions), or a dimension times a symbol
+or divided by one, rounded down, as the number of a tile of any size and its first value are.
 """
 
 from __future__ import annotations
@@ -85,6 +86,9 @@ def _is_valid(value: SSAValue, *, dims: bool) -> bool:
             )
             if not affine_function and not operation.has_trait(Pure):
                 return False
+            if isinstance(operation, arith.FloorDivSIOp | arith.MuliOp):
+                pending += [(operation.lhs, dims), (operation.rhs, False)]
+                continue
             dims = dims and affine_function
             pending += [(operand, dims) for operand in operation.operands]
     return True

@@ -26,6 +26,7 @@ class Distribute(Transformation):
 
     name: ClassVar[str] = "distribute"
     symbol: ClassVar[str] = "D"
+    takes_run_time_tiles: ClassVar[bool] = True
 
     after: tuple[str, ...] = option("statements behind which to cut, by default all", default=())
 

@@ -39,6 +39,7 @@ class Expand(Transformation):
 
     name: ClassVar[str] = "expand"
     symbol: ClassVar[str] = "E"
+    works_in_run_time_tiles: ClassVar[bool] = False
 
     array: str = option("a local array, by name")
 

@@ -24,6 +24,7 @@ class Interchange(Transformation):
 
     name: ClassVar[str] = "interchange"
     symbol: ClassVar[str] = "I"
+    takes_run_time_tiles: ClassVar[bool] = True
 
     @classmethod
     def from_symbol(cls, schedule: Schedule, loops: tuple[Loop, ...]) -> tuple[Loop, ...]:

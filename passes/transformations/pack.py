@@ -57,6 +57,7 @@ class Pack(Transformation):
 
     name: ClassVar[str] = "pack"
     symbol: ClassVar[str] = "B"
+    works_in_run_time_tiles: ClassVar[bool] = False
 
     array: str = option("the array, by name")
     order: tuple[int, ...] = option("subscripts of the array, counted from 0", default=())

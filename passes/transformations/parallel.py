@@ -24,6 +24,7 @@ class Parallel(Transformation):
 
     name: ClassVar[str] = "parallel"
     symbol: ClassVar[str] = "P"
+    takes_run_time_tiles: ClassVar[bool] = True
 
     def rewrite(self, schedule: Schedule) -> Tree:
         return mark(schedule, self.loops, _mark)

@@ -54,6 +54,7 @@ class Rfactor(Transformation):
 
     name: ClassVar[str] = "rfactor"
     symbol: ClassVar[str] = "RF"
+    works_in_run_time_tiles: ClassVar[bool] = False
 
     def rewrite(self, schedule: Schedule) -> Tree:
         return self.rewrite_program(schedule)[1]

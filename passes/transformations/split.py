@@ -127,7 +127,8 @@ class _Known:
     @classmethod
     def around(cls, schedule: Schedule, loop: Loop) -> _Known:
         sizes = tuple(parameter.name for parameter in schedule.scop.parameters)
-        outer = {other.name: other for other in schedule.outer(loop)}
+        around = (other for other in schedule.outer(loop) if other.run_time_size is None)
+        outer = {other.name: other for other in around}
         return cls(sizes, {name: other for name, other in outer.items() if name not in sizes})
 
     def aff(self, terms: Mapping[str, int], statement: str, space: isl.Space) -> isl.Aff:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from ..polyhedral.names import ArgumentNames
 from ..schedule import Schedule
-from ..schedule_tree import Tree, rebuild, replace_node
+from ..schedule_tree import Loop, Tree, rebuild, replace_node
 from ..tiling import check_names, check_sizes, strip_mine, tile_names
 from ..transformation import MalformedTransformation, Transformation, option
 
@@ -23,12 +24,18 @@ class Tile(Transformation):
             S                       for i in [32 * it, 32 * it + 32):
                                       for j in [16 * jt, 16 * jt + 16):
                                         S
+
+    A size may be a name: then it is an argument of the kernel, given with each call, and one
+    compilation serves all sizes. `tile{loops=i,j sizes=Ti,Tj}` is legal if it is for every size.
     """
 
     name: ClassVar[str] = "tile"
     symbol: ClassVar[str] = "T{}"
 
-    sizes: tuple[int, ...] = option("one size per loop, in values of the loop", keyword="by")
+    sizes: tuple[int | str, ...] = option(
+        "one size per loop, in values of the loop: a number, or a name for a size at run time",
+        keyword="by",
+    )
     names: tuple[str, ...] = option("names of the tile loops", default=())
 
     def resolve(self, schedule: Schedule) -> Tile:
@@ -38,7 +45,7 @@ class Tile(Transformation):
         if any(a is not b for a, b in zip(named, members, strict=True)):
             order = ",".join(schedule.short_name(loop) for loop in members)
             raise MalformedTransformation(f"name the loops outermost first: {order}")
-        check_sizes(step.sizes, len(members))
+        check_sizes(step.sizes, len(members), _names_of_arguments(schedule))
         taken = schedule.taken_names(members[0])
         if step.names:
             check_names(step.names, len(members), taken)
@@ -52,6 +59,19 @@ class Tile(Transformation):
     def rewrite(self, schedule: Schedule) -> Tree:
         members = schedule.chain(self.loops)
         names = self.new_loops(schedule)
-        parts = [strip_mine(*part) for part in zip(members, names, self.sizes, strict=True)]
+        parts = [_split(*part) for part in zip(members, names, self.sizes, strict=True)]
         band = (*(tile for tile, _ in parts), *(point for _, point in parts))
         return replace_node(schedule.tree, members[0], rebuild(band, members[-1].body))
+
+
+def _split(loop: Loop, name: str, size: int | str) -> tuple[Loop, Loop]:
+    """The tile loop, called `name`, and the point loop of a loop."""
+    if isinstance(size, int):
+        return strip_mine(loop, name, size)
+    return Loop(name, loop.schedule, loop.body, run_time_size=size), replace(loop, within=None)
+
+
+def _names_of_arguments(schedule: Schedule) -> set[str]:
+    """What sizes at run time, which are arguments as well, must not be called."""
+    scop = schedule.program
+    return {*ArgumentNames.of(scop.func).arguments, *(p.name for p in scop.parameters)}

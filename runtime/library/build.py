@@ -58,6 +58,13 @@ def build(
 
     Raises BuildError, SourceError, BoundsError, OSError.
     """
+    for source in sources:
+        schedule = source.schedule
+        if isinstance(schedule, Schedule) and schedule.run_time_sizes:
+            raise BuildError(
+                f"{source.scop.name}: a library has no arguments for the tile sizes "
+                f"{', '.join(schedule.run_time_sizes)}; give them as numbers"
+            )
     file = _file(Path(path))
     _check_sizes(sources, sizes)
     interfaces = [

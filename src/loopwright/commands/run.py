@@ -14,6 +14,7 @@ examples:
   loopwright run polybench/gemm --size LARGE -p 'parallel{loops=i}'
   loopwright run polybench/gemm --size LARGE -p 'I(L1,L2)P(L0)V(L2,8)'
   loopwright run gemm.mlir --set ni=99 --set nj=99 --set nk=99 --schedule-file tiled.mlir
+  loopwright run polybench/gemm -p 'tile{loops=i sizes=Ti}' --tile Ti=32
   loopwright run blur.mlir --input img=photo.npy --output out=blurred.npy
 """
 
@@ -63,6 +64,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run_arguments(parser)
     add_schedule_arguments(parser)
     parser.add_argument(
+        "--tile",
+        metavar="NAME=SIZE",
+        action="append",
+        default=[],
+        help="a tile size that the schedule leaves open",
+    )
+    parser.add_argument(
         "-o",
         "--output",
         metavar="DIR or NAME=FILE",
@@ -104,12 +112,13 @@ def run(arguments: argparse.Namespace) -> int:
         kernel.specialise(*values)
     if arguments.timing:
         print(f"{stages}\n")
+    tiles = _tile_sizes(arguments.tile, kernel)
     kernels = {"unscheduled": kernel}
     if kernel.schedule is not None:
         plain = function.compile(None, threads=arguments.threads, fast_math=arguments.fast_math)
         title = schedule if isinstance(schedule, str) else "scheduled"
         kernels = {"unscheduled": plain, title: kernel}
-    results = _run_once(kernel, values)
+    results = _run_once(kernel, values, tiles)
     agreements: list[Agreement] = []
     if kernel.schedule is not None or arguments.fast_math:
         expected = _run_once(function.compile(None, threads=arguments.threads), values)
@@ -120,7 +129,13 @@ def run(arguments: argparse.Namespace) -> int:
     _save(results, destinations)
     if all(agreement.agrees for agreement in agreements):
         timings = {
-            name: each.time(*values, budget=arguments.seconds, cold=arguments.cold, restore=True)
+            name: each.time(
+                *values,
+                budget=arguments.seconds,
+                cold=arguments.cold,
+                restore=True,
+                **(tiles if each is kernel else {}),
+            )
             for name, each in kernels.items()
         }
         sizes = sizes_of(entry, values) if entry else {}
@@ -172,12 +187,26 @@ def _destinations(function: Function, outputs: Sequence[str]) -> dict[str, Path]
     return destinations
 
 
-def _run_once(kernel: Kernel, values: Sequence[object]) -> dict[str, Array]:
+def _tile_sizes(texts: Sequence[str], kernel: Kernel) -> dict[str, int]:
+    """The tile sizes of `--tile`; raises UsageError, ArgumentTypeError, ArgumentValueError."""
+    sizes: dict[str, int] = {}
+    for name, text in pairs("--tile", texts).items():
+        try:
+            sizes[name] = int(text)
+        except ValueError:
+            raise UsageError(f"--tile expects an integer for {name}, got '{text}'") from None
+    kernel.signature.bind_tile_sizes(sizes)
+    return sizes
+
+
+def _run_once(
+    kernel: Kernel, values: Sequence[object], tiles: Mapping[str, int] | None = None
+) -> dict[str, Array]:
     """What the kernel computes from copies of the values: arrays by name, and its results."""
     copies = [
         cast(Array, value).copy() if isinstance(value, np.ndarray) else value for value in values
     ]
-    returned = kernel(*copies)
+    returned = kernel(*copies, **(tiles or {}))
     results = {
         argument.place.name: np.asarray(copies[argument.place.position])
         for argument in kernel.signature.arguments

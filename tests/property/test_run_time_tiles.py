@@ -1,0 +1,125 @@
+"""Tiles whose sizes are given with each call, against the program as written and constant tiles."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from support.choice import Chooser, DrawnChooser, SeededChooser, choose
+from support.differential import assert_same, describe, function_of, interpreted
+from support.random_programs import programs, seeded_program, seeded_sizes, sizes_of
+from support.random_schedules import random_schedule
+
+from loopwright.dialects.errors import SourceError
+from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedule_tree import chain, loops
+from loopwright.passes.transformation import TransformationError
+from loopwright.passes.transformations.tile import Tile
+
+SIZES = (1, 2, 3, 4, 5, 7, 8, 16, 100, 2**62)
+
+
+def tiled(chooser: Chooser, schedule: Schedule, marker: str) -> Schedule:
+    """The schedule with a chain of loops in tiles of run-time sizes, where one can be."""
+    for _ in range(4):
+        existing = [loop for loop in loops(schedule.tree) if loop.run_time_size is None]
+        if not existing:
+            break
+        members = chain(choose(chooser, existing))
+        members = members[: chooser.integer(1, min(3, len(members)))]
+        names = tuple(schedule.short_name(loop) for loop in members)
+        sizes = tuple(f"{marker}{chooser.integer(0, k)}" for k in range(len(names)))
+        try:
+            return schedule.apply(Tile(names, sizes))
+        except TransformationError:
+            continue
+    return schedule
+
+
+def random_tiled(chooser: Chooser, original: Schedule) -> Schedule:
+    """Some steps, tiles, some steps, perhaps other tiles."""
+    schedule = random_schedule(chooser, original, chooser.integer(0, 4))
+    schedule = tiled(chooser, schedule, "T")
+    schedule = random_schedule(chooser, schedule, chooser.integer(0, 4))
+    if chooser.integer(0, 2) == 0:
+        schedule = tiled(chooser, schedule, "U")
+    return schedule
+
+
+@given(st.data())
+def test_all_sizes_give_the_results_of_the_program(data: st.DataObject) -> None:
+    run(data)
+
+
+@pytest.mark.campaign
+@given(st.data())
+@settings(max_examples=3000, derandomize=False)
+def test_all_sizes_campaign(data: st.DataObject) -> None:
+    run(data)
+
+
+def run(data: st.DataObject) -> None:
+    """Draws a program, a schedule, and several sizes and tile sizes."""
+    program = data.draw(programs(calls=True))
+    function = function_of(program)
+    schedule = random_tiled(DrawnChooser(data.draw), function.schedule())
+    assume(schedule.run_time_sizes)
+    kernel = function.compile(schedule, threads=2)
+    for _ in range(2):
+        sizes = data.draw(sizes_of(program))
+        expected, exact = interpreted(program, sizes)
+        assume(exact)
+        for _ in range(3):
+            tiles = {name: data.draw(st.sampled_from(SIZES)) for name in schedule.run_time_sizes}
+            arguments = program.make_arguments(sizes)
+            note = f"{describe(program, sizes, schedule, 2)}\n{tiles}"
+            try:
+                results = kernel(*arguments, **tiles)
+            except SourceError as error:
+                assume("isl leaves out instances" not in error.message)
+                error.add_note(note)
+                raise
+            listed = results if isinstance(results, tuple) else (results,)
+            found = [*arguments, *(each for each in listed if each is not None)]
+            assert_same(expected, found, note)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_larger_programs(seed: int) -> None:
+    program = seeded_program(seed, calls=True)
+    function = function_of(program)
+    source = random.Random(seed)
+    schedule = random_tiled(SeededChooser(source), function.schedule())
+    kernel = function.compile(schedule, threads=2)
+    sizes = seeded_sizes(program, source)
+    expected, exact = interpreted(program, sizes)
+    assert exact, "choose another seed"
+    for _ in range(4):
+        tiles = {name: source.choice(SIZES) for name in schedule.run_time_sizes}
+        arguments = program.make_arguments(sizes)
+        results = kernel(*arguments, **tiles)
+        listed = results if isinstance(results, tuple) else (results,)
+        found = [*arguments, *(each for each in listed if each is not None)]
+        assert_same(expected, found, f"{describe(program, sizes, schedule, 2)}\n{tiles}")
+
+
+@given(st.data())
+def test_legal_exactly_when_every_size_is(data: st.DataObject) -> None:
+    """Large tiles and tiles of one value are what can go wrong."""
+    program = data.draw(programs())
+    chooser = DrawnChooser(data.draw)
+    schedule = random_schedule(chooser, function_of(program).schedule(), chooser.integer(0, 2))
+    existing = list(loops(schedule.tree))
+    assume(existing)
+    members = chain(choose(chooser, existing))
+    members = members[: chooser.integer(1, min(3, len(members)))]
+    names = tuple(schedule.short_name(loop) for loop in members)
+    verdict = schedule.legal(Tile(names, tuple(f"T{k}" for k in range(len(names)))))
+    constants = [
+        schedule.legal(Tile(names, sizes))
+        for sizes in itertools.product((1, 2, 10**6), repeat=len(names))
+    ]
+    assert verdict == all(constants), f"{program.text}{schedule}\n{names}: {constants}"
