@@ -5,7 +5,7 @@ section 3.1), each benchmark compiled once with sizes given at run time and its 
 in vectors, on one thread. Results go to `datasets/tiles/NAME.parquet`: `Ti`, `Tj`, `Tk`, `seconds`,
 and `is_bound` where a run was ended because it was `CUTOFF` times slower than the best one so far.
 
-A configuration runs once; one close to the best so far is repeated, and the shortest run counts.
+A configuration runs once; those close to the best run again, in rounds; the shortest run counts.
 Sizes that cover a loop altogether are one configuration. The order is random, so that whatever
 drifts is no pattern. It can be interrupted at any time and goes on where it was. Times are those of
 the thread's own processor time. For numbers worth keeping, nothing else may run on the processor:
@@ -25,12 +25,12 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -51,10 +51,10 @@ NAMES = ("Ti", "Tj", "Tk")
 CUTOFF = 3.0
 """A run that takes so many times the best one's seconds is ended."""
 
-CLOSE = 1.15
+CLOSE = 1.25
 """A configuration that takes at most so many times the best one's seconds is repeated."""
 
-RUNS = 2
+RUNS = 6
 
 # The version of PolyBench that the paper used has a matrix of sums.
 DOITGEN = """
@@ -206,7 +206,6 @@ class Runner:
     values: Sequence[object]
     process: Any = None
     connection: Connection | None = None
-    busy: float = field(default=0.0)
 
     def run(self, sizes: Sizes, cutoff: float) -> tuple[float, bool]:
         """Seconds of processor time of one run; at least `cutoff` (and True) where it was ended."""
@@ -310,51 +309,60 @@ def measure(name: str, folder: Path) -> None:
     kernel.specialise(*values)
     check(benchmark, function, kernel)
     progress = folder / f"{name}.jsonl"
-    known = dict(_read(progress))
-    best = min((seconds for seconds, _ in known.values()), default=float("inf"))
+    runs = _read(progress)
     order = sorted({canonical(benchmark, sizes) for sizes in space()})
     random.Random(0).shuffle(order)
     runner = Runner(kernel, values)
-    begun = time.perf_counter()
     try:
         with progress.open("a", encoding="utf-8") as file:
-            for number, sizes in enumerate(order):
-                if sizes in known:
-                    continue
-                limit = CUTOFF * best if best < float("inf") else 60.0
-                seconds, is_bound = runner.run(sizes, limit)
-                for _ in range(RUNS - 1):
-                    if is_bound or seconds > CLOSE * best:
-                        break
-                    again, was_ended = runner.run(sizes, limit)
-                    seconds = seconds if was_ended else min(seconds, again)
-                best = min(best, seconds)
-                known[sizes] = seconds, is_bound
-                file.write(f"{json.dumps([*sizes, seconds, is_bound])}\n")
-                if number % 100 == 0:
-                    file.flush()
-                    print(
-                        f"{name}: {len(known)} of {len(order)}, best {best * 1e3:.2f} ms, "
-                        f"{time.perf_counter() - begun:.0f} s",
-                        flush=True,
-                    )
+            for count in range(1, RUNS + 1):
+                _measure_round(f"{name}, round {count}", order, count, runs, runner, file)
     finally:
         runner.stop()
-    _write(benchmark, known, path)
+    _write(benchmark, runs, path)
     progress.unlink()
 
 
-def _read(path: Path) -> Iterator[tuple[Sizes, tuple[float, bool]]]:
+Runs = dict[Sizes, list[tuple[float, bool]]]
+"""Seconds of each run of a configuration, and whether it was ended then."""
+
+
+def _measure_round(
+    title: str, order: Sequence[Sizes], count: int, runs: Runs, runner: Runner, file: TextIO
+) -> None:
+    """Runs each configuration that is close to the best for the `count`-th time."""
+    begun = time.perf_counter()
+    best = min((min(each)[0] for each in runs.values()), default=float("inf"))
+    for number, sizes in enumerate(order):
+        done = runs.get(sizes, [])
+        if len(done) >= count or (done and min(done)[0] > CLOSE * best):
+            continue
+        run = runner.run(sizes, CUTOFF * best if best < float("inf") else 60.0)
+        runs[sizes] = [*done, run]
+        best = min(best, run[0])
+        file.write(f"{json.dumps([*sizes, *run])}\n")
+        if number % 100 == 0:
+            file.flush()
+            seconds = time.perf_counter() - begun
+            print(
+                f"{title}: {number} of {len(order)}, best {best * 1e3:.2f} ms, {seconds:.0f} s",
+                flush=True,
+            )
+
+
+def _read(path: Path) -> Runs:
+    runs: Runs = {}
     if path.exists():
         for line in path.read_text(encoding="utf-8").splitlines():
             with contextlib.suppress(ValueError):  # the last line may be cut off
                 i, j, k, seconds, is_bound = json.loads(line)
-                yield (i, j, k), (seconds, is_bound)
+                runs.setdefault((i, j, k), []).append((seconds, is_bound))
+    return runs
 
 
-def _write(benchmark: Benchmark, known: Mapping[Sizes, tuple[float, bool]], path: Path) -> None:
+def _write(benchmark: Benchmark, runs: Runs, path: Path) -> None:
     all_sizes = space()
-    found = [known[canonical(benchmark, sizes)] for sizes in all_sizes]
+    found = [min(runs[canonical(benchmark, sizes)]) for sizes in all_sizes]
     columns: dict[str, Any] = {
         name: pa.array([sizes[k] for sizes in all_sizes], pa.int16())
         for k, name in enumerate(NAMES)
