@@ -29,6 +29,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from multiprocessing.connection import Connection
+from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -186,7 +187,7 @@ BENCHMARKS = {
 
 def space() -> list[Sizes]:
     """All combinations of tile sizes."""
-    return list(product(SIZES, repeat=3))
+    return [(i, j, k) for i, j, k in product(SIZES, repeat=3)]
 
 
 def canonical(benchmark: Benchmark, sizes: Sizes) -> Sizes:
@@ -204,19 +205,19 @@ class Runner:
 
     kernel: Kernel
     values: Sequence[object]
-    process: Any = None
+    process: ForkProcess | None = None
     connection: Connection | None = None
 
     def run(self, sizes: Sizes, cutoff: float) -> tuple[float, bool]:
         """Seconds of processor time of one run; at least `cutoff` (and True) where it was ended."""
         if self.process is None:
             self._start()
-        assert self.connection is not None
-        begun = _processor_time(self.process.pid)
+        assert self.connection is not None and self.process is not None
+        begun = _processor_time(self.process)
         self.connection.send(sizes)
         limit = cutoff + RESTORING
         while not self.connection.poll(limit):
-            left = cutoff + RESTORING - (_processor_time(self.process.pid) - begun)
+            left = cutoff + RESTORING - (_processor_time(self.process) - begun)
             if left <= 0:
                 self.stop()
                 return cutoff, True
@@ -226,7 +227,7 @@ class Runner:
     def stop(self) -> None:
         """Ends the process."""
         if self.process is not None:
-            os.kill(self.process.pid, signal.SIGKILL)
+            self.process.kill()
             self.process.join()
             self.process = None
 
@@ -243,22 +244,23 @@ RESTORING = 0.01
 """Seconds that copying the arrays may take."""
 
 
-def _processor_time(process: int) -> float:
-    return int(Path(f"/proc/{process}/schedstat").read_text().split()[0]) * 1e-9
+def _processor_time(process: ForkProcess) -> float:
+    text = Path(f"/proc/{process.pid}/schedstat").read_text(encoding="utf-8")
+    return int(text.split()[0]) * 1e-9
 
 
-def _serve(kernel: Kernel, values: Sequence[object], connection: Connection) -> None:
+def _serve(kernel: Kernel, values: Sequence[Any], connection: Connection) -> None:
     if os.sched_getscheduler(0) == os.SCHED_FIFO:
         # Whoever waits for the end of the time must be able to run.
         lower = os.sched_getparam(0).sched_priority - 1
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(lower))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    arrays = [value for value in values if isinstance(value, np.ndarray)]
+    arrays: list[Any] = [value for value in values if hasattr(value, "dtype")]
     arena = Arena(sum(array_bytes(array.shape, array.dtype) for array in arrays))
-    own: list[object] = []
+    own: list[Any] = []
     copies: list[tuple[Any, Any]] = []
     for value in values:
-        if isinstance(value, np.ndarray):
+        if hasattr(value, "dtype"):
             copies.append((arena.array(value.shape, value.dtype), value))
             own.append(copies[-1][0])
         else:
@@ -385,7 +387,7 @@ def _processor() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("benchmarks", nargs="*", choices=[*BENCHMARKS, []], metavar="NAME")
     parser.add_argument("--folder", type=Path, default=FOLDER)
     options = parser.parse_args()

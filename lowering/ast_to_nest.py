@@ -194,7 +194,7 @@ def _on_parameters(constraint: isl.Constraint, parameters: Environment) -> Index
         factor = constraint.get_coefficient_val(isl.dim_type.param, position).to_python()
         if factor:
             name = constraint.get_dim_name(isl.dim_type.param, position)
-            result = result + parameters[name] * factor
+            result = result + parameters[str(name)] * factor
     return result
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -133,6 +133,32 @@ class RunningEvaluator:
             return answers
         except StartError as error:
             raise EvaluationError(str(error)) from error
+
+    def time_tiles(
+        self, schedule: Schedule, tile_sizes: Mapping[str, int], best: float = inf
+    ) -> float:
+        """Seconds with these sizes of tiles that the schedule leaves open; infinite if it fails.
+
+        `best` are those of the best sizes so far. Raises EvaluationError.
+        """
+        if self._opening.ident is None:
+            self._opening.start()
+        self._opening.join()
+        if self._problem is not None:
+            raise self._problem
+        text = str(schedule)
+        self._compile([text])
+        if text in self.failures:
+            return inf
+        if self._runner.starts != self._starts:
+            self._reopen()
+        limit = max(LEAST_LIMIT, HANG * min(best, self.baseline_seconds))
+        trial = Trial(self._codes[text], False, CUTOFF * best, BUDGET, tile_sizes)
+        try:
+            outcome = self._ask(trial, limit)
+        except Lost:
+            return inf
+        return inf if outcome.message else outcome.seconds
 
     def _is_in_time(self, text: str, end: float) -> bool:
         """Whether a candidate is known, or compiled and probably run to its end in time."""

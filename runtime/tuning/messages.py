@@ -74,13 +74,14 @@ class Trial:
     """Code to run. Its results are those expected from now on, or must agree with those.
 
     A first run that takes longer than `cutoff` seconds is the only one; others are repeated for
-    `budget` seconds.
+    `budget` seconds. `tile_sizes` are those that the schedule leaves open.
     """
 
     code: ObjectCode
     is_reference: bool
     cutoff: float
     budget: float
+    tile_sizes: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True)

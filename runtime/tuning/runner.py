@@ -6,6 +6,7 @@ import ctypes
 import time
 from collections.abc import Iterator, Mapping
 from ctypes import c_int64
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
@@ -97,7 +98,9 @@ class Runner:
         linked: Mapping[str, int] = imports() if trial.code.is_parallel else {}
         loaded = jit.load_object(trial.code.code, trial.code.exports, linked)
         address = loaded[trial.code.exports[0]]
-        function = self._signature.foreign_function(address)
+        signature = replace(self._signature, tile_sizes=tuple(trial.tile_sizes))
+        function = signature.foreign_function(address)
+        values = [*self._values, *signature.bind_tile_sizes(trial.tile_sizes)]
         failures = (
             c_int64.from_address(loaded[FAILED_ALLOCATIONS])
             if len(trial.code.exports) > 1
@@ -107,7 +110,7 @@ class Runner:
         def call(is_first: bool = False) -> tuple[float, object]:
             self._restore(whole=is_first)
             start = time.perf_counter()
-            returned = self._signature.call(function, self._values)
+            returned = signature.call(function, values)
             return time.perf_counter() - start, returned
 
         with pinned(self._threads if trial.code.is_parallel else 1):
@@ -120,7 +123,7 @@ class Runner:
             runs = [first]
             while not _is_enough(runs, trial):
                 runs.append(call()[0])
-            if min(runs) < SHORT:
+            if min(runs) < SHORT and not trial.tile_sizes:
                 runs += self._runs_in_a_row(address, min(runs), trial.budget)
         return Outcome(min(runs))
 

@@ -8,6 +8,10 @@ with the best schedule so far.
 
 With --registers, an agent learns how many iterations of the innermost loops to keep in registers
 together; it runs a tenth of the possibilities, or as many as the budget allows.
+With --tiles, only tile sizes are tuned: the program is compiled once, with sizes that are given at
+run time, in a tiling of its deepest nest or the one of -p, whose sizes have names. A share of all
+combinations is run, chosen by a Gaussian process (or the network of the literature, or at random).
+Interrupted, it goes on where it was when it is started again.
 
 examples:
   loopwright tune polybench/gemm --size LARGE --budget 20s -o gemm-schedule.mlir
@@ -16,6 +20,8 @@ examples:
   loopwright tune gemm/gemm --size 128x2048x4096 --rank --budget 30s --threads 1
   loopwright tune gemm/gemm --size SMALL --threads 1 --registers
   loopwright tune gemm/gemm --size 84x1024x4096 --rank --registers --threads 1
+  loopwright tune polybench/gemm --tiles --threads 1
+  loopwright tune lu.mlir --set n=600 --tiles -p 'affine-schedule,tile{loops=k,i,j sizes=Tk,Ti,Tj}'
 """
 
 from __future__ import annotations
@@ -27,6 +33,8 @@ from pathlib import Path
 
 from ..costmodel.find import DEFAULT_MODEL, DEFAULT_RANKER, INTERCHANGE_MODEL
 from ..costmodel.searches import NAMES
+from ..costmodel.tile_sizes.search import BUCKET
+from ..costmodel.tile_sizes.search import SEARCHES as TILE_SEARCHES
 from ..passes.schedule_ops import to_sequence
 from ..passes.search.result import Progress, Result
 from ..passes.search.searches import RUNNING
@@ -34,6 +42,8 @@ from ..passes.search.space.stages import SPACES
 from ..runtime.inputs import Settings, load_array, make_arguments
 from ..runtime.program import Function
 from ..runtime.threads import MOST_THREADS
+from ..runtime.timing import format_seconds
+from ..runtime.tuning.tiles import TileOptions, TileProgress, TileResult, tune_tiles
 from ..runtime.tuning.tune import TuningOptions, tune
 from . import UsageError
 from .common import add_program_arguments, add_run_arguments, format_table, one_function, pairs
@@ -96,6 +106,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--forget", action="store_true", help="do not keep the schedule for schedule='auto'"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the schedule to a file")
+    tiles = parser.add_argument_group("tile sizes")
+    tiles.add_argument("--tiles", action="store_true", help="tune tile sizes alone")
+    tiles.add_argument(
+        "-p", "--pipeline", metavar="PASSES", help="a schedule whose tile sizes have names"
+    )
+    tiles.add_argument(
+        "--sample",
+        type=float,
+        default=1.0,
+        metavar="PERCENT",
+        help=f"share of all combinations to run, besides {BUCKET} more (default: 1)",
+    )
+    tiles.add_argument(
+        "--tile-search",
+        choices=tuple(TILE_SEARCHES),
+        default="guided",
+        help="how to choose what to run (default: guided)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -103,6 +131,8 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     budget = None if arguments.budget is None else parse_time(arguments.budget)
     function = one_function(arguments)
+    if arguments.tiles:
+        return _run_tiles(arguments, function, budget)
     options = TuningOptions(
         budget,
         arguments.threads,
@@ -127,12 +157,36 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _run_tiles(arguments: argparse.Namespace, function: Function, budget: float | None) -> int:
+    options = TileOptions(
+        arguments.pipeline,
+        arguments.sample / 100,
+        arguments.tile_search,
+        budget,
+        arguments.threads,
+        arguments.fast_math,
+        arguments.seed,
+        not arguments.forget,
+        _show_tiles if sys.stderr.isatty() else lambda _: None,
+    )
+    result = tune_tiles(function, _values(arguments, function), options)
+    print(_describe_tiles(result))
+    if arguments.output is not None:
+        text = f"{to_sequence(result.schedule)}\n"
+        Path(arguments.output).write_text(text, encoding="utf-8")
+    return 0
+
+
 def _check(arguments: argparse.Namespace) -> None:
     name = _search_name(arguments)
     if arguments.search not in (None, name):
         raise UsageError(
             f"--rank and --registers are searches: leave out --search {arguments.search}"
         )
+    if arguments.pipeline is not None and not arguments.tiles:
+        raise UsageError("-p gives the tiling for --tiles; add that")
+    if not 0 < arguments.sample <= 100:
+        raise UsageError(f"--sample must be above 0 and at most 100, got {arguments.sample:g}")
     if arguments.budget is None and arguments.search in RUNNING:
         raise UsageError(f"--search {arguments.search} runs candidates: say how long with --budget")
     if arguments.threads is not None and not 1 <= arguments.threads <= MOST_THREADS:
@@ -178,6 +232,37 @@ def _show(progress: Progress) -> None:
     )
 
 
+def _show_tiles(progress: TileProgress) -> None:
+    print(
+        f"\r{progress.seconds:6.1f} s  {progress.measured} of {progress.planned} runs, "
+        f"best {format_seconds(progress.best)} ",
+        end="",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+def _describe_tiles(result: TileResult) -> str:
+    sizes = ", ".join(f"{name}={size}" for name, size in result.sizes.items())
+    lines = [
+        f"tiling: {result.tiling}",
+        f"best sizes: {sizes}: {format_seconds(result.seconds)}",
+        f"{result.measured} of {result.combinations} combinations measured in "
+        f"{result.elapsed:.1f} s{_ENDS[result.ended]}",
+    ]
+    if result.speedup is not None and result.default is not None:
+        lines.append(
+            f"as constants: {result.speedup:.2f}x over the program as written; "
+            f"the default schedule: {result.default:.2f}x"
+        )
+    if result.ended != "done":
+        lines.append("started again, it goes on from here")
+    return "\n".join([*lines, str(result.schedule)])
+
+
+_ENDS = {"done": "", "time": ", the budget is spent", "interrupted": ", interrupted"}
+
+
 def _describe(result: Result) -> str:
     rows = [["step", "predicted", "measured"]]
     for step in result.path:
@@ -186,12 +271,10 @@ def _describe(result: Result) -> str:
     compared = ""
     if result.default and result.measured:
         compared = f", {result.measured / result.default:.2f}x over the default schedule"
-    end = {"done": "", "time": ", the budget is spent", "interrupted": ", interrupted"}[
-        result.ended
-    ]
     return (
         f"{format_table(rows, numbers=True)}\n\n"
         f"{result.candidates} schedules, {result.predictions} predictions, "
-        f"{result.measurements} measurements in {result.seconds:.1f} s{end}{compared}\n"
+        f"{result.measurements} measurements in {result.seconds:.1f} s"
+        f"{_ENDS[result.ended]}{compared}\n"
         f"{str(result.best) or 'as written'}"
     )

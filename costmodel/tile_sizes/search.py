@@ -1,0 +1,111 @@
+"""Searches for the best tile sizes: at random, by the paper's network, and guided all along.
+
+A search asks for measurements, a batch of points at a time, and is told the seconds of each; what
+cannot be measured has infinitely many. The best measured point is its answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .process import Scales, fit
+from .space import TileSpace
+
+BUCKET = 50
+"""How many of the points with the best predictions are measured (section 4.1)."""
+
+BATCH = 12
+"""Points between two looks at what they tell."""
+
+FIRST = 0.3
+"""The share of the measurements that are spread over the space before any prediction."""
+
+CURIOSITY = 1.0
+"""How many standard deviations below its expectation a point is hoped to be."""
+
+SLOWEST = 3.0
+"""What is slower than so many times the best point counts as just that slow."""
+
+Batches = Generator[list[int], Mapping[int, float]]
+"""Gives numbers of points, gets the seconds of all that were measured."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to search: `sampled` points at random (or as many), and `BUCKET` more that are chosen.
+
+    `promising` are points that something else has proposed, best first.
+    """
+
+    space: TileSpace
+    sampled: int
+    seed: int = 0
+    promising: Sequence[int] = field(default_factory=tuple)
+
+    @property
+    def measurements(self) -> int:
+        """How many points are measured altogether."""
+        return min(len(self.space.points), self.sampled + BUCKET)
+
+    def generator(self) -> np.random.Generator:
+        """The source of all random choices."""
+        return np.random.default_rng(self.seed)
+
+
+def by_chance(plan: Plan) -> Batches:
+    """As many points at random as the other searches measure."""
+    order = plan.generator().permutation(len(plan.space.points))
+    yield order[: plan.measurements].tolist()
+
+
+def by_network(plan: Plan) -> Batches:
+    """The paper's search: a random sample, then the points that a network trained on it likes."""
+    from .network import TileNetworks
+
+    points = plan.space.points
+    sample = plan.generator().permutation(len(points))[: plan.sampled].tolist()
+    known = yield sample
+    usable = [point for point in sample if np.isfinite(known[point])]
+    if len(usable) < 4:
+        return
+    values = np.array([[known[point] for point in usable]])
+    network = TileNetworks(points[usable][None].astype(float), values, plan.seed)
+    order = np.argsort(network.predict(points.astype(float))[0])
+    yield order[:BUCKET].tolist()
+
+
+def guided(plan: Plan) -> Batches:
+    """Promising points and a few at random, then batches that a Gaussian process expects most of.
+
+    It is fitted to the logarithms of all times so far, over those of the sizes. As many
+    measurements as `by_network`, all but the first chosen with what the others have told.
+    """
+    inputs = plan.space.inputs(plan.space.points)
+    total = plan.measurements
+    batch = max(BATCH, total // 14)
+    order = plan.generator().permutation(len(inputs)).tolist()
+    first = [*plan.promising, *order]
+    known = yield list(dict.fromkeys(first))[: max(4, round(FIRST * total))]
+    scales: Scales | None = None
+    while (left := total - len(known)) > 0:
+        measured = np.array(list(known))
+        seconds = np.array([known[point] for point in known])
+        best = seconds.min()
+        if not np.isfinite(best):
+            rest = [point for point in order if point not in known]
+            known = yield rest[: min(batch, left)]
+            continue
+        values = np.log(np.minimum(seconds, SLOWEST * best))
+        process = fit(inputs[measured], values, scales)
+        scales = process.scales
+        mean, deviation = process.predict(inputs)
+        hope = mean - (CURIOSITY if left > batch else 0.0) * deviation
+        hope[measured] = np.inf
+        known = yield np.argsort(hope)[: min(batch, left)].tolist()
+
+
+SEARCHES = {"random": by_chance, "network": by_network, "guided": guided}
+"""The searches by name."""

@@ -1,0 +1,45 @@
+"""All combinations of tile sizes of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+USUAL = (1, 2, 4, 6, 8, 10, 12, 16, 30, 32, 40, 48, 64, 100, 128, 150, 200, 256, 300, 400, 500, 600)
+"""The sizes of Rahman, Pouchet and Sadayappan (2010), section 3.1."""
+
+Points = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class TileSpace:
+    """The sizes to choose from for each loop, outermost first, in increasing order."""
+
+    sizes: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def usual(cls, extents: Sequence[int]) -> TileSpace:
+        """The paper's sizes up to the numbers of values of the loops, and these numbers."""
+        return cls(
+            tuple((*(s for s in USUAL if s < max(1, extent)), max(1, extent)) for extent in extents)
+        )
+
+    @property
+    def points(self) -> Points:
+        """Every combination: a row of sizes each."""
+        return np.array(list(product(*self.sizes)), np.int64)
+
+    def inputs(self, points: Points) -> NDArray[np.float64]:
+        """The sizes on a logarithmic scale from 0 to 1, as distances between them are ratios."""
+        largest = np.array([max(2, sizes[-1]) for sizes in self.sizes])
+        return np.log2(points) / np.log2(largest)
+
+    def near(self, sizes: Sequence[int]) -> int:
+        """The number of the point that is nearest to these sizes."""
+        wanted = self.inputs(np.maximum(1, np.array([sizes], np.int64)))
+        distances = np.abs(self.inputs(self.points) - wanted).sum(1)
+        return int(distances.argmin())

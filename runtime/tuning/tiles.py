@@ -1,0 +1,330 @@
+"""Tuning of tile sizes: one compilation with sizes at run time, and runs with some of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from math import inf
+from pathlib import Path
+from typing import Literal
+
+import islpy as isl
+
+from ...costmodel.tile_sizes.search import SEARCHES, Plan
+from ...costmodel.tile_sizes.space import TileSpace
+from ...passes.default.estimate import estimate
+from ...passes.default.request import Request
+from ...passes.polyhedral.context import ISL_LOCK
+from ...passes.schedule import Schedule
+from ...passes.schedule_tree import loops
+from ...passes.search.space.open_tiles import open_tilings
+from ...passes.target import Target
+from ...passes.transformation import TransformationError
+from ...passes.transformations.tile import Tile
+from ..labelling.fingerprint import code_generator
+from ..program import Function
+from ..threads import default_threads
+from .database import Question, Tuned, database_path, default_database
+from .evaluator import EvaluationError, RunningEvaluator
+
+USUAL_SIZE = 32
+"""The size with which tilings are compared, but for the innermost loop."""
+
+USUAL_ROW = 256
+
+PROPOSED = 8
+"""Points that estimates propose, to be measured first."""
+
+ESTIMATED = 120
+"""Points that are estimated."""
+
+
+@dataclass(frozen=True)
+class TileProgress:
+    """How far the tuning is."""
+
+    measured: int
+    planned: int
+    best: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class TileOptions:
+    """How to tune tile sizes.
+
+    `schedule` leaves sizes open; where there is none, tilings of the program are compared. `share`
+    of all combinations is sampled, and `BUCKET` more are measured; `search` is one of `SEARCHES`.
+    `budget` is in seconds, None for as long as it takes.
+    """
+
+    schedule: str | None = None
+    share: float = 0.01
+    search: str = "guided"
+    budget: float | None = None
+    threads: int | None = None
+    fast_math: bool = False
+    seed: int = 0
+    keep: bool = True
+    report: Callable[[TileProgress], None] = lambda _: None
+
+
+@dataclass(frozen=True)
+class TileResult:
+    """The best sizes that were found, and the same schedule with them as constants.
+
+    `seconds` are those of a call with these sizes, `speedup` and `default` speed-ups of the
+    constant schedule and the default one over the program as written (None: not measured).
+    """
+
+    tiling: Schedule
+    sizes: Mapping[str, int]
+    seconds: float
+    schedule: Schedule
+    speedup: float | None
+    default: float | None
+    measured: int
+    combinations: int
+    elapsed: float
+    ended: Literal["done", "time", "interrupted"]
+
+
+def tune_tiles(function: Function, values: Sequence[object], options: TileOptions) -> TileResult:
+    """The best tile sizes that are found for these arguments.
+
+    Every measurement is kept at once: after an interruption, the same call goes on from there.
+    Raises EvaluationError where nothing can be tiled, SourceError, TransformationError and what a
+    call raises.
+    """
+    return _Tuning(function, values, options).run()
+
+
+class _Tuning:
+    def __init__(self, function: Function, values: Sequence[object], options: TileOptions) -> None:
+        self.function = function
+        self.options = options
+        self.values = values
+        self.threads = options.threads or default_threads()
+        self.sizes = function.signature.sizes_of(values).of(function.scop)
+        self.request = Request(self.sizes, self.threads)
+        self.original = Schedule.original(function.scop, reassociate=options.fast_math)
+        self.begun = time.monotonic()
+        self.question = Question.of(
+            function.function,
+            self.sizes,
+            Target.host(),
+            threads=self.threads,
+            fast_math=options.fast_math,
+        )
+
+    def run(self) -> TileResult:
+        """Compares tilings, then sizes of the best one."""
+        candidates = self._candidates()
+        with RunningEvaluator(
+            self.function, self.values, threads=self.threads, fast_math=self.options.fast_math
+        ) as evaluator:
+            tiling = self._best_tiling(candidates, evaluator)
+            return self._tune(tiling, evaluator)
+
+    def _candidates(self) -> list[Schedule]:
+        if self.options.schedule is None:
+            found = list(open_tilings(self.original, self.request))
+        else:
+            text, fast_math = self.options.schedule, self.options.fast_math
+            found = [self.function.schedule(text, fast_math=fast_math)]
+        candidates = [schedule for schedule in found if schedule.run_time_sizes]
+        if candidates:
+            return candidates
+        name = self.function.name
+        if self.options.schedule is None:
+            raise EvaluationError(f"{name}: no loops can be tiled with every size")
+        raise EvaluationError(
+            f"{name}: the schedule leaves no tile size open; name some: tile{{loops=i sizes=Ti}}"
+        )
+
+    def _best_tiling(self, candidates: Sequence[Schedule], evaluator: RunningEvaluator) -> Schedule:
+        if len(candidates) == 1:
+            return candidates[0]
+        seconds: list[float] = []
+        for schedule in candidates:
+            names = schedule.run_time_sizes
+            sizes = dict.fromkeys(names, USUAL_SIZE) | {names[-1]: USUAL_ROW}
+            seconds.append(evaluator.time_tiles(schedule, sizes, min(seconds, default=inf)))
+        return candidates[seconds.index(min(seconds))]
+
+    def _tune(self, tiling: Schedule, evaluator: RunningEvaluator) -> TileResult:
+        options = self.options
+        space = TileSpace.usual(extents(tiling, self.sizes))
+        points = space.points
+        names = tiling.run_time_sizes
+        journal = Journal.open(f"{self.question.key} {tiling} {code_generator()}", options.keep)
+        sampled = max(4, round(options.share * len(points)))
+        promising = self._promising(tiling, space) if options.search == "guided" else ()
+        plan = Plan(space, sampled, options.seed, promising)
+        search = SEARCHES[options.search](plan)
+        planned = min(len(points), plan.measurements)
+        known: dict[int, float] = {}
+        ended: Literal["done", "time", "interrupted"] = "done"
+        with suppress(StopIteration):
+            asked = next(search)
+            while ended == "done":
+                for point in asked:
+                    sizes = dict(zip(names, map(int, points[point]), strict=True))
+                    best = min(known.values(), default=inf)
+                    try:
+                        known[point] = journal.get(sizes)
+                        if known[point] < 0:
+                            known[point] = evaluator.time_tiles(tiling, sizes, best)
+                            journal.put(sizes, known[point])
+                    except KeyboardInterrupt:
+                        known.pop(point, None)
+                        ended = "interrupted"
+                        break
+                    elapsed = time.monotonic() - self.begun
+                    best = min(best, known[point])
+                    options.report(TileProgress(len(known), planned, best, elapsed))
+                    if options.budget is not None and elapsed > options.budget:
+                        ended = "time"
+                        break
+                asked = search.send(dict(known)) if ended == "done" else []
+        if min(known.values(), default=inf) == inf:
+            raise EvaluationError(f"{self.function.name}: no tile size could be run")
+        best_point = min(known, key=lambda point: known[point])
+        sizes = dict(zip(names, map(int, points[best_point]), strict=True))
+        constant = with_sizes(self.original, tiling, sizes)
+        speedup = default = None
+        if ended != "interrupted":
+            speedup, default = self._confirm(constant, evaluator)
+        if ended == "done":
+            journal.close()
+        return TileResult(
+            tiling,
+            sizes,
+            known[best_point],
+            constant,
+            speedup,
+            default,
+            len(known),
+            len(points),
+            time.monotonic() - self.begun,
+            ended,
+        )
+
+    def _confirm(self, constant: Schedule, evaluator: RunningEvaluator) -> tuple[float, float]:
+        """Speed-ups of the constant and the default schedule; the former is kept if faster."""
+        default = self.function.default_schedule(
+            self.sizes, threads=self.threads, fast_math=self.options.fast_math
+        )
+        speedup, other = evaluator.measure(self.request, [constant, default])
+        database = default_database()
+        if self.options.keep and database is not None and speedup > max(other, 0.0):
+            seconds = evaluator.baseline_seconds / speedup
+            database.put(self.question, Tuned(str(constant), seconds, speedup))
+        return speedup, other
+
+    def _promising(self, tiling: Schedule, space: TileSpace) -> tuple[int, ...]:
+        """The usual sizes, and the best of some others by the estimate of the default schedule."""
+        count = len(space.sizes)
+        usual = [space.near([size] * (count - 1) + [row]) for size, row in _GUESSES]
+        points = space.points
+        step = max(1, len(points) // ESTIMATED)
+        estimates: dict[int, float] = {}
+        with ISL_LOCK:
+            for point in {*usual, *range(step // 2, len(points), step)}:
+                sizes = dict(zip(tiling.run_time_sizes, map(int, points[point]), strict=True))
+                constant = with_sizes(self.original, tiling, sizes)
+                estimates[point] = estimate(constant, self.request)
+        best = sorted(estimates, key=lambda point: estimates[point])[:PROPOSED]
+        return tuple(dict.fromkeys([*usual, *best]))
+
+
+# All loops but the last, and the last: usual tiles, no tiles.
+_GUESSES = ((32, 256), (32, 10**6), (10**6, 10**6), (64, 64), (8, 10**6))
+
+
+def with_sizes(original: Schedule, tiling: Schedule, sizes: Mapping[str, int]) -> Schedule:
+    """The schedule with numbers in place of the names of tile sizes."""
+    steps = [
+        replace(step, sizes=tuple(sizes.get(str(size), size) for size in step.sizes))
+        if isinstance(step, Tile)
+        else step
+        for step in tiling.transformations
+    ]
+    try:
+        return original.apply_all(steps)
+    except TransformationError as error:
+        raise EvaluationError(f"{original.program.name}: {error}") from error
+
+
+def extents(tiling: Schedule, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    """The largest number of values of the loops that each open size is for."""
+    result = dict.fromkeys(tiling.run_time_sizes, 1)
+    with ISL_LOCK:
+        for loop in loops(tiling.tree):
+            if loop.run_time_size is None:
+                continue
+            lowest, highest = zip(*_values(tiling, loop.schedule, sizes), strict=True)
+            count = max(highest) - min(lowest) + 1
+            result[loop.run_time_size] = max(result[loop.run_time_size], count)
+    return tuple(result.values())
+
+
+def _values(
+    tiling: Schedule, schedule: Mapping[str, isl.Aff], sizes: Mapping[str, int]
+) -> Iterator[tuple[int, int]]:
+    """The least and the largest value of a loop for each statement that runs at all."""
+    yield 0, 0
+    for name, aff in schedule.items():
+        domain = tiling.scop.statement(name).domain
+        for position in range(domain.dim(isl.dim_type.param)):
+            size = sizes.get(str(domain.get_dim_name(isl.dim_type.param, position)))
+            if size is not None:
+                domain = domain.fix_val(isl.dim_type.param, position, isl.Val(size))
+        if not domain.is_empty():
+            values = domain.apply(isl.Map.from_aff(aff.align_params(domain.get_space().params())))
+            yield values.dim_min_val(0).to_python(), values.dim_max_val(0).to_python()
+
+
+@dataclass
+class Journal:
+    """A file of measurements, one a line, by which a tuning goes on where it was interrupted."""
+
+    path: Path | None
+    known: dict[str, float] = field(default_factory=dict[str, float])
+
+    @classmethod
+    def open(cls, question: str, keep: bool) -> Journal:
+        """The measurements so far of a question; none are kept where there is no database."""
+        database = database_path() if keep else None
+        if database is None:
+            return cls(None)
+        digest = hashlib.sha256(question.encode()).hexdigest()[:24]
+        journal = cls(database.parent / "tiles" / f"{digest}.jsonl")
+        assert journal.path is not None
+        if journal.path.exists():
+            for line in journal.path.read_text(encoding="utf-8").splitlines():
+                with suppress(ValueError, KeyError):  # the last line may be cut off
+                    entry = json.loads(line)
+                    journal.known[json.dumps(entry["sizes"])] = float(entry["seconds"])
+        return journal
+
+    def get(self, sizes: Mapping[str, int]) -> float:
+        """The seconds that were measured for these sizes; negative where none were."""
+        return self.known.get(json.dumps(dict(sizes)), -1.0)
+
+    def put(self, sizes: Mapping[str, int], seconds: float) -> None:
+        """Keeps a measurement."""
+        self.known[json.dumps(dict(sizes))] = seconds
+        if self.path is not None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(f"{json.dumps({'sizes': dict(sizes), 'seconds': seconds})}\n")
+
+    def close(self) -> None:
+        """Forgets the measurements: the tuning is done."""
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
