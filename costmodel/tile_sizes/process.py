@@ -48,17 +48,20 @@ class GaussianProcess:
         covariance = _matern(self._inputs, self._inputs) + scales.noise * np.eye(len(inputs))
         self._factor: Array = np.asarray(np.linalg.cholesky(covariance), np.float64)
         normal: Array = (values - self._mean) / self._deviation
-        half = _solve(self._factor, normal)
-        self._weights = _solve(self._factor.T, half)
-        self.evidence = float(-0.5 * half @ half - np.log(np.diag(self._factor)).sum())
+        self._weights = _solve(covariance, normal)
+        fit = 0.5 * float(normal @ self._weights)
+        self.evidence = -fit - float(np.log(np.diag(self._factor)).sum())
 
-    def predict(self, inputs: Array) -> tuple[Array, Array]:
-        """The expected value at each point, and its standard deviation."""
+    def mean(self, inputs: Array) -> Array:
+        """The expected value at each point."""
         across = _matern(inputs / self._lengths, self._inputs)
-        mean: Array = self._mean + self._deviation * (across @ self._weights)
+        return self._mean + self._deviation * (across @ self._weights)
+
+    def deviation(self, inputs: Array) -> Array:
+        """The standard deviation of the value at each point; much more work than the mean."""
+        across = _matern(inputs / self._lengths, self._inputs)
         half = _solve(self._factor, across.T)
-        variance = np.maximum(1.0 - (half * half).sum(0), 1e-12)
-        return mean, self._deviation * np.sqrt(variance)
+        return self._deviation * np.sqrt(np.maximum(1.0 - (half * half).sum(0), 1e-12))
 
 
 def fit(inputs: Array, values: Array, start: Scales | None = None) -> GaussianProcess:

@@ -26,6 +26,9 @@ FIRST = 0.3
 CURIOSITY = 1.0
 """How many standard deviations below its expectation a point is hoped to be."""
 
+CANDIDATES = 1000
+"""So many points with the best expectations are looked at closely."""
+
 SLOWEST = 3.0
 """What is slower than so many times the best point counts as just that slow."""
 
@@ -101,9 +104,11 @@ def guided(plan: Plan) -> Batches:
         values = np.log(np.minimum(seconds, SLOWEST * best))
         process = fit(inputs[measured], values, scales)
         scales = process.scales
-        mean, deviation = process.predict(inputs)
-        hope = mean - (CURIOSITY if left > batch else 0.0) * deviation
+        hope = process.mean(inputs)
         hope[measured] = np.inf
+        if left > batch:
+            candidates = np.argsort(hope)[:CANDIDATES]
+            hope[candidates] -= CURIOSITY * process.deviation(inputs[candidates])
         known = yield np.argsort(hope)[: min(batch, left)].tolist()
 
 
