@@ -52,10 +52,10 @@ NAMES = ("Ti", "Tj", "Tk")
 CUTOFF = 3.0
 """A run that takes so many times the best one's seconds is ended."""
 
-CLOSE = 1.25
-"""A configuration that takes at most so many times the best one's seconds is repeated."""
+CLOSE = ((6, 1.25), (18, 1.06))
+"""Up to which round a configuration is repeated that takes so many times the best one's seconds."""
 
-RUNS = 6
+RUNS = CLOSE[-1][0]
 
 # The version of PolyBench that the paper used has a matrix of sums.
 DOITGEN = """
@@ -318,7 +318,8 @@ def measure(name: str, folder: Path) -> None:
     try:
         with progress.open("a", encoding="utf-8") as file:
             for count in range(1, RUNS + 1):
-                _measure_round(f"{name}, round {count}", order, count, runs, runner, file)
+                close = next(close for last, close in CLOSE if count <= last)
+                _measure_round(f"{name}, round {count}", order, (count, close), runs, runner, file)
     finally:
         runner.stop()
     _write(benchmark, runs, path)
@@ -330,14 +331,20 @@ Runs = dict[Sizes, list[tuple[float, bool]]]
 
 
 def _measure_round(
-    title: str, order: Sequence[Sizes], count: int, runs: Runs, runner: Runner, file: TextIO
+    title: str,
+    order: Sequence[Sizes],
+    which: tuple[int, float],
+    runs: Runs,
+    runner: Runner,
+    file: TextIO,
 ) -> None:
-    """Runs each configuration that is close to the best for the `count`-th time."""
+    """Runs each configuration for the n-th time that is close to the best: `which` is both."""
+    count, close = which
     begun = time.perf_counter()
     best = min((min(each)[0] for each in runs.values()), default=float("inf"))
     for number, sizes in enumerate(order):
         done = runs.get(sizes, [])
-        if len(done) >= count or (done and min(done)[0] > CLOSE * best):
+        if len(done) >= count or (done and min(done)[0] > close * best):
             continue
         run = runner.run(sizes, CUTOFF * best if best < float("inf") else 60.0)
         runs[sizes] = [*done, run]

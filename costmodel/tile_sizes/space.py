@@ -17,15 +17,22 @@ Points = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class TileSpace:
-    """The sizes to choose from for each loop, outermost first, in increasing order."""
+    """The sizes to choose from for each loop, outermost first, in increasing order.
+
+    The innermost loop runs in vectors of `lanes` values.
+    """
 
     sizes: tuple[tuple[int, ...], ...]
+    lanes: int = 1
 
     @classmethod
-    def usual(cls, extents: Sequence[int]) -> TileSpace:
+    def usual(cls, extents: Sequence[int], lanes: int = 1) -> TileSpace:
         """The paper's sizes up to the numbers of values of the loops, and these numbers."""
         return cls(
-            tuple((*(s for s in USUAL if s < max(1, extent)), max(1, extent)) for extent in extents)
+            tuple(
+                (*(s for s in USUAL if s < max(1, extent)), max(1, extent)) for extent in extents
+            ),
+            lanes,
         )
 
     @property
@@ -34,9 +41,17 @@ class TileSpace:
         return np.array(list(product(*self.sizes)), np.int64)
 
     def inputs(self, points: Points) -> NDArray[np.float64]:
-        """The sizes on a logarithmic scale from 0 to 1, as distances between them are ratios."""
+        """The sizes on a logarithmic scale from 0 to 1, as distances between them are ratios.
+
+        Another column says how many lanes of the vectors in a row of a tile are empty.
+        """
         largest = np.array([max(2, sizes[-1]) for sizes in self.sizes])
-        return np.log2(points) / np.log2(largest)
+        scaled = np.log2(points) / np.log2(largest)
+        if self.lanes == 1:
+            return scaled
+        rows = points[:, -1:]
+        filled = -(-rows // self.lanes) * self.lanes
+        return np.hstack([scaled, np.log(filled / rows) / np.log(self.lanes)])
 
     def near(self, sizes: Sequence[int]) -> int:
         """The number of the point that is nearest to these sizes."""

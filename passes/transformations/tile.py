@@ -38,6 +38,11 @@ class Tile(Transformation):
     )
     names: tuple[str, ...] = option("names of the tile loops", default=())
 
+    @property
+    def constants(self) -> tuple[int, ...]:
+        """The sizes of a tiling that leaves none of them open."""
+        return tuple(size for size in self.sizes if isinstance(size, int))
+
     def resolve(self, schedule: Schedule) -> Tile:
         step = super().resolve(schedule)
         members = schedule.chain(step.loops)

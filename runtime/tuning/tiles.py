@@ -158,12 +158,15 @@ class _Tuning:
 
     def _tune(self, tiling: Schedule, evaluator: RunningEvaluator) -> TileResult:
         options = self.options
-        space = TileSpace.usual(extents(tiling, self.sizes))
+        widths = [loop.vector for loop in loops(tiling.tree) if loop.vector is not None]
+        space = TileSpace.usual(extents(tiling, self.sizes), max(widths, default=1))
         points = space.points
         names = tiling.run_time_sizes
         journal = Journal.open(f"{self.question.key} {tiling} {code_generator()}", options.keep)
         sampled = max(4, round(options.share * len(points)))
-        promising = self._promising(tiling, space) if options.search == "guided" else ()
+        promising = ()
+        if options.search == "guided":
+            promising = promising_points(self.original, tiling, space, self.request)
         plan = Plan(space, sampled, options.seed, promising)
         search = SEARCHES[options.search](plan)
         planned = min(len(points), plan.measurements)
@@ -226,20 +229,22 @@ class _Tuning:
             database.put(self.question, Tuned(str(constant), seconds, speedup))
         return speedup, other
 
-    def _promising(self, tiling: Schedule, space: TileSpace) -> tuple[int, ...]:
-        """The usual sizes, and the best of some others by the estimate of the default schedule."""
-        count = len(space.sizes)
-        usual = [space.near([size] * (count - 1) + [row]) for size, row in _GUESSES]
-        points = space.points
-        step = max(1, len(points) // ESTIMATED)
-        estimates: dict[int, float] = {}
-        with ISL_LOCK:
-            for point in {*usual, *range(step // 2, len(points), step)}:
-                sizes = dict(zip(tiling.run_time_sizes, map(int, points[point]), strict=True))
-                constant = with_sizes(self.original, tiling, sizes)
-                estimates[point] = estimate(constant, self.request)
-        best = sorted(estimates, key=lambda point: estimates[point])[:PROPOSED]
-        return tuple(dict.fromkeys([*usual, *best]))
+
+def promising_points(
+    original: Schedule, tiling: Schedule, space: TileSpace, request: Request
+) -> tuple[int, ...]:
+    """The usual sizes, and the best of some others by the estimate of the default schedule."""
+    others = len(space.sizes) - 1
+    usual = [space.near([size] * others + [row]) for size, row in _GUESSES]
+    points = space.points
+    step = max(1, len(points) // ESTIMATED)
+    estimates: dict[int, float] = {}
+    with ISL_LOCK:
+        for point in {*usual, *range(step // 2, len(points), step)}:
+            sizes = dict(zip(tiling.run_time_sizes, map(int, points[point]), strict=True))
+            estimates[point] = estimate(with_sizes(original, tiling, sizes), request)
+    best = sorted(estimates, key=lambda point: estimates[point])[:PROPOSED]
+    return tuple(dict.fromkeys([*usual, *best]))
 
 
 # All loops but the last, and the last: usual tiles, no tiles.

@@ -186,7 +186,7 @@ def _is_filled(move: Move, band: _Band) -> bool:
         size < 2 * extents.get(name, size)
         for step in move.steps
         if isinstance(step, Tile)
-        for name, size in zip(step.loops, step.sizes, strict=True)
+        for name, size in zip(step.loops, step.constants, strict=True)
     )
 
 
@@ -195,7 +195,7 @@ def _least(inside: Move | None, band: _Band) -> tuple[int, ...]:
     sizes = {n: min(SHORTEST, e) for n, e in zip(band.names, band.extents, strict=True)}
     for step in () if inside is None else inside.steps:
         if isinstance(step, Tile):
-            sizes.update(zip(step.loops, step.sizes, strict=True))
+            sizes.update(zip(step.loops, step.constants, strict=True))
     return tuple(sizes[name] for name in band.names)
 
 
