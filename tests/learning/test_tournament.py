@@ -16,6 +16,7 @@ from loopwright.costmodel.features.working_sets import (
     reuses_of,
     split,
 )
+from loopwright.costmodel.find import DEFAULT_RANKER, find_ranker
 from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.examples import ProgramExamples
 from loopwright.costmodel.learning.metrics import spearman
@@ -103,3 +104,10 @@ def test_two_levels_of_tiles_are_different_and_legal() -> None:
         assert sum(step.name == "tile" for step in each.transformations) >= 2
     again = list(two_level_tiles(schedule, 0, Request(SIZES, 1), 20))
     assert [str(each) for each in again] == [str(each) for each in found]
+
+
+def test_the_shipped_weights_fit_the_features() -> None:
+    schedule = schedule_of(catalogue()["gemm/gemm"].text)
+    request = Request(SIZES, 1)
+    found = list(two_level_tiles(schedule, 0, request, 12))
+    assert sorted(find_ranker(DEFAULT_RANKER).rank(request, found)) == list(range(12))
