@@ -206,7 +206,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=inf, help="of this call")
     parser.add_argument("--report", action="store_true", help="only print what is known")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     end = time.monotonic() + options.seconds
     names = options.kernels or [name for name in catalogue() if name.startswith("polybench/")]
     options.folder.mkdir(parents=True, exist_ok=True)
