@@ -15,11 +15,15 @@ _UNKNOWN = 1000.0
 
 
 class Extent(NamedTuple):
-    """Per iterator: how many values it takes on average for given outer ones; extreme values."""
+    """Per iterator: how many values it takes on average for given outer ones; extreme values.
+
+    `links` are the pairs of iterators of which one bounds the other, as in a triangle.
+    """
 
     spans: tuple[float, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
+    links: frozenset[tuple[int, int]] = frozenset()
 
 
 class Domains:
@@ -46,7 +50,7 @@ def _measure(domain: isl.Set, sizes: Mapping[str, int], *, exact: bool) -> Exten
     ranges = [_range(points, position) for position in range(depth)]
     low, high = tuple(low for low, _ in ranges), tuple(high for _, high in ranges)
     if not exact:
-        return Extent(_conditional(points), low, high)
+        return Extent(_conditional(points), low, high, _links(points))
     try:
         counts = [
             float(cardinality(points.project_out(isl.dim_type.set, inner, depth - inner)))
@@ -55,7 +59,18 @@ def _measure(domain: isl.Set, sizes: Mapping[str, int], *, exact: bool) -> Exten
         spans = tuple(inner / outer for outer, inner in pairwise(counts))
     except UncountableError:
         spans = _conditional(points)
-    return Extent(spans, low, high)
+    return Extent(spans, low, high, _links(points))
+
+
+def _links(points: isl.Set) -> frozenset[tuple[int, int]]:
+    found: set[tuple[int, int]] = set()
+    constraints: list[isl.Constraint] = []
+    points.foreach_basic_set(lambda part: part.foreach_constraint(constraints.append))
+    depth = points.dim(isl.dim_type.set)
+    for constraint in constraints:
+        involved = [d for d in range(depth) if constraint.involves_dims(isl.dim_type.set, d, 1)]
+        found.update((one, other) for one in involved for other in involved if one != other)
+    return frozenset(found)
 
 
 def _conditional(points: isl.Set) -> tuple[float, ...]:

@@ -45,7 +45,14 @@ def estimate(
     """The section `Estimate`: the larger of computing and moving, and overheads."""
     profile = place.profile
     free = not recurrence.is_innermost or (recurrence.is_sum and profile.reassociable)
-    automatic = not vectors.marked and not vectors.explicit and free and bool(control.in_step)
+    unrolled = place.innermost is not None and (place.loops[place.innermost].unroll or 1) > 1
+    automatic = (
+        not vectors.marked
+        and not vectors.explicit
+        and free
+        and not unrolled
+        and bool(control.in_step)
+    )
     operations = sum(c * n for c, n in zip(_CYCLES, profile.operations, strict=True))
     scalar = max(operations, inner.loads / 2, inner.stores)
     scattered = vectors.load_reversed + vectors.load_short + vectors.load_far + vectors.load_page

@@ -13,10 +13,12 @@ from ...passes.default.request import Request
 from ...passes.polyhedral.scop import Scop
 from ...passes.schedule import Schedule, dependences_of
 from ...passes.schedule_tree import nests
+from ...passes.target import Target
 from .domains import Domains
 from .estimate import estimate
 from .nests import Nests, PlacedStatement
 from .rows import (
+    Machine,
     Surroundings,
     control,
     innermost,
@@ -29,9 +31,6 @@ from .rows import (
 )
 from .schema import NAMES
 from .statements import StatementProfile, profile_statement
-
-_FILL = 0.7
-"""The part of a cache that data of one loop can be expected to keep."""
 
 _UNKNOWN_CACHE = 1 << 25
 
@@ -54,7 +53,7 @@ def rows_of(schedule: Schedule, request: Request) -> NDArray[np.float32]:
         profile.total_bytes,
         len(placed),
         sum(any(item.place.fork is not None for item in nest) for nest in placed),
-        tuple(_FILL * schedule.target.caches.get(n, _UNKNOWN_CACHE) for n in (1, 2, 3)),
+        _machine(schedule.target),
     )
     rows = [_row(item, len(nest), around) for nest in placed for item in nest]
     return np.array(rows, dtype=np.float32).reshape(len(rows), len(NAMES))
@@ -90,8 +89,14 @@ def _make_row(item: PlacedStatement, statements: int, around: Surroundings) -> l
         *shared,
         *data,
         *levels(item),
+        *around.machine,
         *estimate(place, lanes, inner, chain, loops, shared, data),
     ]
+
+
+def _machine(target: Target) -> Machine:
+    sizes = [target.caches.get(level, _UNKNOWN_CACHE) for level in (1, 2, 3)]
+    return Machine._make(map(float, (*sizes, target.vector_bits)))
 
 
 def _profile(schedule: Schedule, request: Request) -> ProgramProfile:

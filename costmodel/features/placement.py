@@ -15,6 +15,11 @@ from .statements import PERIODS, StatementProfile
 _SHORT = 300
 """Instructions that LLVM lets a loop become when it unrolls it."""
 
+_COPIES = 128
+"""Copies of a body that the code generator makes at most."""
+
+_FEW_TILES = 2.0
+
 _FAR = float(1 << 20)
 """Elements that a tile loop moves by."""
 
@@ -46,8 +51,22 @@ class Placement:
 
     @cached_property
     def vector(self) -> int | None:
-        """The position of the vector loop."""
-        return next((n for n, loop in enumerate(self.loops) if loop.vector is not None), None)
+        """The position of the vector loop; None, too, where its lanes would run other loops."""
+        position = next((n for n, loop in enumerate(self.loops) if loop.vector is not None), None)
+        return None if position is None or self._diverges(position) else position
+
+    def _diverges(self, position: int) -> bool:
+        """Whether bounds of loops inside depend on a loop; in full tiles they do not."""
+        if not self.profile.links:
+            return False
+        own = [d for d, _ in self.forms[position].terms]
+        return any(
+            (d, other) in self.profile.links
+            for inner in range(position + 1, len(self.loops))
+            if self.tiles[position] is None or self.tiles[inner] is None
+            for d in own
+            for other, _ in self.forms[inner].terms
+        )
 
     @cached_property
     def written_out(self) -> tuple[bool, ...]:
@@ -56,7 +75,13 @@ class Placement:
         LLVM unrolls inner loops of few iterations, if their number is constant, before it looks for
         loops to make vectors of.
         """
-        result = [loop.unroll == 0 for loop in self.loops]
+        result = [
+            loop.unroll is not None
+            and loop.vector is None
+            and self.trips[n] <= (loop.unroll or _COPIES)
+            and self._is_constant(n)
+            for n, loop in enumerate(self.loops)
+        ]
         length = self.profile.instructions
         for position in range(len(self.loops) - 1, -1, -1):
             loop, trips = self.loops[position], self.trips[position]
@@ -73,10 +98,18 @@ class Placement:
 
     def _is_constant(self, position: int) -> bool:
         """Whether a loop has the same number of iterations every time."""
-        if self.profile.box > 1.01 or self.forms[position].skewed:
+        form, tile, profile = self.forms[position], self.tiles[position], self.profile
+        if form.skewed and tile is None:
             return False
-        tile = self.tiles[position]
-        return tile is None or self.trips[tile] % 1.0 == 0.0
+        if tile is not None and self.trips[tile] >= _FEW_TILES:
+            # Full tiles are apart from the others.
+            return True
+        bounded = {d for link in profile.links for d in link}
+        free = all(
+            d not in bounded or profile.spans[d] > profile.high[d] - profile.low[d] + 0.99
+            for d, _ in form.terms
+        )
+        return free and (tile is None or self.trips[tile] % 1.0 == 0.0)
 
     @cached_property
     def innermost(self) -> int | None:
@@ -214,10 +247,12 @@ class Placement:
         found: dict[int, tuple[float, bool]] = {}
         for carried in self.profile.carried:
             for position, form in enumerate(self.forms):
-                if form.rounds:
-                    continue
                 step = sum(s * d for s, d in zip(form.slopes, carried.distance, strict=True))
-                if abs(step) > 1e-9:
+                if form.rounds and abs(step) > 1e-9:
+                    # A tile hands on to the next what its last iterations compute.
+                    known = found.get(position, (1.0, True))[1]
+                    found[position] = (1.0, known and carried.reduction)
+                elif abs(step) > 1e-9:
                     distance, is_sum = found.get(position, (abs(step), True))
                     found[position] = (
                         min(distance, abs(step)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil, prod
 from typing import NamedTuple
 
@@ -11,12 +12,14 @@ from ...passes.schedule_tree import Loop
 from .nests import PlacedStatement
 from .placement import Placement
 
+_FILL = 0.7
+"""The part of a cache that data of one loop can be expected to keep."""
+
 _LINE_ELEMENTS = 8
 _PAGE = 4096
 
-_ADDITION = 2.5
 _FORWARDING = 4.0
-"""Cycles of an addition, and until what was stored can be loaded."""
+"""Cycles until what was stored can be loaded."""
 
 LEVELS = 5
 """So many loops are described one by one, from the innermost outwards."""
@@ -166,6 +169,15 @@ class Level(NamedTuple):
     far: float
 
 
+class Machine(NamedTuple):
+    """What is known of the machine: bytes of its caches, bits of its vectors."""
+
+    level_1: float
+    level_2: float
+    level_3: float
+    vector_bits: float
+
+
 class Estimate(NamedTuple):
     """Parts of a rough estimate, in cycles per instance on one thread; `seconds` is the whole.
 
@@ -186,7 +198,7 @@ class Surroundings:
     """What rows must know of the whole program.
 
     `threads` run its parallel loops, `explicit` says that all innermost loops are vectors,
-    `parallel_nests` counts nests with parallel loops, `caches` are usable bytes of levels 1 to 3.
+    `parallel_nests` counts nests with parallel loops.
     """
 
     threads: int
@@ -194,7 +206,12 @@ class Surroundings:
     program_bytes: float
     nests: int
     parallel_nests: int
-    caches: tuple[float, ...]
+    machine: Machine
+
+    @cached_property
+    def caches(self) -> tuple[float, ...]:
+        """Usable bytes of the caches of levels 1 to 3."""
+        return tuple(_FILL * size for size in self.machine[:3])
 
 
 def work(place: Placement) -> Work:
@@ -316,7 +333,7 @@ def recurrence(place: Placement, inner: Innermost) -> Recurrence:
         copies for n, copies in enumerate(place.copies) if n not in carriers and n != place.vector
     )
     forwarding = 0.0 if is_sum or inner.store_same else _FORWARDING
-    latency = ((_ADDITION if is_sum else place.profile.own_chain) + forwarding) / chains
+    latency = (place.profile.own_chain + forwarding) / chains
     return Recurrence(
         1.0,
         len(place.loops) - 1 - position,

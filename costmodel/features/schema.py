@@ -8,6 +8,7 @@ from .rows import (
     Estimate,
     Innermost,
     Level,
+    Machine,
     Memory,
     Recurrence,
     Threads,
@@ -16,7 +17,7 @@ from .rows import (
 )
 from .statements import Operations
 
-FEATURES_VERSION = 1
+FEATURES_VERSION = 2
 """Increases when a number changes its meaning or place: models of other versions cannot be used."""
 
 SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -29,6 +30,7 @@ SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("threads", Threads._fields),
     ("memory", Memory._fields),
     *((f"level{number}", Level._fields) for number in range(LEVELS)),
+    ("machine", Machine._fields),
     ("estimate", Estimate._fields),
 )
 

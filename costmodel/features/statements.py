@@ -56,7 +56,7 @@ _LATENCIES = {
     "multiplications": 3.0,
     "divisions": 14.0,
     "functions": 40.0,
-    "comparisons": 2.0,
+    "comparisons": 5.0,
     "integer_multiplications": 3.0,
     "integer_divisions": 18.0,
     _OTHER: 1.0,
@@ -66,7 +66,7 @@ _LATENCIES = {
 PERIODS = (4096, 65536)
 """Bytes after which addresses fall into the same set of the caches of levels 1 and 2."""
 
-_COPIES = ("pack_", "unpack_")
+_ADDED = ("pack_", "unpack_")
 """Statements that schedules add."""
 
 _UNBOUNDED = float(1 << 40)
@@ -137,7 +137,8 @@ class StatementProfile:
     """A statement at given sizes, without a schedule.
 
     `spans` are average numbers of values per iterator, `low` and `high` their extreme values,
-    `box` how many times larger the box around the domain is than the domain. `chain` and
+    `box` how many times larger the box around the domain is than the domain, `links` the pairs of
+    iterators of which one bounds the other. `chain` and
     `own_chain` are the cycles from any load, or from a load of an array that is also stored to, to
     the store. `instructions` is how long the body is, `reassociable` whether the steps of a sum may
     run in any order.
@@ -149,6 +150,7 @@ class StatementProfile:
     low: tuple[float, ...]
     high: tuple[float, ...]
     box: float
+    links: frozenset[tuple[int, int]]
     operations: Operations
     is_float: bool
     element_bytes: int
@@ -191,7 +193,9 @@ def profile_statement(
     """Everything about a statement that no schedule changes; `arrays` are numbers by name."""
     shape = {a.array.name: _shape(a.array, facts) for a in statement.accesses}
     element = min((a.array.element_type for a in statement.accesses), key=bytes_of, default=None)
-    spans, low, high = domains.of(statement.domain, exact=not statement.name.startswith(_COPIES))
+    spans, low, high, links = domains.of(
+        statement.domain, exact=not statement.name.startswith(_ADDED)
+    )
     instances = prod(spans)
     box = prod(h - w + 1 for w, h in zip(low, high, strict=True))
     chain, own_chain = _chains(statement)
@@ -205,6 +209,7 @@ def profile_statement(
         low,
         high,
         min(100.0, box / instances) if instances else 1.0,
+        links,
         operations,
         isinstance(element, AnyFloat),
         bytes_of(element) if element is not None else 8,

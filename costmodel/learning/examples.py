@@ -27,8 +27,10 @@ from ...passes.default.request import Request
 from ...passes.pipeline import parse_pipeline
 from ...passes.polyhedral.raising import raise_function
 from ...passes.schedule import Schedule
+from ...passes.target import Target
 from ...passes.transformation import TransformationError
 from ..representation.history import history_of
+from .machines import target_of
 from .pairs import ProgramPairs
 
 PROGRAMS_PER_PROCESS = 64
@@ -66,6 +68,7 @@ class ProgramExamples:
     speedups: NDArray[np.float64]
     censored: NDArray[np.bool_]
     features: tuple[Any, ...]
+    machine: str = ""
 
 
 @dataclass
@@ -161,7 +164,8 @@ def _compute(program: ProgramPairs, featuriser: Featuriser, folder: Path | None)
 
 def _featurise(program: ProgramPairs, featuriser: Featuriser) -> _Found:
     try:
-        original = original_schedule(program.text, fast_math=program.fast_math)
+        target = target_of(program.machine)
+        original = original_schedule(program.text, fast_math=program.fast_math, target=target)
     except SourceError as error:
         return _Found({}, reason=f"cannot be read: {error.message}")
     history = history_of(original.program)
@@ -186,11 +190,13 @@ def _featurise(program: ProgramPairs, featuriser: Featuriser) -> _Found:
     return _Found(features, tuple(skipped))
 
 
-def original_schedule(text: str, *, fast_math: bool = False) -> Schedule:
+def original_schedule(
+    text: str, *, fast_math: bool = False, target: Target | None = None
+) -> Schedule:
     """The only function of a program, without transformations; raises SourceError."""
     module = parse_module(text, "<program>")
     function = next(op for op in module.body.ops if isinstance(op, FuncOp))
-    return Schedule.original(raise_function(function), reassociate=fast_math)
+    return Schedule.original(raise_function(function), target, reassociate=fast_math)
 
 
 def _examples(program: ProgramPairs, features: Mapping[int, Any]) -> ProgramExamples:
@@ -203,13 +209,15 @@ def _examples(program: ProgramPairs, features: Mapping[int, Any]) -> ProgramExam
         program.speedups[kept],
         program.censored[kept],
         tuple(features[position] for position in kept),
+        program.machine,
     )
 
 
 def _file(folder: Path, program: ProgramPairs) -> Path:
     """Where the features of a program are; other schedules or threads are another file."""
     state = hashlib.blake2b(program.key.encode(), digest_size=16)
-    state.update(repr((program.schedules, program.threads, program.fast_math)).encode())
+    conditions = (program.schedules, program.threads, program.fast_math, program.machine)
+    state.update(repr(conditions).encode())
     return folder / f"{state.hexdigest()}.pickle"
 
 

@@ -59,39 +59,48 @@ class ProgramPairs:
     threads: tuple[int, ...]
 
 
-def read_pairs(directory: Path, machine: str | None = None) -> list[ProgramPairs]:
-    """All labelled pairs of one machine, sorted by program; raises DatasetError, LearningError.
+def read_pairs(
+    directory: Path, machine: str | None = None, *, several: bool = False
+) -> list[ProgramPairs]:
+    """All labelled pairs, sorted by machine and program; raises DatasetError, LearningError.
 
-    `machine` is a part of the machine's fingerprint; needed when there are labels of several.
+    `machine` is a part of machines' fingerprints; unless `several` may be together, it must be that
+    of one.
     """
     listing = list_shards(directory)
     if not listing.shards:
         raise LearningError(f"{directory} has no shards of labels; make some: loopwright data")
     rows: list[Row] = read_table(listing.shards, COLUMNS).to_pylist()
-    rows = _of_one_machine(
-        [row for row in rows if row["status"] != FAILED and row["schedule"]], machine, directory
+    rows = _of_machines(
+        [row for row in rows if row["status"] != FAILED and row["schedule"]],
+        machine,
+        directory,
+        several=several,
     )
-    threads = max(row["threads"] for row in rows)
-    programs: dict[bytes, list[Row]] = {}
+    threads: dict[str, int] = {}
+    programs: dict[tuple[str, bytes], list[Row]] = {}
     for row in rows:
-        programs.setdefault(row["program_key"], []).append(row)
-    return [_program(programs[key], threads) for key in sorted(programs)]
+        threads[row["machine"]] = max(threads.get(row["machine"], 1), row["threads"])
+        programs.setdefault((row["machine"], row["program_key"]), []).append(row)
+    return [_program(programs[key], threads[key[0]]) for key in sorted(programs)]
 
 
-def _of_one_machine(rows: Sequence[Row], machine: str | None, directory: Path) -> list[Row]:
+def _of_machines(
+    rows: Sequence[Row], machine: str | None, directory: Path, *, several: bool
+) -> list[Row]:
     machines = sorted(
         {row["machine"] for row in rows if machine is None or machine in row["machine"]}
     )
     if not machines:
         which = f" of a machine with '{machine}' in its fingerprint" if machine else ""
         raise LearningError(f"{directory} has no labelled pairs{which}")
-    if len(machines) > 1:
+    if len(machines) > 1 and not several:
         names = " and ".join(machines)
         raise LearningError(
-            f"{directory} has labels of {len(machines)} machines, and a model is for one: choose "
-            f"by a part of the fingerprint with --machine; there are {names}"
+            f"{directory} has labels of {len(machines)} machines, and this model is for one: "
+            f"choose by a part of the fingerprint with --machine; there are {names}"
         )
-    return [row for row in rows if row["machine"] == machines[0]]
+    return [row for row in rows if row["machine"] in machines]
 
 
 def _program(rows: Sequence[Row], threads: int) -> ProgramPairs:

@@ -86,6 +86,7 @@ class Additive(LearnedModel):
     """The model; see above."""
 
     name: ClassVar[str] = "additive"
+    sees_machine: ClassVar[bool] = True
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         """A model without corrections: the estimates as they are."""

@@ -56,6 +56,9 @@ class LearnedModel(ABC):
 
     name: ClassVar[str]
 
+    sees_machine: ClassVar[bool] = False
+    """Whether it can learn from several machines together, as its features tell them apart."""
+
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         """A model that has learned nothing yet; raises LearningError for unknown options."""
         self.configuration = dict(configuration)

@@ -20,6 +20,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,12 +35,13 @@ from . import UsageError
 from .common import format_table
 
 if TYPE_CHECKING:
-    from ..costmodel.learning.examples import ProgramExamples
+    from ..costmodel.learning.examples import ProgramExamples, Skipped
     from ..costmodel.learning.pairs import ProgramPairs
     from ..costmodel.learning.report import Metrics, ProgramPredictions
     from ..costmodel.models.model import LearnedModel, TrainingProgress
 
 INTERRUPTED = 130
+POLYBENCH = Path("datasets/polybench")
 ENOUGH = 30
 """Programs with which no part of the split is empty, as a rule."""
 
@@ -78,6 +80,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="F",
         help="learn from this share of the training programs only, for learning curves (1)",
     )
+    parser.add_argument(
+        "--polybench",
+        metavar="DIR",
+        type=Path,
+        help=f"labels of PolyBench, a test as well (default: {POLYBENCH}, where that is there)",
+    )
     parser.add_argument("--resume", action="store_true", help="go on where it was interrupted")
 
 
@@ -96,6 +104,9 @@ def run(arguments: argparse.Namespace) -> int:
     data, description = _read(arguments, model)
     outcome = _train(model, data, arguments)
     predicted, metrics = _test(model, data)
+    kernels = _read_polybench(arguments, model, description["machine"])
+    if kernels:
+        metrics["PolyBench"] = _judge(model, kernels)
     card = _card(arguments, model, description, outcome, metrics, str(torch.__version__))
     card["figures"] = {
         "test": model.figures(data.test),
@@ -152,22 +163,13 @@ def _read(
 ) -> tuple[Split[ProgramExamples], dict[str, Any]]:
     """Examples of each part, and what they are from; raises LearningError, DatasetError."""
     from ..costmodel.learning.card import describe_data
-    from ..costmodel.learning.examples import load_examples
     from ..costmodel.learning.pairs import read_pairs
     from ..costmodel.learning.spaces import restrict
 
-    pairs = restrict(read_pairs(arguments.directory, arguments.machine), arguments.space)
+    found = read_pairs(arguments.directory, arguments.machine, several=model.sees_machine)
+    pairs = restrict(found, arguments.space)
     pairs = [program for program in pairs if _is_learned(program, arguments.share)]
-    shared = cache_directory()
-    line = _Line()
-    examples, skipped = load_examples(
-        pairs,
-        model.featuriser,
-        cache=None if shared is None else shared / "features",
-        workers=arguments.workers,
-        progress=lambda done, total: line.show(f"features: {done}/{total} programs", done == total),
-    )
-    line.clear()
+    examples, skipped = _featurise(pairs, model, arguments.workers)
     parts = split(examples)
     for name in ("training", "validation", "test"):
         if not getattr(parts, name):
@@ -175,10 +177,48 @@ def _read(
                 f"{arguments.directory} has labels of {len(examples)} programs here, too few: none "
                 f"is left for {name}; make more with 'loopwright data', about {ENOUGH} at least"
             )
-    machine = pairs[0].machine
+    machine = " and ".join(sorted({program.machine for program in pairs}))
     return parts, describe_data(
         parts, machine, arguments.space, skipped.programs + skipped.schedules
     )
+
+
+def _featurise(
+    pairs: Sequence[ProgramPairs], model: LearnedModel, workers: int
+) -> tuple[list[ProgramExamples], Skipped]:
+    from ..costmodel.learning.examples import load_examples
+
+    shared = cache_directory()
+    line = _Line()
+    found = load_examples(
+        pairs,
+        model.featuriser,
+        cache=None if shared is None else shared / "features",
+        workers=workers,
+        progress=lambda done, total: line.show(f"features: {done}/{total} programs", done == total),
+    )
+    line.clear()
+    return found
+
+
+def _read_polybench(
+    arguments: argparse.Namespace, model: LearnedModel, machines: str
+) -> list[ProgramExamples]:
+    """PolyBench's kernels with labels of the machines that the model has learned from."""
+    from ..costmodel.learning.pairs import read_pairs
+    from ..costmodel.learning.spaces import restrict
+
+    directory: Path = arguments.polybench or POLYBENCH
+    if arguments.polybench is None and not directory.is_dir():
+        return []
+    found = [pairs for pairs in read_pairs(directory, several=True) if pairs.machine in machines]
+    return _featurise(restrict(found, arguments.space), model, arguments.workers)[0]
+
+
+def _judge(model: LearnedModel, programs: Sequence[ProgramExamples]) -> Metrics:
+    from ..costmodel.learning.report import evaluate, predictions
+
+    return evaluate(predictions(model, programs))
 
 
 def _is_learned(program: ProgramPairs, share: float) -> bool:
@@ -258,8 +298,8 @@ def _test(
     return predicted, {
         "test": evaluate(predicted),
         "constant": evaluate(constant),
-        "validation": evaluate(predictions(model, data.validation)),
-        "training": evaluate(predictions(model, data.training)),
+        "validation": _judge(model, data.validation),
+        "training": _judge(model, data.training),
     }
 
 

@@ -20,6 +20,7 @@ from .. import UsageError
 
 ACTIONS = {
     "generate": "label random programs, here or on a Dask cluster",
+    "polybench": "label schedules of PolyBench's kernels, to judge models by",
     "stats": "print what a directory holds",
     "check": "read and check everything",
     "merge": "put several directories into one, without double labels",

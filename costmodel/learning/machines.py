@@ -1,0 +1,31 @@
+"""Machines that labels are from: their fingerprints, as targets."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from ...passes.target import Target
+
+
+@cache
+def target_of(fingerprint: str) -> Target:
+    """What cost models are told of a labelled machine; what the fingerprint lacks is the host's."""
+    host = Target.host()
+    try:
+        known: Mapping[str, Any] = json.loads(fingerprint)
+    except ValueError:
+        return host
+    caches: Mapping[str, int] = known.get("caches", {})
+    levels = {int(match[1]): size for n, size in caches.items() if (match := re.match(r"L(\d)", n))}
+    return dataclasses.replace(
+        host,
+        name=str(known.get("cpu_name", host.name)),
+        vector_bits=int(known.get("vector_bits", host.vector_bits)),
+        cores=int(known.get("cores", host.cores)),
+        caches={**host.caches, **levels},
+    )

@@ -1,0 +1,68 @@
+"""Stores labels as they come, and says how far it is."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Generator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...costmodel.labels import TOO_MUCH_MEMORY, LabelledProgram
+from .progress import Progress
+
+if TYPE_CHECKING:
+    from ...costmodel.dataset.store import Writer
+
+INTERRUPTED = 130
+
+
+def label_and_store(labels: Generator[LabelledProgram], programs: int, directory: Path) -> int:
+    """Stores all labels, those of so many programs, in a directory; the exit code."""
+    from ...costmodel.dataset.store import Writer
+
+    progress = Progress(programs)
+    kinds: Counter[str] = Counter()
+    stages: Counter[str] = Counter()
+    interrupted = False
+    with Writer(directory) as writer, closing(labels):
+        progress.show()
+        try:
+            for labelled in labels:
+                _store(directory, writer, labelled, kinds)
+                stages.update(labelled.stages)
+                mistakes = sum(incident.is_mistake for incident in labelled.incidents)
+                progress.advance(len(labelled.labels), mistakes)
+        except KeyboardInterrupt:
+            interrupted = True
+    progress.clear()
+    print(f"{progress.pairs} pairs in {progress.seconds:.0f} s: {progress.rate:.1f} pairs/s")
+    if progress.pairs:
+        print(_describe(stages, progress.pairs))
+    if TOO_MUCH_MEMORY in kinds:
+        count = kinds.pop(TOO_MUCH_MEMORY)
+        print(f"{count} schedules failed: they need more memory than --memory gives a process")
+    for kind, count in sorted(kinds.items()):
+        print(f"{count} x {kind}: see {directory / 'incidents'}")
+    if interrupted:
+        print("interrupted; the same command goes on here", file=sys.stderr)
+    return INTERRUPTED if interrupted else 0
+
+
+def _store(directory: Path, writer: Writer, labelled: LabelledProgram, kinds: Counter[str]) -> None:
+    from ...costmodel.dataset.incidents import store_incident
+    from ...costmodel.dataset.schema import rows_of
+
+    writer.append(rows_of(labelled))
+    for incident in labelled.incidents:
+        kinds[incident.kind] += 1
+        if incident.is_mistake:
+            store_incident(directory, incident)
+
+
+def _describe(stages: Mapping[str, float], pairs: int) -> str:
+    """Where the time went: milliseconds per pair."""
+    parts = sorted(stages.items(), key=lambda part: -part[1])
+    each = ", ".join(f"{name} {1e3 * seconds / pairs:.1f}" for name, seconds in parts)
+    return f"ms per pair, in processes that run side by side: {each}"
