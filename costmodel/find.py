@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
+from contextlib import suppress
 from pathlib import Path
 
 from ..passes.search.protocols import CostModel, Ranker
 from ..passes.search.roofline import Roofline
 from ..passes.search.space.swaps import LoopPairModel
+from .adapted import adapted_model
 from .learning.errors import LearningError
 
 SHIPPED = Path(__file__).parent / "weights"
@@ -45,7 +47,10 @@ def find_ranker(name: str) -> Ranker:
 
 
 def find_model(name: str) -> CostModel:
-    """The model of this name, or in this file; raises LearningError, OSError."""
+    """The model of this name, or in this file; raises LearningError, OSError.
+
+    Of a shipped model the one that was adapted to this machine is taken, where there is one.
+    """
     if name == Roofline.name:
         return Roofline()
     path = Path(name) if name.endswith(".pt") else SHIPPED / f"{name}.pt"
@@ -57,6 +62,11 @@ def find_model(name: str) -> CostModel:
     # It brings torch.
     from .models.storage import load_model
 
+    adapted = adapted_model(name)
+    if adapted is not None:
+        # One of an older version is of no use any more.
+        with suppress(LearningError, OSError):
+            return load_model(adapted).model
     found = load_model(path).model
     if found.name.startswith("interchange"):
         raise LearningError(f"{path} is a model of interchanges only; give it as --interchange")

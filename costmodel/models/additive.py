@@ -34,6 +34,10 @@ _FORKS = column("threads.forks")
 _STEP = 0.1
 """How far the time of a fork moves per tree, of what would be best."""
 
+_ADAPTING = 60
+_ADAPTING_SMOOTHING = 20.0
+"""Trees that are added for another machine, and what keeps few programs from deciding much."""
+
 _FAR_OFF = 1.5
 """Errors of the logarithm beyond which a pair does not count more."""
 
@@ -148,6 +152,32 @@ class Additive(LearnedModel):
             self.forest = Forest.of(parts, settings.depth)
             self.fork_seconds = float(np.mean(forks)) if forks else self.fork_seconds
 
+    def adapt(self, programs: Sequence[ProgramExamples], options: TrainingOptions) -> None:
+        """Grows more trees on top of those that are there, from labels of another machine.
+
+        Raises LearningError without programs; KeyboardInterrupt, with the trees so far kept.
+        """
+        if not programs:
+            raise LearningError("there is nothing to learn from: too few programs")
+        settings = dataclasses.replace(
+            self.options,
+            trees=options.epochs or _ADAPTING,
+            rate=options.learning_rate or self.options.rate,
+            smoothing=max(self.options.smoothing, _ADAPTING_SMOOTHING),
+        )
+        boosting = _Boosting(programs, settings, options.seed, self.fork_seconds, self.forest)
+        grown: list[Tree] = []
+        nothing = float("nan")
+        try:
+            for number in range(settings.trees):
+                grown.append(boosting.step())
+                options.report(
+                    TrainingProgress(number + 1, settings.trees, boosting.error, nothing, nothing)
+                )
+        finally:
+            self.forest = self.forest.joined(Forest.of(grown, settings.depth))
+            self.fork_seconds = boosting.fork_seconds
+
     def _report(
         self,
         options: TrainingOptions,
@@ -243,6 +273,7 @@ class _Boosting:
         settings: AdditiveOptions,
         seed: int,
         fork_seconds: float,
+        grown: Forest | None = None,
     ) -> None:
         self.settings = settings
         self.random = np.random.default_rng(seed)
@@ -253,7 +284,7 @@ class _Boosting:
         self.thresholds = quantiles(inputs)
         self.inputs = inputs
         self.bins = digitise(inputs, self.thresholds)
-        self.corrections = np.zeros(len(inputs))
+        self.corrections = np.zeros(len(inputs)) if grown is None else grown.predict(inputs)
         self.pair_of_row = np.repeat(np.arange(len(self.batch.counts)), self.batch.counts)
         self.error = float("nan")
 

@@ -46,6 +46,14 @@ class Forest:
             np.array([tree.values for tree in trees], dtype=np.float64).reshape(-1, 1 << depth),
         )
 
+    def joined(self, other: Forest) -> Forest:
+        """The trees of both, of the same depth."""
+        return Forest(
+            np.concatenate([self.features, other.features]),
+            np.concatenate([self.thresholds, other.thresholds]),
+            np.concatenate([self.values, other.values]),
+        )
+
     def predict(self, rows: Matrix) -> Values:
         """The sum of all trees, for each row."""
         trees, depth = self.features.shape

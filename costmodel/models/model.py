@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...passes.default.request import Request
 from ...passes.schedule import Schedule
+from ..learning.errors import LearningError
 from ..learning.examples import Featuriser, ProgramExamples
 
 LOWEST = 1e-3
@@ -79,6 +80,12 @@ class LearnedModel(ABC):
 
         Raises LearningError; KeyboardInterrupt, with the best state kept.
         """
+
+    def adapt(self, programs: Sequence[ProgramExamples], options: TrainingOptions) -> None:
+        """Learns what is different on another machine; raises LearningError."""
+        raise LearningError(
+            f"the model {self.name} cannot be adapted: train it on labels of this machine"
+        )
 
     @abstractmethod
     def score(self, features: Sequence[Any]) -> NDArray[np.float64]:

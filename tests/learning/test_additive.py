@@ -143,6 +143,19 @@ def test_a_stored_model_predicts_the_same():
     )
 
 
+def test_what_is_different_elsewhere_is_learned_on_top():
+    programs = _examples(24)
+    model = Additive(SMALL)
+    model.fit(programs[:20], [], TrainingOptions())
+    slow = SCHEDULES.index("interchange{loops=j,i}")
+    for program in programs:
+        program.speedups[slow] /= 2
+    before, trees = _errors(model, programs[20:]), len(model.forest.features)
+    model.adapt(programs[:20], TrainingOptions(epochs=60))
+    assert len(model.forest.features) == trees + 60
+    assert _errors(model, programs[20:]) < before / 2
+
+
 def test_forks_cost_what_the_model_says():
     model = Additive({})
     parallel = original_schedule(TEXT).apply_all(parse_pipeline("parallel{loops=j}"))

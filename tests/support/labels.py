@@ -97,6 +97,7 @@ def write_labels(
     programs: int,
     *,
     machine: str = MACHINE,
+    origin: str = "test",
     speedup: Callable[[str, str], float] = speedup,
 ) -> None:
     """So many programs with all their schedules; what is slower than 0.125 is censored."""
@@ -107,7 +108,7 @@ def write_labels(
             text = template.format(constant=f"{number}.5")
             size = 64 + 16 * number
             sizes = dict.fromkeys(SIZES[template], size)
-            subject = Subject(text, sizes, "test", number)
+            subject = Subject(text, sizes, origin, number)
             labels = [_label(schedule, speedup(text, schedule)) for schedule in SCHEDULES[template]]
             baseline = _label("", 1.0)
             labelled = LabelledProgram(

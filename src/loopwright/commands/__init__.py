@@ -15,6 +15,7 @@ COMMANDS = {
     "schedule": "print the loops of a program, before and after a schedule",
     "deps": "print the dependences of a program",
     "train": "train a cost model on labelled pairs, and report how good it is",
+    "calibrate": "adapt a cost model to this machine in a few minutes",
     "tune": "search for the fastest schedule of a program",
     "bench": "measure kernels side by side with what else is installed",
     "data": "make and keep data to learn from: programs, schedules, times",

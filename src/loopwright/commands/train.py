@@ -29,6 +29,7 @@ from ..costmodel.learning.errors import LearningError
 from ..costmodel.learning.spaces import SPACES
 from ..costmodel.learning.splits import TRAINING, Split, position, split
 from ..costmodel.models.registry import MODELS, model_class
+from ..costmodel.polybench import ORIGIN
 from ..runtime.cache import cache_directory
 from ..runtime.version import __version__
 from . import UsageError
@@ -167,7 +168,7 @@ def _read(
     from ..costmodel.learning.spaces import restrict
 
     found = read_pairs(arguments.directory, arguments.machine, several=model.sees_machine)
-    pairs = restrict(found, arguments.space)
+    pairs = restrict([each for each in found if each.origin != ORIGIN], arguments.space)
     pairs = [program for program in pairs if _is_learned(program, arguments.share)]
     examples, skipped = _featurise(pairs, model, arguments.workers)
     parts = split(examples)

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 
-def label_and_store(labels: Generator[LabelledProgram], programs: int, directory: Path) -> int:
+def label_and_store(
+    labels: Generator[LabelledProgram], programs: int | None, directory: Path
+) -> int:
     """Stores all labels, those of so many programs, in a directory; the exit code."""
     from ...costmodel.dataset.store import Writer
 

@@ -10,9 +10,12 @@ EVERY_SECONDS_IN_FILES = 30.0
 
 
 class Progress:
-    """Counts programs and pairs; without a terminal, prints a line now and then."""
+    """Counts programs and pairs; without a terminal, prints a line now and then.
 
-    def __init__(self, programs: int) -> None:
+    How many programs there are to be is None where nobody knows.
+    """
+
+    def __init__(self, programs: int | None) -> None:
         self._programs = programs
         self._done = 0
         self.pairs = 0
@@ -56,6 +59,8 @@ class Progress:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
     def __str__(self) -> str:
+        if self._programs is None:
+            return f"{self._done} programs, {self.pairs} pairs, {self.rate:.1f} pairs/s"
         share = self._done / max(1, self._programs)
         bar = "#" * round(20 * share)
         left = "?"

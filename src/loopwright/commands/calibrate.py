@@ -1,0 +1,145 @@
+"""Adapts a cost model to this machine: labels random programs for minutes, and learns from them.
+
+Searches that ask for the model by its name use the adapted one from then on. Ctrl-C keeps the
+labels made so far, and the same command goes on; again later, it adds to those that it has.
+
+examples:
+  loopwright calibrate
+  loopwright calibrate --budget 10m --model additive
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..costmodel.adapted import machine_word, models_directory
+from ..costmodel.factory import RandomWorkload
+from ..costmodel.find import SHIPPED
+from ..costmodel.labels import LabelledProgram
+from ..passes.target import Target
+from ..runtime.cache import cache_directory
+from ..runtime.labelling.fingerprint import machine_fingerprint
+from ..runtime.labelling.local import label_here
+from ..runtime.labelling.messages import Policy
+from . import UsageError
+from .common import format_table
+from .data.common import add_measuring_arguments, measuring_policy
+from .data.labelling import label_and_store
+from .tune import parse_time
+
+if TYPE_CHECKING:
+    from ..costmodel.learning.report import Metrics
+
+SEED = 77
+"""Other programs than those that shipped models have learned from."""
+
+FEWEST, MOST = 16, 40
+"""Schedules per program: many programs say more than many schedules."""
+
+MODEL = "additive"
+HELD_OUT = 4
+"""Every fourth program shows what is gained, before all are learned from."""
+
+ENOUGH = 8
+"""Programs, without which a model would rather be spoiled."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which model, for how long, where to."""
+    parser.add_argument("--model", default=MODEL, metavar="NAME", help=f"which one ({MODEL})")
+    parser.add_argument(
+        "-b", "--budget", default="5m", metavar="TIME", help="time for labelling: 90s, 10m (5m)"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="another place for it")
+    add_measuring_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Labels, learns, writes the model."""
+    budget = parse_time(arguments.budget)
+    folder = models_directory()
+    if folder is None:
+        raise UsageError("LOOPWRIGHT_MODELS is off: there is no place for labels and models")
+    path = SHIPPED / f"{arguments.model}.pt"
+    if not path.exists():
+        names = ", ".join(sorted(file.stem for file in SHIPPED.glob("*.pt")))
+        raise UsageError(f"there is no shipped model '{arguments.model}'; there are {names}")
+    labels = folder / "labels"
+    code = _label(labels, budget, measuring_policy(arguments), arguments.workers)
+    if code:
+        return code
+    output: Path = arguments.output or _place(folder, arguments.model)
+    _adapt(path, labels, output)
+    return 0
+
+
+def _place(folder: Path, name: str) -> Path:
+    return folder / f"{name}-{machine_word(Target.host())}.pt"
+
+
+def _label(directory: Path, budget: float, policy: Policy, workers: int | None) -> int:
+    from ..costmodel.dataset.store import known_seeds
+
+    workload = RandomWorkload(SEED, FEWEST, MOST, policy.threads)
+    known = known_seeds(directory, machine_fingerprint())
+    deadline = time.monotonic() + budget
+    # It ends by the clock: how many programs that will be, nobody knows.
+    items = (item for item in itertools.count() if workload.identity(item) not in known)
+    wanted = itertools.takewhile(lambda _: time.monotonic() < deadline, items)
+    print(f"labelling random programs for {budget:.0f} s", file=sys.stderr)
+    found = _until(label_here(workload, policy, wanted, workers), deadline)
+    return label_and_store(found, None, directory)
+
+
+def _until(labels: Generator[LabelledProgram], deadline: float) -> Generator[LabelledProgram]:
+    try:
+        for labelled in labels:
+            yield labelled
+            if time.monotonic() >= deadline:
+                return
+    finally:
+        labels.close()
+
+
+def _adapt(path: Path, labels: Path, output: Path) -> None:
+    from ..costmodel.learning.errors import LearningError
+    from ..costmodel.learning.examples import load_examples
+    from ..costmodel.learning.pairs import read_pairs
+    from ..costmodel.learning.report import evaluate, predictions, table
+    from ..costmodel.models.model import TrainingOptions
+    from ..costmodel.models.storage import load_model, save_model
+
+    stored = load_model(path)
+    shared = cache_directory()
+    examples, _ = load_examples(
+        read_pairs(labels, machine_fingerprint()),
+        stored.model.featuriser,
+        cache=None if shared is None else shared / "features",
+    )
+    if len(examples) < ENOUGH:
+        raise LearningError(
+            f"{len(examples)} programs are too few to adapt a model: the same command adds more"
+        )
+    held_out = examples[::HELD_OUT]
+    rest = [program for number, program in enumerate(examples) if number % HELD_OUT]
+    columns: dict[str, Metrics] = {"as shipped": evaluate(predictions(stored.model, held_out))}
+    trial = load_model(path).model
+    trial.adapt(rest, TrainingOptions())
+    columns["adapted"] = evaluate(predictions(trial, held_out))
+    print(f"{len(held_out)} programs that the model has not learned from:\n")
+    print(format_table(table(columns), numbers=True))
+    stored.model.adapt(examples, TrainingOptions())
+    output.parent.mkdir(parents=True, exist_ok=True)
+    adapted = {
+        "machine": machine_fingerprint(),
+        "programs": len(examples),
+        "pairs": sum(len(program.features) for program in examples),
+    }
+    save_model(output, stored.model, {**stored.card, "adapted": adapted})
+    print(f"\nwritten: {output}")
