@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -35,7 +36,7 @@ class TileSpace:
             lanes,
         )
 
-    @property
+    @cached_property
     def points(self) -> Points:
         """Every combination: a row of sizes each."""
         return np.array(list(product(*self.sizes)), np.int64)

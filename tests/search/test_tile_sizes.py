@@ -1,0 +1,152 @@
+"""Tuning tile sizes: searches on known functions, and a small program from end to end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.runtime_programs import DOT, GEMM
+
+from loopwright.costmodel.tile_sizes.process import Scales, fit
+from loopwright.costmodel.tile_sizes.search import BUCKET, SEARCHES, Plan
+from loopwright.costmodel.tile_sizes.space import USUAL, TileSpace
+from loopwright.passes.default.request import Request
+from loopwright.passes.schedule import Schedule
+from loopwright.passes.search.space.open_tiles import open_tilings
+from loopwright.runtime.program import load
+from loopwright.runtime.tuning.evaluator import EvaluationError
+from loopwright.runtime.tuning.tiles import (
+    Journal,
+    TileOptions,
+    TileProgress,
+    extents,
+    tune_tiles,
+    with_sizes,
+)
+
+SPACE = TileSpace((USUAL, USUAL, USUAL))
+
+
+def smooth(points: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> list[float]:
+    """Seconds with one best point, tiles of 32 x 64 x 256."""
+    distances = np.abs(np.log2(points) - np.log2([32, 64, 256]))
+    return (1.0 + (distances**2).sum(1)).tolist()
+
+
+def search(name: str, plan: Plan, seconds: list[float]) -> dict[int, float]:
+    """What a search measures."""
+    batches = SEARCHES[name](plan)
+    known: dict[int, float] = {}
+    asked = next(batches)
+    while True:
+        # The paper's 50 best may be among the sample.
+        assert name == "network" or not known.keys() & set(asked), "a point is measured once"
+        known |= {point: seconds[point] for point in asked}
+        try:
+            asked = batches.send(dict(known))
+        except StopIteration:
+            return known
+
+
+@pytest.mark.parametrize("name", ["network", "guided"])
+def test_a_smooth_function_is_learned(name: str) -> None:
+    seconds = smooth(SPACE.points)
+    plan = Plan(SPACE, 106, seed=1)
+    known = search(name, plan, seconds)
+    assert len(known) <= plan.measurements == 106 + BUCKET
+    chance = search("random", plan, seconds)
+    assert min(known.values()) < 1.5 <= min(chance.values()) + 0.5
+    assert min(known.values()) <= min(chance.values())
+
+
+def test_the_guided_search_lives_with_sizes_that_cannot_be_run() -> None:
+    seconds = [
+        float("inf") if point[0] > 40 else value
+        for point, value in zip(SPACE.points, smooth(SPACE.points), strict=True)
+    ]
+    assert min(search("guided", Plan(SPACE, 106), seconds).values()) < 1.5
+
+
+def test_small_spaces_are_measured_whole() -> None:
+    space = TileSpace.usual((3, 2))
+    assert space.sizes == ((1, 2, 3), (1, 2))
+    for name in ("random", "guided"):
+        assert len(search(name, Plan(space, 4), [1.0 + k for k in range(6)])) == 6
+
+
+def test_promising_points_come_first() -> None:
+    batches = SEARCHES["guided"](Plan(SPACE, 106, promising=(7, 5)))
+    assert next(batches)[:2] == [7, 5]
+
+
+def test_a_process_knows_its_own_points_and_doubts_others() -> None:
+    inputs = np.linspace(0, 1, 8)[:, None]
+    process = fit(inputs, np.sin(5 * inputs[:, 0]), Scales((0.4,), 1e-4))
+    assert np.allclose(process.mean(inputs), np.sin(5 * inputs[:, 0]), atol=0.02)
+    assert process.deviation(np.array([[3.0]]))[0] > 10 * process.deviation(inputs).max()
+
+
+def test_extents_of_skewed_loops() -> None:
+    schedule = load(GEMM)["gemm"].schedule("skew{loops=i,j factors=2},tile{loops=i,j sizes=Ti,Tj}")
+    assert extents(schedule, {"ni": 10, "nj": 5, "nk": 3}) == (10, 23)
+
+
+def test_sizes_become_constants() -> None:
+    function = load(GEMM)["gemm"]
+    tiling = function.schedule("tile{loops=i,j sizes=T,8},parallel{loops=it}")
+    constant = with_sizes(function.schedule(), tiling, {"T": 4})
+    assert str(constant) == "tile{loops=i,j sizes=4,8},parallel{loops=it}"
+
+
+def test_tilings_of_a_product() -> None:
+    original = Schedule.original(load(GEMM)["gemm"].scop)
+    found = list(open_tilings(original, Request({"ni": 50, "nj": 50, "nk": 50}, 2)))
+    assert any(
+        len(schedule.run_time_sizes) == 3
+        and "parallel" in str(schedule)
+        and "vectorize" in str(schedule)
+        for schedule in found
+    )
+
+
+def test_a_journal_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOOPWRIGHT_TUNING", str(tmp_path / "tuning.sqlite"))
+    journal = Journal.open("question", keep=True)
+    journal.put({"T": 4}, 0.5)
+    assert journal.path is not None
+    with journal.path.open("a", encoding="utf-8") as file:
+        file.write('{"sizes": {"T": 8}, "sec')  # killed while writing
+    again = Journal.open("question", keep=True)
+    assert again.get({"T": 4}) == 0.5 and again.get({"T": 8}) < 0
+    assert Journal.open("another", keep=True).get({"T": 4}) < 0
+    again.close()
+    assert not journal.path.exists()
+
+
+def test_a_small_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOOPWRIGHT_TUNING", str(tmp_path / "tuning.sqlite"))
+    function = load(DOT)["dot"]
+    x = np.arange(40.0)
+    seen: list[TileProgress] = []
+
+    def report(progress: TileProgress) -> None:
+        seen.append(progress)
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+
+    options = TileOptions("tile{loops=i sizes=T}", threads=1, report=report)
+    values = [40, x, x]
+    with pytest.raises(KeyboardInterrupt):
+        tune_tiles(function, values, options)
+    result = tune_tiles(function, values, TileOptions("tile{loops=i sizes=T}", threads=1))
+    assert result.ended == "done" and result.combinations == len([s for s in USUAL if s < 40]) + 1
+    assert str(result.schedule) == f"tile{{loops=i sizes={result.sizes['T']}}}"
+    assert not list((tmp_path / "tiles").iterdir())
+
+
+def test_nothing_to_tune() -> None:
+    with pytest.raises(EvaluationError, match="leaves no tile size open"):
+        tune_tiles(
+            load(DOT)["dot"], [4, np.ones(4), np.ones(4)], TileOptions("tile{loops=i sizes=4}")
+        )
