@@ -126,8 +126,7 @@ def test_a_journal_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_small_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOPWRIGHT_TUNING", str(tmp_path / "tuning.sqlite"))
-    function = load(DOT)["dot"]
-    x = np.arange(40.0)
+    function = load(GEMM)["gemm"]
     seen: list[TileProgress] = []
 
     def report(progress: TileProgress) -> None:
@@ -136,7 +135,7 @@ def test_a_small_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
             raise KeyboardInterrupt
 
     options = TileOptions("tile{loops=i sizes=T}", threads=1, report=report)
-    values = [40, x, x]
+    values = [40, 3, 3, np.zeros((40, 3)), np.ones((40, 3)), np.ones((3, 3))]
     with pytest.raises(KeyboardInterrupt):
         tune_tiles(function, values, options)
     result = tune_tiles(function, values, TileOptions("tile{loops=i sizes=T}", threads=1))
