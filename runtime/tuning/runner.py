@@ -79,13 +79,14 @@ class Runner:
         self._expected: list[NDArray[Any]] = []
         self._returned: object = None
         given = arguments.arrays
-        arena = Arena(sum(array_bytes(array.shape, array.dtype) for array in given.values()))
+        # It lives as long as the runner: nothing else refers to arrays that are only read.
+        self._arena = Arena(sum(array_bytes(array.shape, array.dtype) for array in given.values()))
         for position, argument in enumerate(self._signature.arguments):
             if not isinstance(argument, ArrayArgument):
                 self._values.append(arguments.scalars[position])
                 continue
             initial = given[position]
-            array = arena.array(initial.shape, initial.dtype)
+            array = self._arena.array(initial.shape, initial.dtype)
             array[...] = initial
             self._values.append(array.ctypes.data)
             if argument.writes:

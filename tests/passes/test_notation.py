@@ -110,7 +110,7 @@ ERRORS = [
     ("P L0", 3, "expected '(', not 'L0'"),
     ("P(L0 L1)", 6, "expected ',' or ')', not 'L1'"),
     ("P(L0,?)", 6, "expected a loop, a value or ')', not '?'"),
-    ("T2(L0,L1,a,b)", 10, "expected an integer, not 'a'"),
+    ("U(L0,a)", 6, "expected an integer, not 'a'"),
     ("T2(L0,L1)", 1, "tile needs the option sizes"),
     ("P(L0,3)", 6, "parallel takes loops only, such as L0, not '3'"),
     ("P(L0,width=3)", 6, "unknown option of parallel: 'width'"),

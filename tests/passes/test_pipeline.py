@@ -45,7 +45,7 @@ ERRORS = [
     ("tile{loops=i}", 1, "tile needs the option sizes"),
     ("tiel{loops=i sizes=4}", 1, "unknown transformation: 'tiel'"),
     ("tile{loop=i sizes=4}", 6, "unknown option of tile: 'loop'"),
-    ("tile{loops=i sizes=x}", 20, "expected an integer, not 'x'"),
+    ("unroll{loops=i factor=x}", 23, "expected an integer, not 'x'"),
     ("tile{loops=i sizes=9999999999999999999}", 20, "an integer has at most 18 digits here"),
     ("tile{loops=i sizes=4 sizes=4}", 22, "option sizes is given twice"),
     ("unroll{loops=i factor=1,2}", 16, "option factor takes one value, not 2"),

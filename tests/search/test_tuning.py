@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.runtime_programs import DOT
 
 from loopwright.cli import main
 from loopwright.opt import run as run_opt
@@ -62,6 +63,15 @@ def test_schedules_are_measured_and_the_arguments_stay() -> None:
         assert evaluator.failures == {}
         assert 0 < evaluator.baseline_seconds < 1
     assert not np.any(np.asarray(values[2]))
+
+
+def test_a_program_that_writes_nothing_is_measured() -> None:
+    program = load(DOT)["dot"]
+    values = [1000, np.ones(1000), np.ones(1000)]
+    with RunningEvaluator(program, values, threads=1, compilers=1) as evaluator:
+        request = Request({"n": 1000, "x_dim0": 1000, "y_dim0": 1000}, 1)
+        (found,) = evaluator.measure(request, [program.schedule()])
+    assert found > 0
 
 
 def test_an_evaluator_that_is_closed_at_once_leaves_no_process() -> None:

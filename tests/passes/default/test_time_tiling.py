@@ -11,6 +11,7 @@ from loopwright.passes.default.request import Request
 from loopwright.passes.default.time_tiling import time_tiling
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedule import Schedule
+from loopwright.passes.target import Target
 from loopwright.passes.transformations.affine_schedule import AffineSchedule
 from loopwright.runtime.program import Function
 
@@ -69,8 +70,13 @@ func.func @f(%steps: index, %n: index, %m: index, %A: memref<?x?xf32>) {
 """
 
 
+# What fits in a cache shall not depend on the machine of the test.
+CACHES = {1: 48 << 10, 2: 1 << 20, 3: 32 << 20}
+TARGET = Target("x86-64-v4", frozenset(["sse2", "avx512f"]), 512, 32, CACHES, 2)
+
+
 def tiled(function: Function, sizes: dict[str, int], threads: int = 2) -> Schedule | None:
-    scheduled = Schedule.original(function.scop).apply(AffineSchedule())
+    scheduled = Schedule.original(function.scop, TARGET).apply(AffineSchedule())
     request = Request(infer_extents(function.scop, sizes), threads)
     return time_tiling(scheduled, scheduled.tree, request)
 
