@@ -23,6 +23,7 @@ from ..passes.schedule_tree import Loop
 from .emit_statements import Lanes, StatementEmitter
 from .index_expression import Comparison, Connective, Index, decide, substitute_condition
 from .ir_builder import IRBuilder
+from .loop_bounds import bounds, tightest, value_of
 from .nest import Block as Parts
 from .nest import (
     Call,
@@ -138,7 +139,7 @@ class LoopEmitter:
         if loop.parallel and not self.is_parallel and lanes is None:
             self._parallel(nest, environment)
             return
-        lower, upper = self._range(nest, environment)
+        lower, upper = bounds(self.builder, nest, environment)
         if loop.vector is not None and self.simd is not None:
             body = partial(self._body, nest, environment, None)
             self._mark_simd(loop, self._plain(nest, lower, upper, nest.step, body))
@@ -151,33 +152,6 @@ class LoopEmitter:
                 nest, lower, upper, nest.step, partial(self._body, nest, environment, lanes)
             )
 
-    def _range(
-        self, nest: For, environment: Environment
-    ) -> tuple[tuple[Index, ...], tuple[Index, ...]]:
-        """Lower and upper bounds: of the tiles' numbers where the nest has a size."""
-        lower = tuple(index.substitute(environment) for index in nest.lower)
-        upper = tuple(index.substitute(environment) for index in nest.upper)
-        if nest.size is None:
-            return lower, upper
-        first, last = self._single("max", lower), self._single("min", upper) - 1
-        start, end = (
-            value if value == Index() else self._combined(arith.FloorDivSIOp, value, nest.size)
-            for value in (first, last)
-        )
-        return (start,), (end + 1,)
-
-    def _value(self, nest: For, iteration: Index) -> Index:
-        """The value of the loop's variable: the first one in a tile of this number."""
-        if nest.size is None:
-            return iteration
-        return self._combined(arith.MuliOp, iteration, nest.size)
-
-    def _combined(
-        self, kind: type[arith.FloorDivSIOp | arith.MuliOp], one: Index, other: Index
-    ) -> Index:
-        operation = kind(self.builder.value(one), self.builder.value(other))
-        return self.builder.named(self.builder.emit(operation).result)
-
     def _mark_simd(self, loop: Loop, operation: Operation) -> None:
         """Says that iterations may run in vectors, where they are independent and innermost."""
         if self.simd is None or not any(loop is other for other in self.simd):
@@ -189,7 +163,7 @@ class LoopEmitter:
     def _body(
         self, nest: For, environment: Environment, lanes: Lanes | None, iteration: Index
     ) -> None:
-        value = self._value(nest, iteration)
+        value = value_of(self.builder, nest, iteration)
         with (
             self.storage.inside([(nest.loop, value)]),
             self.storage.allocated(self.builder, nest.loop),
@@ -354,7 +328,7 @@ class LoopEmitter:
         width = nest.loop.vector
         assert width is not None
         stride = width * nest.step
-        first, limit = self._single("max", lower), self._single("min", upper)
+        first, limit = tightest(self.builder, "max", lower), tightest(self.builder, "min", upper)
         excess = self._misalignment(nest, first, limit, environment)
         if excess:
             self._in_range(nest, first - excess, (first,), (limit,), environment)
@@ -400,12 +374,6 @@ class LoopEmitter:
         values = {**environment, nest.variable: first}
         calls = [node for node in walk(nest.body) if isinstance(node, Call)]
         return self.statements.misalignment([call.substitute(values) for call in calls], width)
-
-    def _single(self, kind: Literal["min", "max"], bounds: tuple[Index, ...]) -> Index:
-        """The one value that several bounds of a loop come to."""
-        if len(bounds) == 1:
-            return bounds[0]
-        return self.builder.named(self.builder.extremum(kind, bounds))
 
     def _vector_loop(
         self,
@@ -472,7 +440,7 @@ class LoopEmitter:
             if self.storage.is_allocated_in(nests[-1].loop):
                 break
             nests.append(inner)
-        ranges = [self._range(n, environment) for n in nests]
+        ranges = [bounds(self.builder, n, environment) for n in nests]
         lower, upper = [lower for lower, _ in ranges], [upper for _, upper in ranges]
         innermost = nests[-1]
         width = innermost.loop.vector if self.simd is None else None
@@ -490,7 +458,7 @@ class LoopEmitter:
         def body() -> None:
             values = dict(environment)
             for n, iteration in zip(nests[:-1], iterations[:-1], strict=True):
-                values[n.variable] = self._value(n, iteration)
+                values[n.variable] = value_of(self.builder, n, iteration)
             with self.storage.inside((n.loop, values[n.variable]) for n in nests[:-1]):
                 if width is None:
                     self._body(innermost, values, None, iterations[-1])

@@ -9,63 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import cast
-
-import islpy as isl
-from xdsl.ir.affine import (
-    AffineBinaryOpExpr,
-    AffineBinaryOpKind,
-    AffineConstantExpr,
-    AffineDimExpr,
-    AffineExpr,
-    AffineSymExpr,
-)
 
 from ..schedule_tree import Loop, Tree
+from .box_statements import Digit, NotABoxError, Subscript, box_statement, loop_digit
 from .boxes import Box, Interval, union_size
-from .counting import fix_parameters
 from .reuses import Carrier, Group, paths
 from .scop import Access, Scop
 
 MOST_JUMPS = 64
 """Values that are tried for an iterator until it is left to isl."""
 
-
-class NotABoxError(Exception):
-    """Something that is no box; isl can see to it."""
-
-
-@dataclass(frozen=True)
-class Digit:
-    """A loop's value: `floor((x + shift) / size)`, with x the iterator number `iterator`."""
-
-    iterator: int
-    size: int
-    shift: int
-
-    def of(self, value: int) -> int:
-        """The loop's value for a value of the iterator."""
-        return (value + self.shift) // self.size
-
-    def first(self, value: int) -> int:
-        """The first value of the iterator with a value of the loop."""
-        return value * self.size - self.shift
-
-
 Time = tuple[int, ...]
 """When an instance runs: loops and places in sequences, outermost first."""
-
-Subscript = tuple[tuple[int, int], ...]
-"""The iterators of a subscript with their factors; then its constant, for iterator -1."""
-
-
-@dataclass(frozen=True)
-class BoxStatement:
-    """A statement at given sizes: the box of its instances, and of each access its subscripts."""
-
-    domain: Box
-    subscripts: Mapping[int, tuple[Subscript, ...]]
-    accesses: tuple[Access, ...]
 
 
 @dataclass(frozen=True)
@@ -95,11 +50,11 @@ class BoxProgram:
         self._statements = {
             name: statement
             for name in self.paths
-            if (statement := _statement(scop, name, sizes, hull)) is not None
+            if (statement := box_statement(scop, name, sizes, hull)) is not None
         }
         self._digits = {
             name: tuple(
-                _digit(entry.schedule[name], sizes) if isinstance(entry, Loop) else entry
+                loop_digit(entry.schedule[name], sizes) if isinstance(entry, Loop) else entry
                 for entry in self.paths[name]
             )
             for name in self._statements
@@ -420,109 +375,3 @@ def _room(
         one, other = later
         low = max(low, other.first(one.of(value) + 1))
     return low, high
-
-
-def _statement(scop: Scop, name: str, sizes: Mapping[str, int], hull: bool) -> BoxStatement | None:
-    """A statement at given sizes, found out once; None where it does not run."""
-    key = ("boxes", name, hull, tuple(sorted(sizes.items())))
-    known = cast("dict[object, BoxStatement | None]", scop.memory.setdefault("boxes", {}))
-    if key not in known:
-        known[key] = _make_statement(scop, name, sizes, hull)
-    return known[key]
-
-
-def _make_statement(
-    scop: Scop, name: str, sizes: Mapping[str, int], hull: bool
-) -> BoxStatement | None:
-    statement = scop.statement(name)
-    points = fix_parameters(statement.domain, sizes)
-    points = points.project_out(isl.dim_type.param, 0, points.dim(isl.dim_type.param))
-    if points.is_empty():
-        return None
-    if not hull and not points.is_box():
-        raise NotABoxError
-    domain = tuple(
-        (points.dim_min_val(d).to_python(), points.dim_max_val(d).to_python())
-        for d in range(len(statement.loops))
-    )
-    symbols = [sizes.get(parameter.name, 0) for parameter in scop.parameters]
-    depth = len(statement.loops)
-    subscripts = {
-        id(access): tuple(_subscript(result, depth, symbols) for result in access.map.results)
-        for access in statement.accesses
-    }
-    if not hull and not all(map(_keeps_boxes, subscripts.values())):
-        raise NotABoxError
-    return BoxStatement(domain, subscripts, statement.accesses)
-
-
-def _keeps_boxes(subscripts: tuple[Subscript, ...]) -> bool:
-    """Whether an access takes boxes to boxes: no gaps, no diagonals."""
-    terms = [term for subscript in subscripts for term in subscript if term[0] >= 0]
-    used = [iterator for iterator, _ in terms]
-    return len(used) == len(set(used)) and all(abs(factor) == 1 for _, factor in terms)
-
-
-def _subscript(result: AffineExpr, depth: int, symbols: list[int]) -> Subscript:
-    if not _is_linear(result):
-        raise NotABoxError
-    constant = result.eval([0] * depth, symbols)
-    factors = [
-        result.eval([int(d == position) for d in range(depth)], symbols) - constant
-        for position in range(depth)
-    ]
-    terms = ((position, factor) for position, factor in enumerate(factors) if factor)
-    return (*terms, (-1, constant))
-
-
-def _is_linear(expression: AffineExpr) -> bool:
-    match expression:
-        case AffineBinaryOpExpr(kind=kind, lhs=one, rhs=other):
-            whole = kind in (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul)
-            return whole and _is_linear(one) and _is_linear(other)
-        case AffineConstantExpr() | AffineDimExpr() | AffineSymExpr():
-            return True
-        case _:
-            return False
-
-
-_IN, _PARAM, _DIV = isl.dim_type.in_, isl.dim_type.param, isl.dim_type.div
-
-
-def _digit(function: isl.Aff, sizes: Mapping[str, int]) -> Digit:
-    """A loop's function of the iterators, if it is one iterator or a tile of it."""
-    quotients = function.dim(_DIV)
-    if quotients == 0:
-        return _linear(function, 1, sizes)
-    own = [function.get_coefficient_val(_IN, d).to_python() for d in range(function.dim(_IN))]
-    own += [
-        function.get_coefficient_val(_PARAM, d).to_python() for d in range(function.dim(_PARAM))
-    ]
-    is_quotient = quotients == 1 and function.get_coefficient_val(_DIV, 0).is_one()
-    if not is_quotient or any(own) or not function.get_constant_val().is_zero():
-        raise NotABoxError
-    inner = function.get_div(0)
-    size = inner.get_denominator_val().to_python()
-    return _linear(inner.scale_val(isl.Val(str(size))), size, sizes)
-
-
-def _linear(function: isl.Aff, size: int, sizes: Mapping[str, int]) -> Digit:
-    """`floor(function / size)` for a function that grows like one iterator."""
-    is_nested = any(
-        not function.get_coefficient_val(_DIV, d).is_zero() for d in range(function.dim(_DIV))
-    )
-    if is_nested or not function.get_denominator_val().is_one():
-        raise NotABoxError
-    factors = {
-        d: factor
-        for d in range(function.dim(_IN))
-        if (factor := function.get_coefficient_val(_IN, d).to_python())
-    }
-    if list(factors.values()) != [1]:
-        raise NotABoxError
-    shift = function.get_constant_val().to_python()
-    for d in range(function.dim(_PARAM)):
-        factor = function.get_coefficient_val(_PARAM, d).to_python()
-        if factor:
-            shift += factor * sizes.get(function.get_dim_name(_PARAM, d) or "", 0)
-    return Digit(next(iter(factors)), size, shift)

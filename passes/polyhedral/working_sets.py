@@ -16,7 +16,8 @@ import islpy as isl
 from xdsl.dialects.builtin import FixedBitwidthType
 
 from ..schedule_tree import Loop, Tree
-from .box_working_sets import BoxProgram, NotABoxError
+from .box_statements import NotABoxError
+from .box_working_sets import BoxProgram
 from .context import bounded
 from .counting import UncountableError, cardinality
 from .dependences import DependenceKind
