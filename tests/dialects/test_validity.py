@@ -21,6 +21,8 @@ func.func @f(%argument: index, %integer: i32, %A: memref<?xindex>) {
       %cast = arith.index_cast %integer : i32 to index
       %product = arith.muli %cast, %argument : index
       %moving_product = arith.muli %i, %argument : index
+      %square = arith.muli %i, %j : index
+      %reversed_quotient = arith.floordivsi %argument, %i : index
       %apply = affine.apply affine_map<(d0, d1) -> (d0 + d1)>(%i, %j)
       %symbolic_apply = affine.apply affine_map<(d0) -> (d0 + 1)>(%argument)
       %minimum = affine.min affine_map<(d0) -> (d0, 8)>(%apply)
@@ -47,7 +49,10 @@ SYMBOLS = {
     *("%argument", "%integer", "%top", "%zero", "%constant", "%cast", "%product", "%size"),
     *("%symbolic_apply", "%local_size"),
 }
-DIMS = {*SYMBOLS, "%i", "%j", "%apply", "%minimum", "%less", "%both", "%choice"}
+DIMS = {
+    *SYMBOLS,
+    *("%i", "%j", "%apply", "%minimum", "%less", "%both", "%choice", "%moving_product"),
+}
 
 
 def test_dims_and_symbols() -> None:
