@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from ..passes.target import Target
+from ..passes.user_folders import user_path
 
 
 def models_directory() -> Path | None:
@@ -13,16 +13,7 @@ def models_directory() -> Path | None:
 
     The environment variable `LOOPWRIGHT_MODELS` is another folder, or `off`.
     """
-    chosen = os.environ.get("LOOPWRIGHT_MODELS", "")
-    if chosen.lower() == "off":
-        return None
-    if chosen:
-        return Path(chosen)
-    shared = Path(os.environ.get("XDG_DATA_HOME", ""))
-    if shared.is_absolute():
-        return shared / "loopwright" / "models"
-    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises without a home
-    return home / ".local/share/loopwright/models" if home.is_absolute() else None
+    return user_path("LOOPWRIGHT_MODELS", "XDG_DATA_HOME", ".local/share", "models")
 
 
 def adapted_model(name: str) -> Path | None:
@@ -30,8 +21,13 @@ def adapted_model(name: str) -> Path | None:
     folder = models_directory()
     if folder is None:
         return None
-    path = folder / f"{name}-{machine_word(Target.host())}.pt"
+    path = adapted_path(folder, name)
     return path if path.is_file() else None
+
+
+def adapted_path(folder: Path, name: str) -> Path:
+    """Where a folder has, or would have, the model that was adapted to this machine."""
+    return folder / f"{name}-{machine_word(Target.host())}.pt"
 
 
 def machine_word(target: Target) -> str:

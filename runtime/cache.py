@@ -22,6 +22,8 @@ import time
 import warnings
 from pathlib import Path
 
+from ..passes.user_folders import user_path
+
 CACHE_FORMAT = 1
 DEFAULT_LIMIT = 512 * 2**20
 
@@ -44,16 +46,7 @@ def cache_key(*parts: str) -> str:
 
 def cache_directory() -> Path | None:
     """The directory that the environment asks for; None when caching is off."""
-    chosen = os.environ.get("LOOPWRIGHT_CACHE", "")
-    if chosen.lower() == "off":
-        return None
-    if chosen:
-        return Path(chosen)
-    shared = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    if shared.is_absolute():
-        return shared / "loopwright"
-    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises without a home
-    return home / ".cache" / "loopwright" if home.is_absolute() else None
+    return user_path("LOOPWRIGHT_CACHE", "XDG_CACHE_HOME", ".cache", "")
 
 
 def default_cache() -> ObjectCache | None:

@@ -91,12 +91,10 @@ class HybridSearch:
             [ledger.predicted.get(key, 1.0) for key in known],
             [ledger.speedup(key) for key in known],
         )
-        pool = [each for each in ledger.ranked() if ledger.key(each) not in ledger.measured]
-        pool = pool[:POOL]
+        keys = ledger.unmeasured()[:POOL]
+        pool = [ledger.schedules[key] for key in keys]
         if not pool:
             return []
-        mean, deviation = correction.expect(
-            pool, [ledger.predicted[ledger.key(each)] for each in pool]
-        )
+        mean, deviation = correction.expect(pool, [ledger.predicted[key] for key in keys])
         order = np.argsort(-(mean + COURAGE * deviation), kind="stable")
         return [pool[number] for number in order[: self.batch]]

@@ -221,6 +221,11 @@ class Ledger:
         keys = sorted(self.predicted, key=lambda key: -self.predicted[key])
         return [self.schedules[key] for key in keys]
 
+    def unmeasured(self) -> list[object]:
+        """Keys of what was predicted and not measured, the fastest by the model first."""
+        keys = (key for key in self.predicted if key not in self.measured)
+        return sorted(keys, key=lambda key: -self.predicted[key])
+
     def proven(self) -> list[Schedule]:
         """All schedules that were measured and can be run, the fastest first."""
         keys = sorted(self.measured, key=lambda key: -self.speedup(key))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sqlite3
 import time
 import warnings
@@ -19,6 +18,7 @@ from typing import Any
 from xdsl.dialects import func
 
 from ...passes.target import Target
+from ...passes.user_folders import user_path
 from ..labelling.fingerprint import code_generator, machine_fingerprint
 
 FORMAT = 1
@@ -158,16 +158,7 @@ class TuningDatabase:
 
 def database_path() -> Path | None:
     """The file that the environment asks for; None where there is to be none."""
-    chosen = os.environ.get("LOOPWRIGHT_TUNING", "")
-    if chosen.lower() == "off":
-        return None
-    if chosen:
-        return Path(chosen)
-    shared = Path(os.environ.get("XDG_DATA_HOME", ""))
-    if shared.is_absolute():
-        return shared / "loopwright" / "tuning.sqlite"
-    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises without a home
-    return home / ".local/share/loopwright/tuning.sqlite" if home.is_absolute() else None
+    return user_path("LOOPWRIGHT_TUNING", "XDG_DATA_HOME", ".local/share", "tuning.sqlite")
 
 
 def default_database() -> TuningDatabase | None:

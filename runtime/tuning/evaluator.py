@@ -115,13 +115,8 @@ class RunningEvaluator:
         then those for the first ones.
         """
         end = time.monotonic() + seconds
-        if self._opening.ident is None:
-            self._opening.start()
-        self._opening.join(min(seconds, threading.TIMEOUT_MAX))
-        if self._opening.is_alive():
+        if not self._is_open(seconds):
             return []
-        if self._problem is not None:
-            raise self._problem
         texts = [str(schedule) for schedule in schedules]
         try:
             self._compile(texts, end)
@@ -141,24 +136,33 @@ class RunningEvaluator:
 
         `best` are those of the best sizes so far. Raises EvaluationError.
         """
-        if self._opening.ident is None:
-            self._opening.start()
-        self._opening.join()
-        if self._problem is not None:
-            raise self._problem
+        self._is_open(inf)
         text = str(schedule)
-        self._compile([text])
-        if text in self.failures:
-            return inf
-        if self._runner.starts != self._starts:
-            self._reopen()
-        limit = max(LEAST_LIMIT, HANG * min(best, self.baseline_seconds))
-        trial = Trial(self._codes[text], False, CUTOFF * best, BUDGET, tile_sizes)
         try:
+            self._compile([text])
+            if text in self.failures:
+                return inf
+            if self._runner.starts != self._starts:
+                self._reopen()
+            limit = max(LEAST_LIMIT, HANG * min(best, self.baseline_seconds))
+            trial = Trial(self._codes[text], False, CUTOFF * best, BUDGET, tile_sizes)
             outcome = self._ask(trial, limit)
         except Lost:
             return inf
+        except StartError as error:
+            raise EvaluationError(str(error)) from error
         return inf if outcome.message else outcome.seconds
+
+    def _is_open(self, seconds: float) -> bool:
+        """Whether the program as written has run, after so many seconds; raises EvaluationError."""
+        if self._opening.ident is None:
+            self._opening.start()
+        self._opening.join(min(seconds, threading.TIMEOUT_MAX))
+        if self._opening.is_alive():
+            return False
+        if self._problem is not None:
+            raise self._problem
+        return True
 
     def _is_in_time(self, text: str, end: float) -> bool:
         """Whether a candidate is known, or compiled and probably run to its end in time."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ...default.request import Request
+from ...polyhedral.context import ISL_LOCK
 from ...schedule import Schedule
 from ...schedule_tree import Tree
 from ...transformation import Transformation, TransformationError
@@ -31,6 +32,18 @@ class Move:
                 if not self.partial:
                     return None
         return None if result is schedule else result
+
+
+def changes(schedule: Schedule, moves: Iterator[Move]) -> Iterator[Schedule]:
+    """The schedules that legal moves lead to. Proposing uses isl, too."""
+    while True:
+        with ISL_LOCK:
+            move = next(moves, None)
+            changed = None if move is None else move.apply(schedule)
+        if move is None:
+            return
+        if changed is not None:
+            yield changed
 
 
 Proposer = Callable[[Schedule, Tree, Request], Iterator[Move]]

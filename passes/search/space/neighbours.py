@@ -15,6 +15,7 @@ from ...polyhedral.context import ISL_LOCK
 from ...schedule import Schedule
 from ...schedule_tree import Loop, nests
 from ...transformation import Transformation, TransformationError
+from .moves import changes
 from .parallelism import parallel_loops
 from .registers import jams, unrollings
 from .trees import certain_names
@@ -61,11 +62,7 @@ def _more(schedule: Schedule, request: Request) -> Iterator[Schedule]:
     """The schedule with one move more of those that can come last."""
     for nest in nests(schedule.tree):
         for propose in (parallel_loops, jams, unrollings):
-            for move in propose(schedule, nest, request):
-                with ISL_LOCK:
-                    changed = move.apply(schedule)
-                if changed is not None:
-                    yield changed
+            yield from changes(schedule, propose(schedule, nest, request))
 
 
 def _prefixes(original: Schedule, steps: Sequence[Transformation]) -> list[Schedule]:

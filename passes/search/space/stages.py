@@ -12,11 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...default.request import Request
-from ...polyhedral.context import ISL_LOCK
 from ...schedule import Schedule
 from ...schedule_tree import nests
 from . import affine, fusion, parallelism, registers, tiling
-from .moves import Proposer
+from .moves import Proposer, changes
 from .swaps import LoopPairModel
 
 
@@ -101,15 +100,8 @@ class Space:
         tree = node.schedule.tree
         part = nests(tree)[node.nest] if stage.per_nest else tree
         for propose in stage.proposers:
-            moves = propose(node.schedule, part, self.request)
-            while True:
-                with ISL_LOCK:
-                    move = next(moves, None)
-                    changed = None if move is None else move.apply(node.schedule)
-                if move is None:
-                    break
-                if changed is not None:
-                    yield self._next(node, changed, is_idle=False)
+            for changed in changes(node.schedule, propose(node.schedule, part, self.request)):
+                yield self._next(node, changed, is_idle=False)
 
     def _next(self, node: Node, schedule: Schedule, *, is_idle: bool) -> Node:
         """The place after a node: the next repetition, nest or stage."""

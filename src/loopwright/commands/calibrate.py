@@ -18,11 +18,10 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..costmodel.adapted import machine_word, models_directory
+from ..costmodel.adapted import adapted_path, models_directory
 from ..costmodel.factory import RandomWorkload
 from ..costmodel.find import SHIPPED
 from ..costmodel.labels import LabelledProgram
-from ..passes.target import Target
 from ..runtime.cache import cache_directory
 from ..runtime.labelling.fingerprint import machine_fingerprint
 from ..runtime.labelling.local import label_here
@@ -74,13 +73,9 @@ def run(arguments: argparse.Namespace) -> int:
     code = _label(labels, budget, measuring_policy(arguments), arguments.workers)
     if code:
         return code
-    output: Path = arguments.output or _place(folder, arguments.model)
+    output: Path = arguments.output or adapted_path(folder, arguments.model)
     _adapt(path, labels, output)
     return 0
-
-
-def _place(folder: Path, name: str) -> Path:
-    return folder / f"{name}-{machine_word(Target.host())}.pt"
 
 
 def _label(directory: Path, budget: float, policy: Policy, workers: int | None) -> int:
