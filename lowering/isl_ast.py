@@ -8,8 +8,8 @@ and another AST of its inside for that case, without min, max and guards.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -155,7 +155,8 @@ class _AstBuilder:
         executed: list[isl.UnionSet] = []
 
         def at_domain(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
-            executed.append(build.get_schedule().domain())
+            with self._keeping_failures():
+                executed.append(build.get_schedule().domain())
             return node
 
         build, _domain = build.set_at_each_domain(at_domain)
@@ -214,29 +215,40 @@ class _AstBuilder:
         box = self.entries.get(node.mark_get_id().get_name())
         return node if box is None else node.insert_guard(_reached(box))
 
+    @contextmanager
+    def _keeping_failures(self) -> Generator[None]:
+        """For what isl calls: an exception that leaves through isl corrupts its memory."""
+        try:
+            yield
+        except Exception as error:
+            self.failure = self.failure or error
+
     def _before_mark(self, mark: isl.Id, build: isl.AstBuild) -> None:
-        name = mark.get_name()
-        cases: tuple[TileCase, ...] = ()
-        complete = False
-        if name in self.entries and self.failure is None:
-            try:
+        if self.failure is not None:
+            return
+        with self._keeping_failures():
+            name = mark.get_name()
+            cases: tuple[TileCase, ...] = ()
+            complete = False
+            if name in self.entries:
                 cases, complete = self._tile_cases(self.entries[name], build)
-            except Exception as error:  # one that leaves through isl corrupts its memory
-                self.failure = error
-        self.pending.append((name, cases, complete))
+            self.pending.append((name, cases, complete))
 
     def _after_mark(self, node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
+        if self.failure is None:
+            with self._keeping_failures():
+                return self._annotated(node, build)
+        return node
+
+    def _annotated(self, node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
         mark = node.mark_get_id().get_name()
         while True:  # isl does not come back to a mark below which nothing is executed
             name, cases, complete = self.pending.pop()
             if name == mark:
                 break
         value: isl.AstExpr | None = None
-        if self.failure is None and not str(node.mark_get_node().get_type()).endswith("for_"):
-            try:
-                value = _only_value(self.result.loops[mark], build)
-            except Exception as error:  # as above
-                self.failure = error
+        if not str(node.mark_get_node().get_type()).endswith("for_"):
+            value = _only_value(self.result.loops[mark], build)
         annotation = f"N{len(self.result.notes)}"
         self.result.notes[annotation] = Note(cases, complete, value)
         return node.set_annotation(isl.Id(annotation))

@@ -28,16 +28,22 @@ class TooComplexError(Exception):
 
 @contextmanager
 def bounded(operations: int | None = None) -> Generator[None]:
-    """Takes the lock, and raises TooComplexError when isl needs too many operations."""
+    """Takes the lock, and raises TooComplexError when isl needs too many operations.
+
+    Within another bound, there are at most as many as that one allows.
+    """
     operations = MAXIMAL_OPERATIONS if operations is None else operations
     context = isl.DEFAULT_CONTEXT
     with ISL_LOCK:
         before = context.get_max_operations()
+        operations = min(operations, before or operations)
         context.reset_operations()
         context.set_max_operations(operations)
         try:
             yield
-        except isl.Error as error:
+        except SourceError:
+            raise
+        except Exception as error:  # of isl, or of who got None instead of a text from it
             if is_exhausted():
                 raise TooComplexError(f"isl gave up after {operations} operations") from error
             raise

@@ -7,12 +7,15 @@ import traceback
 from collections.abc import Mapping
 from multiprocessing.connection import Connection
 
+from xdsl.dialects import func
+
 from ...costmodel.labels import Incident, Subject, Workload
 from ...dialects.errors import SourceError
 from ...lowering.generate import generate
 from ...lowering.llvm import Options, translate
 from ...lowering.specialise import specialise
 from ...passes.polyhedral.bounds import check_bounds
+from ...passes.polyhedral.context import TooComplexError, bounded
 from ...passes.polyhedral.extents import infer_extents
 from ...passes.schedule import Schedule
 from ...passes.stages import StageTimes, record_stages, stage
@@ -31,11 +34,14 @@ REFUSALS = (SourceError, TransformationError, KernelError)
 MOST_FRAMES = 6
 """Frames of a traceback that are reported."""
 
-LARGEST = 64 << 10
-"""Bytes of LLVM IR of one candidate: one in twenty is larger, and takes a second to compile."""
+LARGEST = 48 << 10
+"""Bytes of LLVM IR of one candidate: one in fourteen is larger, and takes a second to compile."""
 
 LARGEST_DEFAULT = 1 << 20
 """Bytes of LLVM IR of a schedule that a search starts from."""
+
+OPERATIONS = 1_000_000
+"""Of isl, to make the loops of a candidate: one in fifty needs more, together a third."""
 
 
 class TooLarge(Exception):
@@ -111,7 +117,7 @@ class Compiler:
             text = str(schedule)
             self._connection.send(Begun(item, subject, text))
             try:
-                code = self._scheduled(schedule, names, _limit(origin))
+                code = self._scheduled(schedule, names, is_default=origin == "default")
             except TooLarge:
                 continue
             except REFUSALS as error:
@@ -136,12 +142,14 @@ class Compiler:
         module = translate(loops, target=self._target, options=self._options)
         return object_code(str(module), function.name, self._target)
 
-    def _scheduled(self, schedule: Schedule, names: Mapping[str, int], limit: int) -> ObjectCode:
+    def _scheduled(
+        self, schedule: Schedule, names: Mapping[str, int], *, is_default: bool
+    ) -> ObjectCode:
         with stage("loop IR"):
-            loops = generate(schedule, names)
+            loops = _loops(schedule, names, None if is_default else OPERATIONS)
         with stage("LLVM IR"):
             text = str(translate(loops, target=self._target, options=self._options))
-        if len(text) > limit:
+        if len(text) > (LARGEST_DEFAULT if is_default else LARGEST):
             raise TooLarge
         # One in twenty schedules of a program differs from others in its text only.
         if text not in self._compiled:
@@ -158,5 +166,11 @@ class Compiler:
         self._connection.send(Failed(item, incident))
 
 
-def _limit(origin: str) -> int:
-    return LARGEST_DEFAULT if origin == "default" else LARGEST
+def _loops(schedule: Schedule, names: Mapping[str, int], operations: int | None) -> func.FuncOp:
+    try:
+        with bounded(operations):
+            return generate(schedule, names)
+    except SourceError as error:
+        if isinstance(error.__cause__, TooComplexError):
+            raise TooLarge from error
+        raise

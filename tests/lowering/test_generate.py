@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import loopwright
+from loopwright.dialects.errors import SourceError
 from loopwright.lowering.generate import generate
+from loopwright.passes.polyhedral.context import TooComplexError, bounded
 
 COPY = """
 func.func @copy(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
@@ -154,3 +156,19 @@ def test_tiles_are_entered_only_where_they_have_instances(schedule: str, n: int)
     function.compile(schedule)(n, found, np.zeros(n - 1))
     expected[: n - 1, : n - 1] += np.triu(np.ones((n - 1, n - 1)), 1)
     np.testing.assert_array_equal(found, expected)
+
+
+def test_isl_may_give_up_anywhere() -> None:
+    """In a function that isl calls back, too: an error, and no memory is corrupted."""
+    band = "skew{loops=i,j factors=1},tile{loops=i,j sizes=32,32},vectorize{loops=j width=8}"
+    program = loopwright.load(TRIANGLE)["copy"].schedule(band)
+    sizes = dict.fromkeys(("n", "m", "A_dim0", "A_dim1", "B_dim0", "B_dim1"), 100)
+    finished = 0
+    for operations in range(500, 45_000, 53):
+        try:
+            with bounded(operations):
+                finished += "affine.vector_store" in str(generate(program, sizes))
+        except SourceError as error:
+            assert isinstance(error.__cause__, TooComplexError)
+            assert not finished
+    assert finished
