@@ -162,12 +162,14 @@ def test_isl_may_give_up_anywhere() -> None:
     """In a function that isl calls back, too: an error, and no memory is corrupted."""
     band = "skew{loops=i,j factors=1},tile{loops=i,j sizes=32,32},vectorize{loops=j width=8}"
     program = loopwright.load(TRIANGLE)["copy"].schedule(band)
-    sizes = dict.fromkeys(("n", "m", "A_dim0", "A_dim1", "B_dim0", "B_dim1"), 100)
+    names: list[str] = ["n", "m", "A_dim0", "A_dim1", "B_dim0", "B_dim1"]
     finished = 0
     for operations in range(500, 45_000, 53):
         try:
             with bounded(operations):
-                finished += "affine.vector_store" in str(generate(program, sizes))
+                finished += "affine.vector_store" in str(
+                    generate(program, dict.fromkeys(names, 100))
+                )
         except SourceError as error:
             assert isinstance(error.__cause__, TooComplexError)
             assert not finished
