@@ -54,6 +54,7 @@ class Ledger:
     def __init__(self, task: Task) -> None:
         self.task = task
         self.schedules: dict[object, Schedule] = {}
+        self._keys: dict[int, tuple[Schedule, object]] = {}
         self.predicted: dict[object, float] = {}
         self.measured: dict[object, list[float]] = {}
         self.default: Schedule | None = None
@@ -141,6 +142,13 @@ class Ledger:
 
     def key(self, schedule: Schedule) -> object:
         """Equal for schedules with the same loops over the same program."""
+        known = self._keys.get(id(schedule))
+        if known is None:
+            # The schedule is kept as well, so that its id stays its own.
+            known = self._keys[id(schedule)] = (schedule, self._make_key(schedule))
+        return known[1]
+
+    def _make_key(self, schedule: Schedule) -> object:
         # Steps that change the program itself are not all in the tree.
         steps = tuple(
             str(step)

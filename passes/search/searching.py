@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..garbage import garbage_collected_seldom
 from .confirming import SHARE, confirm
 from .ledger import Ledger, OutOfTime
 from .protocols import Search
@@ -13,6 +14,11 @@ def search(how: Search, task: Task) -> Result:
 
     Where schedules can be run, the result is no slower than the default schedule.
     """
+    with garbage_collected_seldom():
+        return _search(how, task)
+
+
+def _search(how: Search, task: Task) -> Result:
     ledger = Ledger(task)
     ended: Ended = "done"
     try:

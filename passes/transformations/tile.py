@@ -50,7 +50,8 @@ class Tile(Transformation):
         if any(a is not b for a, b in zip(named, members, strict=True)):
             order = ",".join(schedule.short_name(loop) for loop in members)
             raise MalformedTransformation(f"name the loops outermost first: {order}")
-        check_sizes(step.sizes, len(members), _names_of_arguments(schedule))
+        is_open = len(step.constants) < len(step.sizes)
+        check_sizes(step.sizes, len(members), _names_of_arguments(schedule) if is_open else ())
         taken = schedule.taken_names(members[0])
         if step.names:
             check_names(step.names, len(members), taken)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import gc
 import importlib
 import os
 import resource
@@ -127,16 +126,6 @@ class Child:
 def limit_memory(limit: int) -> None:
     """Bounds the memory of this process, in bytes; what asks for more fails."""
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-
-
-def collect_garbage_seldom() -> None:
-    """Looks for cycles after so many new objects as a candidate or two make, and at new ones only.
-
-    By default Python looks after 700, which takes a tenth of its part in compiling.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 10, 10)
 
 
 def die_with_parent() -> None:

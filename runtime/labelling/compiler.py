@@ -14,6 +14,7 @@ from ...dialects.errors import SourceError
 from ...lowering.generate import generate
 from ...lowering.llvm import Options, translate
 from ...lowering.specialise import specialise
+from ...passes.garbage import collect_garbage_seldom
 from ...passes.polyhedral.bounds import check_bounds
 from ...passes.polyhedral.context import TooComplexError, bounded
 from ...passes.polyhedral.extents import infer_extents
@@ -24,7 +25,7 @@ from ...passes.transformation import TransformationError
 from ..errors import KernelError
 from ..program import Function, load
 from ..signature import Sizes
-from .children import collect_garbage_seldom, die_with_parent, limit_memory
+from .children import die_with_parent, limit_memory
 from .messages import Begun, Candidate, Closed, Failed, ObjectCode, Opened, Policy, Skip
 from .object_code import object_code
 

@@ -9,12 +9,13 @@ from ...dialects.parse import parse_module
 from ...lowering.generate import generate
 from ...lowering.llvm import Options, translate
 from ...lowering.specialise import specialise
+from ...passes.garbage import collect_garbage_seldom
 from ...passes.pipeline import parse_pipeline
 from ...passes.schedule import Schedule
 from ...passes.target import Target
 from ...passes.transformation import TransformationError
 from ..errors import KernelError
-from ..labelling.children import collect_garbage_seldom, die_with_parent, limit_memory
+from ..labelling.children import die_with_parent, limit_memory
 from ..labelling.object_code import object_code
 from ..program import Function
 from ..program import Program as Functions
