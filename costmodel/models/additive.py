@@ -65,6 +65,15 @@ class StatementRows:
             return [ScheduleRows(rows_of(schedule, request), original) for schedule in schedules]
 
 
+def with_shared_originals(programs: Sequence[ProgramExamples]) -> list[ScheduleRows]:
+    """The features of all pairs: stored ones have an original each, here those of a program one."""
+    return [
+        ScheduleRows(each.scheduled, program.features[0].original)
+        for program in programs
+        for each in program.features
+    ]
+
+
 @dataclass(frozen=True)
 class AdditiveOptions:
     """How the trees are grown.
@@ -342,13 +351,8 @@ class _Labels:
 
     @classmethod
     def of(cls, programs: Sequence[ProgramExamples]) -> _Labels:
-        features: list[ScheduleRows] = []
-        for program in programs:
-            # Stored features have an array each; those of one program have the same original.
-            original = program.features[0].original
-            features += [ScheduleRows(each.scheduled, original) for each in program.features]
         return cls(
-            _Batch.of(features),
+            _Batch.of(with_shared_originals(programs)),
             np.log(np.concatenate([program.speedups for program in programs])),
             np.concatenate([program.censored for program in programs]),
         )

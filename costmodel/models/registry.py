@@ -12,6 +12,8 @@ from .model import LearnedModel
 
 MODELS: Mapping[str, str] = {
     "additive": ".additive:Additive",
+    "additive-network": ".additive_network:AdditiveNetwork",
+    "ensemble": ".ensemble:Ensemble",
     "interchange": "..interchange.kbest:KBest",
     "interchange-trees": "..interchange.trees:InterchangeTrees",
     "looper": ".looper:Looper",

@@ -1,0 +1,91 @@
+"""A cost model that averages others: boosted trees and networks over the same rows.
+
+Both add up the times of statements and are wrong in different places. The mean is that of the
+logarithms, half of it the trees', half the networks'.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..learning.examples import ProgramExamples
+from .additive import Additive, StatementRows
+from .additive_network import AdditiveNetwork
+from .model import LOWEST, LearnedModel, TrainingOptions
+from .options import read_options
+
+
+@dataclass(frozen=True)
+class EnsembleOptions:
+    """How many forests and networks there are; `share` is that of `additive`."""
+
+    forests: int = 1
+    networks: int = 3
+    share: float = 0.2
+
+
+class Ensemble(LearnedModel):
+    """The model; see above."""
+
+    name: ClassVar[str] = "ensemble"
+    sees_machine: ClassVar[bool] = True
+
+    def __init__(self, configuration: Mapping[str, Any]) -> None:
+        """Members that have learned nothing yet; raises LearningError for unknown options."""
+        options = read_options(EnsembleOptions, configuration, self.name)
+        super().__init__(dataclasses.asdict(options))
+        self.trees = Additive({"members": options.forests, "share": options.share})
+        self.networks = [AdditiveNetwork({}) for _ in range(options.networks)]
+
+    @property
+    def featuriser(self) -> StatementRows:
+        """What makes the features of all members."""
+        return self.trees.featuriser
+
+    def fit(
+        self,
+        training: Sequence[ProgramExamples],
+        validation: Sequence[ProgramExamples],
+        options: TrainingOptions,
+    ) -> None:
+        """Trains one member after the other, each from the beginning."""
+        alone = dataclasses.replace(options, checkpoint=None, resume=False)
+        for number, network in enumerate(self.networks):
+            network.fit(
+                training, validation, dataclasses.replace(alone, seed=options.seed + number)
+            )
+        self.trees.fit(training, validation, alone)
+
+    def adapt(self, programs: Sequence[ProgramExamples], options: TrainingOptions) -> None:
+        """Adapts every member; raises LearningError."""
+        for member in (*self.networks, self.trees):
+            member.adapt(programs, options)
+
+    def score(self, features: Sequence[Any]) -> NDArray[np.float64]:
+        """The predicted speed-ups."""
+        by_trees = _logarithms(self.trees, features)
+        if not self.networks:
+            return np.exp(by_trees)
+        by_networks = np.mean([_logarithms(each, features) for each in self.networks], axis=0)
+        return np.exp((by_trees + by_networks) / 2)
+
+    def state(self) -> Mapping[str, Any]:
+        """What the members have learned."""
+        networks = {str(number): dict(each.state()) for number, each in enumerate(self.networks)}
+        return {"trees": dict(self.trees.state()), "networks": networks}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Takes over what `state` has given."""
+        self.trees.restore(state["trees"])
+        for number, network in enumerate(self.networks):
+            network.restore(state["networks"][str(number)])
+
+
+def _logarithms(model: LearnedModel, features: Sequence[Any]) -> NDArray[np.float64]:
+    return np.log(np.maximum(model.score(features), LOWEST))
