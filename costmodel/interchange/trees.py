@@ -57,6 +57,7 @@ class InterchangeTrees(InterchangeModel):
     """The model; see above."""
 
     name: ClassVar[str] = "interchange-trees"
+    sees_machine: ClassVar[bool] = True
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         """A model without corrections: the estimates as they are."""

@@ -15,6 +15,7 @@ MODELS: Mapping[str, str] = {
     "additive-network": ".additive_network:AdditiveNetwork",
     "ensemble": ".ensemble:Ensemble",
     "interchange": "..interchange.kbest:KBest",
+    "interchange-network": "..interchange.network:InterchangeNetwork",
     "interchange-trees": "..interchange.trees:InterchangeTrees",
     "looper": ".looper:Looper",
     "tiramisu": ".tiramisu:Tiramisu",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.scaled_rows import SCHEDULES, TEXT, errors, examples, sizes
 
 from loopwright.costmodel.features.extract import rows_of
 from loopwright.costmodel.features.schema import column
@@ -16,59 +17,7 @@ from loopwright.costmodel.models.model import TrainingOptions
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 
-TEXT = """
-func.func @scale(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
-  affine.for %i = 0 to %n {
-    affine.for %j = 0 to %m {
-      %b = affine.load %B[%i, %j] : memref<?x?xf64>
-      %s = arith.addf %b, %b : f64
-      affine.store %s, %A[%i, %j] : memref<?x?xf64>
-    }
-  }
-  return
-}
-"""
-SCHEDULES = (
-    "interchange{loops=j,i}",
-    "tile{loops=i,j sizes=8,32}",
-    "vectorize{loops=j width=8}",
-    "vectorize{loops=j width=32}",
-    "reverse{loops=i}",
-    "unroll{loops=j factor=4}",
-)
 SMALL = {"members": 2, "trees": 60, "depth": 3, "rate": 0.2, "share": 1.0}
-
-
-def _sizes(n: int, m: int) -> dict[str, int]:
-    return {"n": n, "m": m, "A_dim0": n, "A_dim1": m, "B_dim0": n, "B_dim1": m}
-
-
-def _examples(count: int) -> list[ProgramExamples]:
-    """Programs whose vectors of 32 are three times slower than estimated, whose tiles twice."""
-    model = Additive({})
-    found: list[ProgramExamples] = []
-    for number in range(count):
-        request = Request(_sizes(40 + 7 * number, 64 + 32 * (number % 5)), 1)
-        original = original_schedule(TEXT)
-        schedules = [original.apply_all(parse_pipeline(text)) for text in SCHEDULES]
-        features = model.featuriser.featurise(request, schedules)
-        speedups = model.score(features)
-        speedups[SCHEDULES.index("vectorize{loops=j width=32}")] /= 3
-        speedups[SCHEDULES.index("tile{loops=i,j sizes=8,32}")] /= 2
-        censored = np.zeros(len(SCHEDULES), dtype=bool)
-        found.append(
-            ProgramExamples(
-                str(number), TEXT, "test", SCHEDULES, speedups, censored, tuple(features)
-            )
-        )
-    return found
-
-
-def _errors(model: Additive, programs: list[ProgramExamples]) -> float:
-    errors = [
-        np.abs(model.score(program.features) / program.speedups - 1).mean() for program in programs
-    ]
-    return float(np.mean(errors))
 
 
 def test_a_tree_finds_the_question_that_separates():
@@ -99,21 +48,21 @@ def test_digits_agree_with_comparisons():
 
 def test_without_trees_the_program_as_written_is_as_fast_as_itself():
     original = original_schedule(TEXT)
-    (speedup,) = Additive({}).predict(Request(_sizes(100, 100), 2), [original])
+    (speedup,) = Additive({}).predict(Request(sizes(100, 100), 2), [original])
     assert speedup == pytest.approx(1.0)
 
 
 def test_it_learns_by_which_factors_estimates_are_wrong():
-    programs = _examples(24)
+    programs = examples(24)
     model = Additive(SMALL)
-    before = _errors(model, programs[20:])
+    before = errors(model, programs[20:])
     model.fit(programs[:20], programs[20:22], TrainingOptions())
     assert before > 0.3
-    assert _errors(model, programs[20:]) < before / 4
+    assert errors(model, programs[20:]) < before / 4
 
 
 def test_the_same_seed_gives_the_same_model():
-    programs = _examples(6)
+    programs = examples(6)
     models = [Additive(SMALL) for _ in range(3)]
     for model, seed in zip(models, (1, 1, 2), strict=True):
         model.fit(programs[:5], programs[5:], TrainingOptions(epochs=5, seed=seed))
@@ -123,7 +72,7 @@ def test_the_same_seed_gives_the_same_model():
 
 
 def test_below_the_bound_of_a_censored_pair_nothing_is_learned():
-    (program,) = _examples(1)
+    (program,) = examples(1)
     censored = np.ones(len(SCHEDULES), dtype=bool)
     bounds = Additive({}).score(program.features) * 2
     bounded = ProgramExamples("0", TEXT, "test", SCHEDULES, bounds, censored, program.features)
@@ -134,7 +83,7 @@ def test_below_the_bound_of_a_censored_pair_nothing_is_learned():
 
 
 def test_a_stored_model_predicts_the_same():
-    programs = _examples(6)
+    programs = examples(6)
     model = Additive(SMALL)
     model.fit(programs, [], TrainingOptions(epochs=5))
     restored = Additive.restored(model.configuration, model.state())
@@ -144,22 +93,22 @@ def test_a_stored_model_predicts_the_same():
 
 
 def test_what_is_different_elsewhere_is_learned_on_top():
-    programs = _examples(24)
+    programs = examples(24)
     model = Additive(SMALL)
     model.fit(programs[:20], [], TrainingOptions())
     slow = SCHEDULES.index("interchange{loops=j,i}")
     for program in programs:
         program.speedups[slow] /= 2
-    before, trees = _errors(model, programs[20:]), len(model.forest.features)
+    before, trees = errors(model, programs[20:]), len(model.forest.features)
     model.adapt(programs[:20], TrainingOptions(epochs=60))
     assert len(model.forest.features) == trees + 60
-    assert _errors(model, programs[20:]) < before / 2
+    assert errors(model, programs[20:]) < before / 2
 
 
 def test_forks_cost_what_the_model_says():
     model = Additive({})
     parallel = original_schedule(TEXT).apply_all(parse_pipeline("parallel{loops=j}"))
-    request = Request(_sizes(50, 64), 2)
+    request = Request(sizes(50, 64), 2)
     rows = rows_of(parallel, request)
     assert rows[:, column("threads.forks")].sum() == 50
     model.fork_seconds = 1.0
@@ -172,7 +121,7 @@ def test_the_shipped_weights_fit_the_features():
     model = find_model("additive")
     original = original_schedule(TEXT)
     by_columns = original.apply_all(parse_pipeline("interchange{loops=j,i}"))
-    written, slow = model.predict(Request(_sizes(2000, 2048), 1), [original, by_columns])
+    written, slow = model.predict(Request(sizes(2000, 2048), 1), [original, by_columns])
     assert written == pytest.approx(1.0)
     assert slow < 0.7
 
@@ -182,6 +131,6 @@ def test_nothing_to_learn_from_is_an_error():
         Additive({}).fit([], [], TrainingOptions())
 
 
-def test_unknown_options_are_errors():
+def test_unknown_options_areerrors():
     with pytest.raises(LearningError, match="did you mean trees"):
         Additive({"tree": 3})

@@ -38,9 +38,10 @@ from loopwright.passes.search.space.swaps import Levels
 
 SMALL = {
     "interchange": ("statement_layers=32,24", "loop_layer=16", "class_layers=24,16", "dropout=0"),
+    "interchange-network": ("members=1", "width=32", "dropout=0"),
     "interchange-trees": ("members=1", "depth=4"),
 }
-EPOCHS = {"interchange": "40", "interchange-trees": "30"}
+EPOCHS = {"interchange": "40", "interchange-network": "200", "interchange-trees": "30"}
 
 STRIDED = """
 func.func @program(%n: index, %A: memref<?x?xf32>, %B: memref<?x?xf32>) {

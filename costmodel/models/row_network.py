@@ -1,0 +1,89 @@
+"""A network that corrects estimates: rows of statements, each with an estimate, give times.
+
+The statements that stand together are seen as well: as the mean of what the first layers make of
+them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from .tensors import from_array
+
+_LARGEST = 6.0
+"""Standard deviations from the mean, beyond which all values are alike."""
+
+_LARGEST_CORRECTION = 8.0
+_LEAST_SECONDS = 1e-12
+
+
+@dataclass(frozen=True)
+class RowBatch:
+    """Rows (number, features) of `count` groups behind each other, and the group of each."""
+
+    rows: Tensor
+    owner: Tensor
+    count: int
+
+    @classmethod
+    def of(cls, groups: list[NDArray[np.float32]], device: torch.device) -> RowBatch:
+        """One group per matrix."""
+        rows = np.concatenate(groups).astype(np.float32, copy=False)
+        owner = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+        return cls(from_array(rows).to(device), from_array(owner).to(device), len(groups))
+
+    def sums(self, values: Tensor) -> Tensor:
+        """The sum of some values (number, ...) for each group."""
+        empty = values.new_zeros(self.count, *values.shape[1:])
+        return empty.index_add(0, self.owner, values)
+
+
+class RowNetwork(nn.Module):
+    """Rows -> the time of each; column `seconds` of a row is the estimate that is corrected."""
+
+    mean: Tensor
+    deviation: Tensor
+
+    def __init__(self, inputs: int, seconds: int, width: int, dropout: float) -> None:
+        super().__init__()
+        self.seconds = seconds
+        self.register_buffer("mean", torch.zeros(inputs))
+        self.register_buffer("deviation", torch.ones(inputs))
+        self.statements = nn.Sequential(
+            *_layer(inputs, width, dropout), *_layer(width, width, dropout)
+        )
+        output = nn.Linear(width, 1)
+        nn.init.zeros_(output.weight)
+        nn.init.zeros_(output.bias)
+        self.corrections = nn.Sequential(*_layer(2 * width, width, dropout), output)
+
+    def standardise(self, rows: NDArray[np.float32]) -> None:
+        """Takes over the mean and the deviation of each column."""
+        values = self._logarithms(from_array(rows))
+        self.mean.copy_(values.mean(0))
+        self.deviation.copy_(values.std(0) + 1e-3)
+
+    def forward(self, batch: RowBatch) -> Tensor:
+        """The corrected seconds (number,)."""
+        values = (self._logarithms(batch.rows) - self.mean) / self.deviation
+        found = self.statements(values.clamp(-_LARGEST, _LARGEST))
+        number = batch.sums(torch.ones_like(found[:, 0])).clamp(min=1.0)
+        around = (batch.sums(found) / number[:, None])[batch.owner]
+        corrections = self.corrections(torch.cat([found, around], 1))[:, 0]
+        corrections = corrections.clamp(-_LARGEST_CORRECTION, _LARGEST_CORRECTION)
+        return batch.rows[:, self.seconds].clamp(min=_LEAST_SECONDS) * torch.exp(corrections)
+
+    def _logarithms(self, rows: Tensor) -> Tensor:
+        """Features span orders of magnitude; seconds are less than one, and have theirs as is."""
+        values = torch.sign(rows) * torch.log1p(rows.abs())
+        values[:, self.seconds] = torch.log(rows[:, self.seconds].clamp(min=_LEAST_SECONDS))
+        return values
+
+
+def _layer(inputs: int, outputs: int, dropout: float) -> tuple[nn.Module, ...]:
+    return nn.Linear(inputs, outputs), nn.SiLU(), nn.Dropout(dropout)

@@ -1,0 +1,100 @@
+"""The additive model with a network in place of trees, and the mean of both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support.scaled_rows import TEXT, errors, examples, sizes
+
+from loopwright.costmodel.learning.errors import LearningError
+from loopwright.costmodel.learning.examples import original_schedule
+from loopwright.costmodel.models.additive_network import AdditiveNetwork
+from loopwright.costmodel.models.ensemble import Ensemble
+from loopwright.costmodel.models.model import LearnedModel, TrainingOptions
+from loopwright.passes.default.request import Request
+from loopwright.passes.pipeline import parse_pipeline
+
+SMALL: list[tuple[type[LearnedModel], dict[str, Any]]] = [
+    (AdditiveNetwork, {"width": 32, "dropout": 0.0}),
+    (Ensemble, {"networks": 2, "share": 1.0}),
+]
+EPOCHS = 80
+
+
+@pytest.mark.parametrize(("model_class", "options"), SMALL)
+def test_it_learns_by_which_factors_estimates_are_wrong(
+    model_class: type[LearnedModel], options: dict[str, Any]
+) -> None:
+    programs = examples(24)
+    model = model_class(options)
+    before = errors(model, programs[20:])
+    model.fit(programs[:20], programs[20:22], TrainingOptions(epochs=EPOCHS))
+    assert before > 0.3
+    assert errors(model, programs[20:]) < before / 2
+    restored = model_class.restored(model.configuration, model.state())
+    np.testing.assert_array_equal(
+        restored.score(programs[0].features), model.score(programs[0].features)
+    )
+
+
+@pytest.mark.parametrize(("model_class", "options"), SMALL)
+def test_what_is_different_elsewhere_is_learned_on_top(
+    model_class: type[LearnedModel], options: dict[str, Any]
+) -> None:
+    programs = examples(12)
+    model = model_class(options)
+    model.fit(programs, programs, TrainingOptions(epochs=20))
+    for program in programs:
+        program.speedups[:] *= 0.5
+    before = errors(model, programs)
+    model.adapt(programs, TrainingOptions(epochs=40))
+    assert errors(model, programs) < before
+
+
+@pytest.mark.parametrize(("model_class", "options"), SMALL)
+def test_a_batch_gives_what_each_gives_alone(
+    model_class: type[LearnedModel], options: dict[str, Any]
+) -> None:
+    programs = examples(4)
+    model = model_class(options)
+    model.fit(programs, programs, TrainingOptions(epochs=3))
+    features = [each for program in programs for each in program.features]
+    alone = [float(model.score([each])[0]) for each in features]
+    np.testing.assert_allclose(model.score(features), alone, rtol=1e-4)
+
+
+def test_the_same_seed_gives_the_same_network() -> None:
+    programs = examples(6)
+    models = [AdditiveNetwork({"width": 16}) for _ in range(3)]
+    for model, seed in zip(models, (1, 1, 2), strict=True):
+        model.fit(programs[:5], programs[5:], TrainingOptions(epochs=5, seed=seed))
+    first, same, other = (model.score(programs[5].features) for model in models)
+    np.testing.assert_array_equal(first, same)
+    assert not np.array_equal(first, other)
+
+
+def test_an_untrained_network_leaves_estimates_as_they_are() -> None:
+    original = original_schedule(TEXT)
+    by_columns = original.apply_all(parse_pipeline("interchange{loops=j,i}"))
+    model = AdditiveNetwork({})
+    written, slow = model.predict(Request(sizes(2000, 2048), 1), [original, by_columns])
+    assert written == pytest.approx(1.0)
+    assert slow < 0.7
+
+
+def test_the_ensemble_is_the_geometric_mean() -> None:
+    programs = examples(4)
+    model = Ensemble({"networks": 1, "share": 1.0})
+    model.fit(programs, programs, TrainingOptions(epochs=5))
+    features = programs[0].features
+    expected = np.sqrt(model.trees.score(features) * model.networks[0].score(features))
+    np.testing.assert_allclose(model.score(features), expected, rtol=1e-5)
+
+
+def test_mistakes_are_explained() -> None:
+    with pytest.raises(LearningError, match="too few programs"):
+        AdditiveNetwork({}).fit([], [], TrainingOptions())
+    with pytest.raises(LearningError, match="did you mean networks"):
+        Ensemble({"network": 3})
