@@ -38,10 +38,13 @@ from loopwright.passes.search.space.swaps import Levels
 
 SMALL = {
     "interchange": ("statement_layers=32,24", "loop_layer=16", "class_layers=24,16", "dropout=0"),
-    "interchange-network": ("members=1", "width=32", "dropout=0"),
+    "interchange-network": ("members=1", "dropout=0"),
     "interchange-trees": ("members=1", "depth=4"),
 }
-EPOCHS = {"interchange": "40", "interchange-network": "200", "interchange-trees": "30"}
+EPOCHS = {"interchange": "40", "interchange-network": "60", "interchange-trees": "30"}
+LEAST = {"interchange": 0.6, "interchange-network": 0.5, "interchange-trees": 0.6}
+"""Accuracy in training. Labels are made up of names, which no rows tell: a network that stops where
+it is best on other programs learns less of them by heart."""
 
 STRIDED = """
 func.func @program(%n: index, %A: memref<?x?xf32>, %B: memref<?x?xf32>) {
@@ -188,7 +191,7 @@ def test_training(
     printed = capsys.readouterr().out
     assert "strict 1-shot" in printed and "ties any-shot" in printed and "MAPE" not in printed
     figures = load_model(output).card["figures"]
-    assert figures["training"]["strict 1-shot"] > 0.6
+    assert figures["training"]["strict 1-shot"] > LEAST[name]
     assert figures["training"]["strict 1-shot"] <= figures["training"]["strict 2-shot"]
     original, request = strided()
     model = find_loop_pairs(str(output))
