@@ -34,7 +34,7 @@ from .machines import target_of
 from .pairs import ProgramPairs
 
 PROGRAMS_PER_PROCESS = 64
-"""After so many programs a worker is replaced: isl's memory grows with what it has seen."""
+"""After so many programs workers are replaced: isl's memory grows with what it has seen."""
 
 
 class Unsupported(Exception):
@@ -140,19 +140,20 @@ def _all(
         return
     # Not forked: isl and torch have threads and locks of their own.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(
-        workers, context, max_tasks_per_child=PROGRAMS_PER_PROCESS
-    ) as executor:
-        try:
-            futures = {
-                executor.submit(_compute, programs[position], featuriser, folder): position
-                for position in missing
-            }
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        except BaseException:
-            executor.shutdown(wait=False, cancel_futures=True)
-            raise
+    # New processes for each part: an executor of Python 3.11 that replaces its own can hang.
+    at_once = workers * PROGRAMS_PER_PROCESS
+    for start in range(0, len(missing), at_once):
+        with ProcessPoolExecutor(workers, context) as executor:
+            try:
+                futures = {
+                    executor.submit(_compute, programs[position], featuriser, folder): position
+                    for position in missing[start : start + at_once]
+                }
+                for future in as_completed(futures):
+                    yield futures[future], future.result()
+            except BaseException:
+                executor.shutdown(wait=False, cancel_futures=True)
+                raise
 
 
 def _compute(program: ProgramPairs, featuriser: Featuriser, folder: Path | None) -> _Found:

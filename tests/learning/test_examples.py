@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.labels import PRODUCT, SCHEDULES, TWO_NESTS, write_labels
 
@@ -14,6 +15,7 @@ from loopwright.costmodel.dataset.shards import list_shards, read_rows, write_sh
 from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.examples import Unsupported, load_examples
 from loopwright.costmodel.learning.pairs import LEAST_BOUND, LEAST_SPEEDUP, read_pairs
+from loopwright.costmodel.models.additive import Additive
 from loopwright.passes.default.request import Request
 from loopwright.passes.schedule import Schedule
 
@@ -135,3 +137,19 @@ def test_a_damaged_cache_is_computed_again(tmp_path: Path) -> None:
     again, _ = load_examples(programs, featuriser, cache=tmp_path / "cache")
     assert len(featuriser.calls) == 2
     assert [example.features for example in again] == [example.features for example in fresh]
+
+
+def test_processes_are_replaced_and_give_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_labels(tmp_path, 7)
+    monkeypatch.setattr("loopwright.costmodel.learning.examples.PROGRAMS_PER_PROCESS", 1)
+    programs = read_pairs(tmp_path)
+    model = Additive({})
+    shared, _ = load_examples(programs, model.featuriser, workers=2)
+    alone, _ = load_examples(programs, model.featuriser)
+    assert len(shared) == 7
+    for one, other in zip(shared, alone, strict=True):
+        assert one.key == other.key
+        for mine, its in zip(one.features, other.features, strict=True):
+            np.testing.assert_array_equal(mine.scheduled, its.scheduled)
