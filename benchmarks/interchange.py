@@ -64,7 +64,7 @@ BUDGET = 0.1
 LONG = 0.5
 """Orders that take more seconds are measured once."""
 
-MODELS = ("trees", "kbest")
+MODELS = ("network", "trees")
 GENERAL = ("additive", "roofline")
 TURNS = 7
 

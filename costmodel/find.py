@@ -18,7 +18,7 @@ SHIPPED = Path(__file__).parent / "weights"
 SHIPPED_LOOP_PAIRS = SHIPPED / "interchange"
 """The same for models that say which loops to interchange."""
 
-INTERCHANGE_MODEL = "trees"
+INTERCHANGE_MODEL = "network"
 """The most accurate of these."""
 
 DEFAULT_MODEL = Roofline.name

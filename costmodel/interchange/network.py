@@ -45,11 +45,11 @@ class NetworkOptions:
     """
 
     members: int = 3
-    width: int = 128
-    dropout: float = 0.2
+    width: int = 192
+    dropout: float = 0.3
     sharpness: float = 3.0
     noise: float = 0.05
-    magnitude: float = 0.3
+    magnitude: float = 1.0
 
 
 class NestTimes(nn.Module):
