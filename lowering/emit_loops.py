@@ -120,7 +120,7 @@ class LoopEmitter:
             case Once(loop, value, body):
                 with (
                     self.storage.inside([(loop, value.substitute(environment))]),
-                    self.storage.allocated(self.builder, loop),
+                    self.storage.allocated(self.builder, loop, body),
                 ):
                     self.emit(body, environment, lanes)
             case For():
@@ -166,7 +166,7 @@ class LoopEmitter:
         value = value_of(self.builder, nest, iteration)
         with (
             self.storage.inside([(nest.loop, value)]),
-            self.storage.allocated(self.builder, nest.loop),
+            self.storage.allocated(self.builder, nest.loop, nest.body),
         ):
             self.emit(nest.body, {**environment, nest.variable: value}, lanes)
 

@@ -85,8 +85,9 @@ def _generate(schedule: Schedule, sizes: Mapping[str, int], vectors: bool) -> fu
     emitter = LoopEmitter(
         builder, StatementEmitter(builder, scop, parameters, scalars, storage), storage, simd
     )
-    with storage.allocated(builder, None):
-        emitter.emit(cut_into_full_ranges(nest), {})
+    nest = cut_into_full_ranges(nest)
+    with storage.allocated(builder, None, nest):
+        emitter.emit(nest, {})
         results = [_returned(builder, storage, array) for array in scop.returns]
     builder.emit(func.ReturnOp(*results))
     kind = ([*entry.arg_types], [result.type for result in results])

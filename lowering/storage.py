@@ -26,6 +26,8 @@ from .ast_to_nest import to_index
 from .full_tiles import outer_schedule
 from .index_expression import Index, maximum
 from .ir_builder import IRBuilder
+from .nest import Call, Nest
+from .nest import walk as walk_nest
 
 # Larger local arrays go to the heap: a thread's stack is small.
 STACK_BYTES = 16 * 1024
@@ -39,10 +41,11 @@ class Placement:
     """A local array's home: inside the loops `outer`, with the box of cells it needs there.
 
     `offsets` are functions of the values of `outer`; `sizes` are their numbers of values. Both have
-    one entry per subscript.
+    one entry per subscript. `users` are the statements that access it.
     """
 
     array: Array
+    users: frozenset[str]
     outer: tuple[Loop, ...]
     offsets: tuple[Offset, ...]
     sizes: tuple[Index, ...]
@@ -92,9 +95,17 @@ class Storage:
         self.loop_values = outer
 
     @contextmanager
-    def allocated(self, builder: IRBuilder, loop: Loop | None) -> Generator[None]:
-        """Allocates what lives in the body of `loop` (None: in the function) around a body."""
-        homes = [p for p in self.placements.values() if p.home is loop]
+    def allocated(self, builder: IRBuilder, loop: Loop | None, body: Nest) -> Generator[None]:
+        """Allocates what lives in `loop` (None: in the function) and is used in `body` around it.
+
+        A part of the loop's iterations in which the array is not used may be apart from the
+        others, outside of loops whose values the place of the array follows from.
+        """
+        homes = [
+            placement
+            for placement in self.placements.values()
+            if placement.home is loop and (loop is None or _is_used(placement, body))
+        ]
         on_heap: list[SSAValue] = []
         for placement in homes:
             name = placement.array.name
@@ -115,6 +126,12 @@ class Storage:
         yield
         for value_on_heap in on_heap:
             builder.emit(memref.DeallocOp.get(value_on_heap))
+
+
+def _is_used(placement: Placement, body: Nest) -> bool:
+    return any(
+        isinstance(part, Call) and part.statement in placement.users for part in walk_nest(body)
+    )
 
 
 def place_local_arrays(
@@ -191,11 +208,14 @@ def _placement(
         used = outer_schedule(outer, name, relation.domain()).reverse().apply_range(relation)
         cells = used if cells is None else cells.union(used)
     assert cells is not None
+    users = frozenset(name for name, _ in uses)
     rank = cells.dim(isl.dim_type.out)
     if cells.is_empty():
-        return Placement(array, outer, (partial(_always, Index()),) * rank, (Index(1),) * rank)
+        nowhere = (partial(_always, Index()),) * rank
+        return Placement(array, users, outer, nowhere, (Index(1),) * rank)
     extents = [_extent(cells, k, context, parameters) for k in range(rank)]
-    return Placement(array, outer, tuple(low for low, _ in extents), tuple(n for _, n in extents))
+    offsets, numbers = tuple(low for low, _ in extents), tuple(n for _, n in extents)
+    return Placement(array, users, outer, offsets, numbers)
 
 
 def _extent(

@@ -5,6 +5,7 @@ import pytest
 
 import loopwright
 from loopwright.dialects.errors import SourceError
+from loopwright.kernels.catalogue import catalogue
 from loopwright.lowering.generate import generate
 from loopwright.passes.polyhedral.context import TooComplexError, bounded
 
@@ -174,3 +175,15 @@ def test_isl_may_give_up_anywhere() -> None:
             assert isinstance(error.__cause__, TooComplexError)
             assert not finished
     assert finished
+
+
+def test_a_scalar_of_a_tile_has_no_place_where_it_is_not_used() -> None:
+    """What durbin does once before its loop is apart from the tile loop around the rest."""
+    entry = catalogue()["polybench/durbin"]
+    program = loopwright.load(entry.text)[entry.function]
+    schedule = program.schedule("affine-schedule,fuse{loops=S4.k,S1.k},tile{loops=k sizes=16}")
+    first, second = (list(entry.arguments("MINI")) for _ in range(2))
+    program.compile("")(*first)
+    program.compile(schedule)(*second)
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one, other)
