@@ -22,7 +22,7 @@ from ..learning.examples import ProgramExamples
 from ..models.model import TrainingOptions
 from ..models.options import read_options
 from ..models.row_network import RowBatch, RowNetwork
-from ..models.tensors import from_array, seeded
+from ..models.tensors import from_array, one_thread, seeded
 from ..models.training import Recipe, train_network
 from .accuracy import CUT_OFF, times_of
 from .classes import CLASSES, SHOTS
@@ -163,7 +163,7 @@ class InterchangeNetwork(InterchangeModel):
         """Logarithms of predicted rates, the same for every shot; -inf where there is no class."""
         result = np.full((len(nests), SHOTS, len(CLASSES)), -np.inf)
         batch = collate([each.rows for each in nests], torch.device("cpu"))
-        with torch.inference_mode():
+        with one_thread(), torch.inference_mode():
             found = torch.stack([network.eval()(batch) for network in self.networks]).mean(0)
         start = 0
         for position, each in enumerate(nests):

@@ -22,7 +22,7 @@ from .additive import ScheduleRows, StatementRows, with_shared_originals
 from .model import TrainingOptions
 from .network import NetworkModel
 from .row_network import RowBatch, RowNetwork
-from .tensors import seeded
+from .tensors import one_thread, seeded
 from .training import PairPool, Recipe, train_network
 
 _SECONDS = column("estimate.seconds")
@@ -131,6 +131,11 @@ class AdditiveNetwork(NetworkModel):
                 groups.append(each.original)
             originals.append(numbers[key])
         return Batch(RowBatch.of(groups, device), torch.tensor(originals, device=device))
+
+    def score(self, features: Sequence[Any]) -> NDArray[np.float64]:
+        """The predicted speed-ups."""
+        with one_thread():
+            return super().score(features)
 
     def fit(
         self,

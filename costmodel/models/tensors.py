@@ -26,6 +26,17 @@ def seeded(seed: int) -> Generator[None]:
         yield
 
 
+@contextmanager
+def one_thread() -> Generator[None]:
+    """For small networks, whose threads would take longer to meet than to compute."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def shuffled(count: int, random: torch.Generator) -> list[int]:
     """The numbers below `count` in another order."""
     return cast(Any, torch.randperm(count, generator=random)).tolist()
