@@ -96,10 +96,10 @@ class Storage:
 
     @contextmanager
     def allocated(self, builder: IRBuilder, loop: Loop | None, body: Nest) -> Generator[None]:
-        """Allocates what lives in `loop` (None: in the function) and is used in `body` around it.
+        """Allocates, around `body`, the arrays that live in `loop` (None: in the function).
 
-        A part of the loop's iterations in which the array is not used may be apart from the
-        others, outside of loops whose values the place of the array follows from.
+        Only those that are used in `body`: other iterations of the loop may be apart from it, and
+        outside of loops whose values the place of an array follows from.
         """
         homes = [
             placement
