@@ -15,6 +15,9 @@ from .dataset.arrow import Row
 from .dataset.schema import subject_of
 from .labels import LabelledProgram, Subject
 
+PAIRS_EACH = 12
+"""Schedules of one program that are labelled again."""
+
 
 @dataclass(frozen=True)
 class ReplayWorkload:
@@ -38,9 +41,9 @@ class ReplayWorkload:
 
 
 def choose_pairs(rows: Iterable[Row], pairs: int, seed: int) -> ReplayWorkload:
-    """Some measured pairs, of as few programs as their numbers of schedules allow.
+    """Some measured pairs, at most `PAIRS_EACH` of each program; no censored ones.
 
-    Censored pairs are not among them.
+    Schedules of one program are noisy in the same way: few programs would not stand for all.
     """
     subjects: dict[bytes, Subject] = {}
     schedules: dict[bytes, list[str]] = {}
@@ -49,14 +52,16 @@ def choose_pairs(rows: Iterable[Row], pairs: int, seed: int) -> ReplayWorkload:
         if row["schedule"] and row["status"] == "measured":
             subjects.setdefault(key, subject_of(row))
             schedules.setdefault(key, []).append(row["schedule"])
+    random = Random(seed)
     keys = sorted(schedules)
-    Random(seed).shuffle(keys)
+    random.shuffle(keys)
     chosen: list[tuple[Subject, tuple[str, ...]]] = []
     left = pairs
     for key in keys:
         if left <= 0:
             break
-        texts = tuple(schedules[key][:left])
+        count = min(left, PAIRS_EACH, len(schedules[key]))
+        texts = tuple(random.sample(schedules[key], count))
         chosen.append((subjects[key], texts))
         left -= len(texts)
     return ReplayWorkload(tuple(chosen))

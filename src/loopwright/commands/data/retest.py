@@ -25,12 +25,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Measures and prints; nothing is stored."""
     from ...costmodel.dataset.shards import list_shards, read_table
     from ...costmodel.replay import choose_pairs, differences, median_difference
+    from ...runtime.labelling.fingerprint import machine_fingerprint
     from ...runtime.labelling.local import label_here
 
-    rows = read_table(list_shards(arguments.directory).shards).to_pylist()
+    # Another machine is not another measurement.
+    here = machine_fingerprint()
+    stored = read_table(list_shards(arguments.directory).shards).to_pylist()
+    rows = [row for row in stored if row["machine"] == here]
     workload = choose_pairs(rows, arguments.pairs, arguments.seed)
     if not workload.programs:
-        raise UsageError(f"{arguments.directory} has no measured pairs")
+        raise UsageError(f"{arguments.directory} has no measured pairs of this machine: {here}")
     progress = Progress(len(workload.programs))
     again: list[LabelledProgram] = []
     for labelled in label_here(
