@@ -101,11 +101,10 @@ class Storage:
         Only those that are used in `body`: other iterations of the loop may be apart from it, and
         outside of loops whose values the place of an array follows from.
         """
-        homes = [
-            placement
-            for placement in self.placements.values()
-            if placement.home is loop and (loop is None or _is_used(placement, body))
-        ]
+        homes = [p for p in self.placements.values() if p.home is loop]
+        if homes and loop is not None:
+            called = {part.statement for part in walk_nest(body) if isinstance(part, Call)}
+            homes = [p for p in homes if not called.isdisjoint(p.users)]
         on_heap: list[SSAValue] = []
         for placement in homes:
             name = placement.array.name
@@ -126,12 +125,6 @@ class Storage:
         yield
         for value_on_heap in on_heap:
             builder.emit(memref.DeallocOp.get(value_on_heap))
-
-
-def _is_used(placement: Placement, body: Nest) -> bool:
-    return any(
-        isinstance(part, Call) and part.statement in placement.users for part in walk_nest(body)
-    )
 
 
 def place_local_arrays(

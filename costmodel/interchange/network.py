@@ -162,12 +162,14 @@ class InterchangeNetwork(InterchangeModel):
     def ratings(self, nests: Sequence[Any]) -> NDArray[np.float64]:
         """Logarithms of predicted rates, the same for every shot; -inf where there is no class."""
         result = np.full((len(nests), SHOTS, len(CLASSES)), -np.inf)
-        batch = collate([each.rows for each in nests], torch.device("cpu"))
+        device = next(self.networks[0].parameters()).device
+        batch = collate([each.rows for each in nests], device)
         with one_thread(), torch.inference_mode():
-            found = torch.stack([network.eval()(batch) for network in self.networks]).mean(0)
+            found = torch.stack([network.eval()(batch) for network in self.networks])
+        logarithms = found.mean(0).cpu().numpy()
         start = 0
         for position, each in enumerate(nests):
-            own = found[start : start + len(each.classes)].numpy()
+            own = logarithms[start : start + len(each.classes)]
             result[position, :, list(each.classes)] = -own[:, None]
             start += len(each.classes)
         return result

@@ -36,13 +36,13 @@ MOST_FRAMES = 6
 """Frames of a traceback that are reported."""
 
 LARGEST = 48 << 10
-"""Bytes of LLVM IR of one candidate: one in fourteen is larger, and takes a second to compile."""
+"""Bytes of LLVM IR of one candidate: 7 % have more, and take 37 % of the time until LLVM."""
 
 LARGEST_DEFAULT = 1 << 20
 """Bytes of LLVM IR of a schedule that a search starts from."""
 
 OPERATIONS = 1_000_000
-"""Of isl, to make the loops of a candidate: one in fifty needs more, together a third."""
+"""Of isl, to make the loops of a candidate: the slowest 1.4 % take a third of that time."""
 
 
 class TooLarge(Exception):

@@ -117,8 +117,9 @@ def test_forks_cost_what_the_model_says():
     assert slow < 0.01 * model.predict(request, [parallel])[0]
 
 
-def test_the_shipped_weights_fit_the_features():
-    model = find_model("additive")
+@pytest.mark.parametrize("name", ["additive", "ensemble"])
+def test_the_shipped_weights_fit_the_features(name: str):
+    model = find_model(name)
     original = original_schedule(TEXT)
     by_columns = original.apply_all(parse_pipeline("interchange{loops=j,i}"))
     written, slow = model.predict(Request(sizes(2000, 2048), 1), [original, by_columns])
@@ -131,6 +132,6 @@ def test_nothing_to_learn_from_is_an_error():
         Additive({}).fit([], [], TrainingOptions())
 
 
-def test_unknown_options_areerrors():
+def test_unknown_options_are_errors():
     with pytest.raises(LearningError, match="did you mean trees"):
         Additive({"tree": 3})
