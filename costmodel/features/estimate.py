@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .bodies import Body
 from .placement import Placement
 from .rows import Control, Estimate, Innermost, Memory, Recurrence, Threads, Vectors
 
@@ -37,6 +38,7 @@ def estimate(
     place: Placement,
     vectors: Vectors,
     inner: Innermost,
+    together: Body,
     recurrence: Recurrence,
     control: Control,
     threads: Threads,
@@ -44,7 +46,9 @@ def estimate(
 ) -> Estimate:
     """The section `Estimate`: the larger of computing and moving, and overheads."""
     profile = place.profile
-    free = not recurrence.is_innermost or (recurrence.is_sum and profile.reassociable)
+    lanes = max(1.0, vectors.lanes if vectors.marked else min(profile.lanes, vectors.values))
+    free = not together.outer and not together.serial
+    free &= not together.backward or together.backward >= lanes
     unrolled = place.innermost is not None and (place.loops[place.innermost].unroll or 1) > 1
     automatic = (
         not vectors.marked
@@ -57,7 +61,6 @@ def estimate(
     scalar = max(operations, inner.loads / 2, inner.stores)
     scattered = vectors.load_reversed + vectors.load_short + vectors.load_far + vectors.load_page
     spread = vectors.store_reversed + vectors.store_short + vectors.store_far + vectors.store_page
-    lanes = max(1.0, vectors.lanes if vectors.marked else min(profile.lanes, vectors.values))
     registers = max(1.0, vectors.registers)
     packed = (
         max(operations, inner.loads / 2, inner.stores) * registers / lanes

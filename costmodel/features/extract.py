@@ -14,6 +14,7 @@ from ...passes.polyhedral.scop import Scop
 from ...passes.schedule import Schedule, dependences_of
 from ...passes.schedule_tree import nests
 from ...passes.target import Target
+from .bodies import body
 from .domains import Domains
 from .estimate import estimate
 from .nests import Nests, PlacedStatement
@@ -31,6 +32,7 @@ from .rows import (
 )
 from .schema import NAMES
 from .statements import StatementProfile, profile_statement
+from .trip_counts import trip_counts
 
 _UNKNOWN_CACHE = 1 << 25
 
@@ -75,6 +77,7 @@ def _make_row(item: PlacedStatement, statements: int, around: Surroundings) -> l
     place = item.place
     lanes = vectors(place, around)
     inner = innermost(place)
+    together = body(item)
     chain = recurrence(place, inner)
     loops = control(item, statements)
     shared = threads(place, around)
@@ -83,14 +86,16 @@ def _make_row(item: PlacedStatement, statements: int, around: Surroundings) -> l
         *work(place),
         *place.profile.operations,
         *lanes,
+        *trip_counts(place),
         *inner,
+        *together,
         *chain,
         *loops,
         *shared,
         *data,
         *levels(item),
         *around.machine,
-        *estimate(place, lanes, inner, chain, loops, shared, data),
+        *estimate(place, lanes, inner, together, chain, loops, shared, data),
     ]
 
 

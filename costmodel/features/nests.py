@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,23 +14,39 @@ from .placement import Placement, Placements
 from .statements import StatementProfile
 
 
+class Neighbour(NamedTuple):
+    """Another statement of a nest; `common` is how many loops the two share, from the outermost.
+
+    `is_later` says that it comes later in the text.
+    """
+
+    place: Placement
+    common: int
+    is_later: bool
+
+
 @dataclass(frozen=True, eq=False)
 class PlacedStatement:
     """A statement in its nest.
 
     `totals` are the bytes that one execution of each loop around it touches, outermost first, then
     of the statement itself; `taken` what these take of the caches of levels 1 to 3; `shares` the
-    statement's part. `siblings` are the other statements in its innermost loop, with the number of
-    loops in common; `later` those directly after it. `rows` are remembered by what is around.
+    statement's part. `neighbours` are the other statements under its outermost loop. `rows` are
+    remembered by what is around.
     """
 
     place: Placement
     totals: tuple[float, ...]
     taken: tuple[tuple[float, ...], ...]
     shares: tuple[float, ...]
-    siblings: tuple[tuple[Placement, int], ...]
-    later: tuple[Placement, ...]
+    neighbours: tuple[Neighbour, ...]
     rows: dict[object, list[float]] = field(default_factory=dict[object, list[float]])
+
+    @property
+    def siblings(self) -> list[Neighbour]:
+        """The other statements in its innermost loop, and in loops that are in there with it."""
+        depth = len(self.place.loops)
+        return [each for each in self.neighbours if each.common == depth]
 
 
 class Nests:
@@ -71,7 +88,7 @@ class Nests:
 
 def _alone(place: Placement) -> PlacedStatement:
     plain, first, second = (tuple(row) for row in place.touched.tolist())
-    return PlacedStatement(place, plain, (first, second, plain), (1.0,) * len(plain), (), ())
+    return PlacedStatement(place, plain, (first, second, plain), (1.0,) * len(plain), ())
 
 
 def _together(
@@ -89,19 +106,14 @@ def _together(
             part / whole if whole else 1.0
             for part, whole in zip(own[0].tolist(), alone, strict=True)
         )
-        siblings: list[tuple[Placement, int]] = []
-        later: list[Placement] = []
+        neighbours: list[Neighbour] = []
         for other, (its_path, its_place) in enumerate(zip(paths, places, strict=True)):
             common = _common(path, its_path)
-            if other != number and path and common == len(path):
-                siblings.append((its_place, common))
-                if other > number and len(its_path) == common:
-                    later.append(its_place)
+            if other != number and common:
+                neighbours.append(Neighbour(its_place, common, other > number))
         plain, first, second = (tuple(row) for row in totals.tolist())
         result.append(
-            PlacedStatement(
-                place, plain, (first, second, plain), shares, tuple(siblings), tuple(later)
-            )
+            PlacedStatement(place, plain, (first, second, plain), shares, tuple(neighbours))
         )
     return tuple(result)
 

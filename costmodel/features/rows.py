@@ -93,7 +93,10 @@ class Innermost(NamedTuple):
 
 
 class Recurrence(NamedTuple):
-    """The innermost loop that hands results from one iteration to another."""
+    """The innermost loop that hands results from one iteration to another.
+
+    `between` is how many iterations of the loops inside of it lie between.
+    """
 
     exists: float
     position: float
@@ -103,6 +106,7 @@ class Recurrence(NamedTuple):
     is_sum: float
     chains: float
     latency: float
+    between: float
 
 
 class Control(NamedTuple):
@@ -323,7 +327,7 @@ def recurrence(place: Placement, inner: Innermost) -> Recurrence:
     """The section `Recurrence`."""
     carriers = place.carriers
     if not carriers:
-        return Recurrence(*([0.0] * 8))
+        return Recurrence(*([0.0] * 9))
     inside = place.innermost is None or place.innermost in carriers
     position = place.innermost if place.innermost in carriers else max(carriers)
     assert position is not None
@@ -343,6 +347,7 @@ def recurrence(place: Placement, inner: Innermost) -> Recurrence:
         is_sum,
         chains,
         latency if inside else 0.0,
+        distance * prod(place.trips[position + 1 :]),
     )
 
 
@@ -367,9 +372,13 @@ def control(item: PlacedStatement, statements: int) -> Control:
         skewed += place.forms[n].skewed
     in_step = 1.0
     share = 1.0
-    for other, common in item.siblings:
+    siblings = item.siblings
+    overwritten = False
+    for other, common, is_later in siblings:
         in_step *= place.ranges[:common] == other.ranges[:common]
         share = min(share, (1 + place.profile.instances) / (1 + other.profile.instances))
+        directly_after = is_later and len(other.loops) == common
+        overwritten |= directly_after and other.overwrites(place)
     instances = max(1.0, place.profile.instances)
     return Control(
         len(loops),
@@ -377,12 +386,12 @@ def control(item: PlacedStatement, statements: int) -> Control:
         iterations / instances,
         entries / instances,
         partial,
-        len(item.siblings),
+        len(siblings),
         in_step,
         share,
         statements,
         skewed,
-        any(other.overwrites(place) for other in item.later),
+        overwritten,
     )
 
 

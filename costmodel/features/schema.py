@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .bodies import Body
 from .rows import (
     LEVELS,
     Control,
@@ -16,15 +17,18 @@ from .rows import (
     Work,
 )
 from .statements import Operations
+from .trip_counts import TripCounts
 
-FEATURES_VERSION = 2
+FEATURES_VERSION = 3
 """Increases when a number changes its meaning or place: models of other versions cannot be used."""
 
 SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("work", Work._fields),
     ("operations", Operations._fields),
     ("vectors", Vectors._fields),
+    ("trip_counts", TripCounts._fields),
     ("innermost", Innermost._fields),
+    ("body", Body._fields),
     ("recurrence", Recurrence._fields),
     ("control", Control._fields),
     ("threads", Threads._fields),

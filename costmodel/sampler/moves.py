@@ -11,6 +11,7 @@ from itertools import pairwise
 from random import Random
 
 from ...passes import schedule_tree
+from ...passes.polyhedral.context import bounded
 from ...passes.schedule import Schedule
 from ...passes.schedule_tree import Loop, Tree, chain, loops, walk
 from ...passes.search.space.strides import is_contiguous
@@ -51,6 +52,9 @@ STRIDED_VECTORS = 0.2
 
 SCHEDULER_SECONDS = 3
 
+OPERATIONS = 5_000_000
+"""Of isl, about a second, until a step counts as too complex: packing can take minutes."""
+
 
 _ForLoop = Callable[[Random, Schedule, Loop], Iterator[Transformation]]
 _ForChain = Callable[[Random, Schedule, Sequence[Loop]], Iterator[Transformation]]
@@ -62,7 +66,8 @@ def first_legal(schedule: Schedule, proposals: Iterable[Transformation]) -> Sche
         if number == ATTEMPTS:
             break
         try:
-            return schedule.apply(proposal)
+            with bounded(OPERATIONS):
+                return schedule.apply(proposal)
         except TransformationError:
             continue
     return None

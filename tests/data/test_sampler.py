@@ -8,7 +8,7 @@ import pytest
 
 from loopwright.costmodel.factory import RandomWorkload
 from loopwright.costmodel.generator import random_program
-from loopwright.costmodel.sampler import STAGES, sample_schedules
+from loopwright.costmodel.sampler import STAGES, moves, sample_schedules
 from loopwright.passes.default.default_schedule import candidates
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
@@ -66,6 +66,15 @@ def test_a_seed_gives_the_same_schedules() -> None:
     assert len(first) == 30
     other = [str(sample.schedule) for sample in sample_schedules(Random(8), start, 30)]
     assert other != first
+
+
+def test_steps_that_are_too_complex_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    tiled = original(MATRIX_PRODUCT).apply_all(parse_pipeline("tile{loops=i,j,k sizes=8,8,8}"))
+    packed = moves.pack(Random(0), tiled)
+    assert packed is not None
+    assert "pack{" in str(packed)
+    monkeypatch.setattr(moves, "OPERATIONS", 1000)
+    assert moves.pack(Random(0), tiled) is None
 
 
 def test_all_stages_and_transformations_take_part() -> None:

@@ -97,6 +97,7 @@ def test_an_interchanged_product_has_no_recurrence_inside():
     assert (row["innermost.load_same"], row["innermost.load_next"]) == (1, 2)
     assert row["recurrence.is_innermost"] == 0
     assert row["recurrence.exists"] == 1
+    assert row["recurrence.between"] == N
     assert row["estimate.seconds"] < _gemm()["estimate.seconds"]
 
 
@@ -151,6 +152,71 @@ def test_a_triangle_is_half_of_its_box_and_repeats_are_seen():
     assert row["innermost.repeats"] == 1
     (inside,) = _rows(TRIANGLE, sizes, "interchange{loops=i,j,t}")
     assert inside["innermost.repeats"] == 10
+
+
+def test_a_triangle_has_all_numbers_of_iterations():
+    sizes = {"n": N, "A_dim0": N, "A_dim1": N, "x_dim0": N}
+    (row,) = _rows(TRIANGLE, sizes, "vectorize{loops=j width=16}")
+    counts = _section(row, "trip_counts")
+    lengths = range(1, N + 1)
+    assert (counts["least"], counts["most"]) == (1, N)
+    whole, blocks = (sum(n // width * width for n in lengths) / sum(lengths) for width in (16, 64))
+    assert (counts["whole"], counts["blocks"]) == pytest.approx((whole, blocks))
+    assert counts["rests"] == pytest.approx(N / sum(lengths))
+
+
+def test_what_vectors_divide_has_no_rest():
+    counts = _section(_gemm("vectorize{loops=j width=16}"), "trip_counts")
+    assert tuple(counts.values()) == (N, N, 1, 1, 0)
+    counts = _section(_gemm("vectorize{loops=j width=48}"), "trip_counts")
+    assert tuple(counts.values()) == pytest.approx((N, N, 48 / N, 0, 1 / N))
+
+
+NEIGHBOURS = """
+func.func @neighbours(%n: index, %A: memref<?xf32>, %B: memref<?xf32>, %C: memref<?x?xf32>) {
+  affine.for %i = 2 to %n {
+    %a = affine.load %B[%i] : memref<?xf32>
+    affine.store %a, %A[%i] : memref<?xf32>
+    %b = affine.load %A[%i SHIFT] : memref<?xf32>
+    affine.store %b, %B[%i - 2] : memref<?xf32>
+    EXTRA
+  }
+  return
+}
+"""
+LOOP_INSIDE = """affine.for %j = 0 to 1000 {
+      affine.store %b, %C[%i, %j] : memref<?x?xf32>
+    }"""
+
+
+@pytest.mark.parametrize(
+    ("shift", "forward", "backward"),
+    [
+        pytest.param("", 2, 0, id="the same iteration"),
+        pytest.param("- 1", 1, 0, id="handed on"),
+        pytest.param("+ 1", 2, 1, id="overwritten by the next iteration"),
+    ],
+)
+def test_statements_of_one_loop_hand_on_to_each_other(shift: str, forward: int, backward: int):
+    sizes = {"n": 1000, "A_dim0": 2000, "B_dim0": 2000, "C_dim0": 2000, "C_dim1": 1000}
+    text = NEIGHBOURS.replace("SHIFT", shift).replace("EXTRA", "")
+    for row in _rows(text, sizes):
+        # What the first one loads of B, the second one stores to two iterations later.
+        assert (row["body.forward"], row["body.backward"]) == (forward, backward)
+        assert (row["body.loads"], row["body.stores"], row["body.outer"]) == (2, 2, 0)
+
+
+def test_a_loop_around_loops_is_not_innermost():
+    sizes = {"n": 1000, "A_dim0": 2000, "B_dim0": 2000, "C_dim0": 2000, "C_dim1": 1000}
+    text = NEIGHBOURS.replace("SHIFT", "").replace("EXTRA", LOOP_INSIDE)
+    *before, inside = _rows(text, sizes)
+    assert [row["body.outer"] for row in before] == [1, 1]
+    assert (inside["body.outer"], inside["body.stores"]) == (0, 1)
+
+
+def test_serial_statements_are_counted():
+    assert _gemm()["body.serial"] == 1
+    assert _gemm("interchange{loops=i,k,j}")["body.serial"] == 0
 
 
 def test_what_is_packed_is_a_statement_of_its_own():

@@ -1,0 +1,95 @@
+"""What the statements in one innermost loop do to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import NamedTuple
+
+from .nests import PlacedStatement
+from .placement import Placement
+
+_NEAR = 64
+"""Iterations within which a loop must not reorder what it hands on, if it is to have vectors."""
+
+
+class Body(NamedTuple):
+    """The innermost loop of a statement, with all of the statements in it.
+
+    `outer` statements of it have loops of their own inside, so it is no innermost loop; `serial`
+    ones hand results from one of its iterations to the next, by themselves. `instructions`, `loads`
+    and `stores` are those of all together, written out as often as they are. `forward` and
+    `backward` are the smallest distances, in iterations, from this statement or to it, at which the
+    one that is later or earlier in the text is later at an element: 0 where there are none.
+    """
+
+    outer: float
+    serial: float
+    instructions: float
+    loads: float
+    stores: float
+    forward: float
+    backward: float
+
+
+def body(item: PlacedStatement) -> Body:
+    """The section `Body`."""
+    place = item.place
+    position = -1 if place.innermost is None else place.innermost
+    together = [place]
+    outer = 0
+    forward: list[float] = []
+    backward: list[float] = []
+    for other, common, is_later in item.neighbours:
+        if common <= position:
+            continue
+        if other.innermost is not None and other.innermost > position:
+            outer += 1
+            continue
+        together.append(other)
+        for distance in _distances(place, other, position):
+            (forward if (distance > 0) == is_later else backward).append(abs(distance))
+    copies = [prod(each.copies) for each in together]
+    profiles = [each.profile for each in together]
+    return Body(
+        outer,
+        sum(_is_serial(each) for each in together),
+        _total(copies, [each.instructions for each in profiles]),
+        _total(copies, [each.reads for each in profiles]),
+        _total(copies, [each.writes for each in profiles]),
+        min(forward, default=0.0),
+        min(backward, default=0.0),
+    )
+
+
+def _is_serial(place: Placement) -> bool:
+    if place.innermost is None or place.innermost not in place.carriers:
+        return False
+    distance, is_sum = place.carriers[place.innermost]
+    return distance < _NEAR and not (is_sum and place.profile.reassociable)
+
+
+def _distances(place: Placement, other: Placement, position: int) -> list[float]:
+    """By how many iterations of a loop another statement is later at the same element."""
+    found: list[float] = []
+    if position < 0:
+        return found
+    for number, access in enumerate(place.profile.accesses):
+        step = place.steps[position][number]
+        if abs(step) < 1e-6:
+            continue
+        for second, its_access in enumerate(other.profile.accesses):
+            if (
+                access.array != its_access.array
+                or not (access.is_write or its_access.is_write)
+                or abs(step - other.steps[position][second]) > 1e-6
+            ):
+                continue
+            distance = (access.offset - its_access.offset) / step
+            if distance and abs(distance) < _NEAR and distance % 1 == 0:
+                found.append(distance)
+    return found
+
+
+def _total(copies: Sequence[float], counts: Sequence[float]) -> float:
+    return sum(n * count for n, count in zip(copies, counts, strict=True))

@@ -1,0 +1,66 @@
+"""How the iterations of the loop with vectors are shared out among whole vectors and a rest."""
+
+from __future__ import annotations
+
+from math import ceil, floor
+from typing import NamedTuple
+
+from .placement import Placement
+
+_BLOCK = 4
+"""Vectors that LLVM takes at once, in a loop that it vectorises."""
+
+
+class TripCounts(NamedTuple):
+    """Of the marked loop, or of the innermost one, where LLVM may make vectors.
+
+    `least` and `most` iterations that it has at a time, as in a triangle; the shares of all its
+    iterations that run in `whole` vectors, and in `blocks` of four of them; how often the rest is a
+    part of a vector, per iteration.
+    """
+
+    least: float
+    most: float
+    whole: float
+    blocks: float
+    rests: float
+
+
+def trip_counts(place: Placement) -> TripCounts:
+    """The section `TripCounts`; between the extremes, all numbers of iterations are as frequent."""
+    position = place.innermost if place.vector is None else place.vector
+    if position is None:
+        return TripCounts(1.0, 1.0, 0.0, 0.0, 1.0)
+    least, most = _extremes(place, position)
+    width = place.loops[position].vector or place.profile.lanes
+    iterations = _sum_of_quotients(least, most, 1)
+    whole = width * _sum_of_quotients(least, most, width) / iterations
+    blocks = _BLOCK * width * _sum_of_quotients(least, most, _BLOCK * width) / iterations
+    even = sum(count % width == 0 for count in (least, most)) if least == most else 0
+    rests = 0.0 if even else (most - least + 1) / iterations
+    return TripCounts(least, most, whole, blocks, rests)
+
+
+def _extremes(place: Placement, position: int) -> tuple[int, int]:
+    """The least and the largest number of iterations at a time, at least 1."""
+    average, form = place.values[position], place.forms[position]
+    largest = average
+    if form.skewed:
+        largest = 2.0 * average - 1.0
+    elif place.tiles[position] is None and len(form.terms) == 1:
+        ((d, slope),) = form.terms
+        if any(d in link for link in place.profile.links):
+            box = place.profile.high[d] - place.profile.low[d] + 1.0
+            largest = min(max(average, box * slope), 2.0 * average)
+    most = max(1, ceil(largest - 1e-6))
+    return max(1, min(most, floor(2.0 * average - largest + 1e-6))), most
+
+
+def _sum_of_quotients(least: int, most: int, divisor: int) -> int:
+    """The sum of `n // divisor` for all n from least to most."""
+    return _triangle(most, divisor) - _triangle(least - 1, divisor)
+
+
+def _triangle(last: int, divisor: int) -> int:
+    whole, rest = divmod(last, divisor)
+    return divisor * whole * (whole - 1) // 2 + whole * (rest + 1)
