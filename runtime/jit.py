@@ -34,6 +34,12 @@ class CompileOptions:
 
 DEFAULT_OPTIONS = CompileOptions()
 
+LARGEST, LARGEST_GROWTH = 1 << 17, 4
+"""Bytes of optimised bitcode, at least and per byte of LLVM IR, beyond which nothing is unrolled.
+
+Now and then LLVM unrolls loops around loops that it has unrolled, and takes a minute for the code.
+"""
+
 
 @cache
 def _initialise() -> None:
@@ -54,27 +60,37 @@ def optimise(
 ) -> binding.ModuleRef:
     """Parses, verifies and optimises a module, or the text of one."""
     text = str(module)
-    parsed = binding.parse_assembly(text)
-    parsed.triple = machine.triple
-    parsed.data_layout = str(machine.target_data)
-    parsed.verify()
+    parsed = _parse(text, machine)
     vectorise = options.vectorise
     if vectorise is None:
         vectorise = EXPLICIT_VECTORS not in text
-    if vectorise:
-        _run_whole_pipeline(parsed, machine)
-    else:
+    if not vectorise:
         _run_light_pipeline(parsed, machine, unrolls="llvm.loop.unroll.count" in text)
+        return parsed
+    _run_whole_pipeline(parsed, machine, unrolls=True)
+    if len(parsed.as_bitcode()) > max(LARGEST, LARGEST_GROWTH * len(text)):
+        parsed = _parse(text, machine)
+        _run_whole_pipeline(parsed, machine, unrolls=False)
     return parsed
 
 
-def _run_whole_pipeline(module: binding.ModuleRef, machine: binding.TargetMachine) -> None:
-    """-O3."""
+def _parse(text: str, machine: binding.TargetMachine) -> binding.ModuleRef:
+    module = binding.parse_assembly(text)
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    module.verify()
+    return module
+
+
+def _run_whole_pipeline(
+    module: binding.ModuleRef, machine: binding.TargetMachine, *, unrolls: bool
+) -> None:
+    """-O3, with or without unrolling loops that do not ask for it."""
     tuning = binding.create_pipeline_tuning_options(speed_level=3)
     tuning.loop_vectorization = True
     tuning.slp_vectorization = True
     tuning.loop_interleaving = True
-    tuning.loop_unrolling = True
+    tuning.loop_unrolling = unrolls
     passes = binding.create_pass_builder(machine, tuning)
     passes.getModulePassManager().run(module, passes)
 
