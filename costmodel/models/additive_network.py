@@ -1,4 +1,4 @@
-"""A cost model that adds up the times of statements, corrected by a small network.
+"""A cost model that adds up the times of statements, corrected by small networks.
 
 The same sum as `additive`, of the same rows: in place of boosted trees, layers tell by which factor
 the estimate of each statement's time is wrong. The program as written goes through the same layers.
@@ -6,6 +6,7 @@ the estimate of each statement's time is wrong. The program as written goes thro
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,12 +40,13 @@ _ADAPTING = Recipe(epochs=4, learning_rate=3e-4, weight_decay=0.05, batch=256)
 
 @dataclass(frozen=True)
 class AdditiveNetworkOptions:
-    """The width of all layers, and how the network is trained.
+    """How many networks are averaged, the width of all layers, and how they are trained.
 
     Errors larger than `tolerance` (of the logarithm) count linearly. Schedules that are predicted e
     times too fast count `exp(caution)` times as much: MAPE is mostly about these.
     """
 
+    members: int = 1
     width: int = 192
     dropout: float = 0.2
     tolerance: float = 0.5
@@ -75,6 +77,19 @@ class AdditiveSum(nn.Module):
         forks = torch.exp(self.fork_seconds) * batch.rows.rows[:, _FORKS]
         times = batch.rows.sums(self.rows(batch.rows) + forks) + _LEAST_SECONDS
         return times[batch.originals] / times[: len(batch.originals)]
+
+
+class AdditiveSums(nn.Module):
+    """Several networks: the mean of the logarithms of what they predict."""
+
+    def __init__(self, options: AdditiveNetworkOptions) -> None:
+        super().__init__()
+        self.members: list[AdditiveSum] = [AdditiveSum(options) for _ in range(options.members)]
+        self.networks = nn.ModuleList(self.members)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """The predicted speed-ups."""
+        return torch.exp(torch.stack([torch.log(each(batch)) for each in self.members]).mean(0))
 
 
 @dataclass(frozen=True)
@@ -108,15 +123,16 @@ class AdditiveNetwork(NetworkModel):
         epochs=12, learning_rate=3e-3, weight_decay=0.05, batch=256, patience=12
     )
     options: AdditiveNetworkOptions
+    network: AdditiveSums
 
     @property
     def featuriser(self) -> StatementRows:
         """Rows of statements, as those of `additive`."""
         return StatementRows()
 
-    def build(self) -> AdditiveSum:
-        """A network that corrects nothing yet."""
-        return AdditiveSum(self.options)
+    def build(self) -> AdditiveSums:
+        """Networks that correct nothing yet."""
+        return AdditiveSums(self.options)
 
     def collate(self, features: Sequence[Any], device: torch.device) -> Batch:
         """Rows of the schedules, then those of each program as written, once."""
@@ -143,19 +159,36 @@ class AdditiveNetwork(NetworkModel):
         validation: Sequence[ProgramExamples],
         options: TrainingOptions,
     ) -> None:
-        """Trains; raises LearningError without programs."""
+        """Trains one network after the other; raises LearningError without programs."""
+        pools = self._pool(training), self._pool(validation)
+        rows = np.concatenate([each.scheduled for each in pools[0].features])
         with seeded(options.seed):
-            network = self.build()
-            pools = self._pool(training), self._pool(validation)
-            network.rows.standardise(np.concatenate([each.scheduled for each in pools[0].features]))
-            self.network = network
-            train_network(network, self.collate, *pools, self.recipe, options)
+            self.network = self.build()
+        members = self.network.members
+        for number, member in enumerate(members):
+            try:
+                own = self._own(options, number)
+                with seeded(own.seed):
+                    member.rows.standardise(rows)
+                    train_network(member, self.collate, *pools, self.recipe, own)
+            except KeyboardInterrupt:
+                for other in members[number + 1 :]:
+                    other.load_state_dict(member.state_dict())
+                raise
 
     def adapt(self, programs: Sequence[ProgramExamples], options: TrainingOptions) -> None:
         """Trains a little more, on labels of another machine; raises LearningError."""
         pool = self._pool(programs)
-        with seeded(options.seed):
-            train_network(self.network, self.collate, pool, pool, _ADAPTING, options)
+        for number, member in enumerate(self.network.members):
+            own = self._own(options, number)
+            with seeded(own.seed):
+                train_network(member, self.collate, pool, pool, _ADAPTING, own)
+
+    def _own(self, options: TrainingOptions, number: int) -> TrainingOptions:
+        """How one network is trained; of several, there are no checkpoints."""
+        if self.options.members > 1:
+            options = dataclasses.replace(options, checkpoint=None, resume=False)
+        return dataclasses.replace(options, seed=options.seed + number)
 
     def _pool(self, programs: Sequence[ProgramExamples]) -> LogarithmPool:
         pairs = PairPool.of(programs)

@@ -1,7 +1,7 @@
 """A cost model that averages others: boosted trees and networks over the same rows.
 
-Both add up the times of statements and are wrong in different places. The mean is that of the
-logarithms, half of it the trees', half the networks'.
+Both add up the times of statements and are wrong in different places. The mean is the geometric
+one, half of it the trees', half the networks'.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Ensemble(LearnedModel):
         options = read_options(EnsembleOptions, configuration, self.name)
         super().__init__(dataclasses.asdict(options))
         self.trees = Additive({"members": options.forests, "share": options.share})
-        self.networks = [AdditiveNetwork({}) for _ in range(options.networks)]
+        self.networks = AdditiveNetwork({"members": options.networks})
 
     @property
     def featuriser(self) -> StatementRows:
@@ -56,36 +56,26 @@ class Ensemble(LearnedModel):
     ) -> None:
         """Trains one member after the other, each from the beginning."""
         alone = dataclasses.replace(options, checkpoint=None, resume=False)
-        for number, network in enumerate(self.networks):
-            network.fit(
-                training, validation, dataclasses.replace(alone, seed=options.seed + number)
-            )
+        self.networks.fit(training, validation, alone)
         self.trees.fit(training, validation, alone)
 
     def adapt(self, programs: Sequence[ProgramExamples], options: TrainingOptions) -> None:
         """Adapts every member; raises LearningError."""
-        for member in (*self.networks, self.trees):
-            member.adapt(programs, options)
+        self.networks.adapt(programs, options)
+        self.trees.adapt(programs, options)
 
     def score(self, features: Sequence[Any]) -> NDArray[np.float64]:
         """The predicted speed-ups."""
-        by_trees = _logarithms(self.trees, features)
-        if not self.networks:
-            return np.exp(by_trees)
-        by_networks = np.mean([_logarithms(each, features) for each in self.networks], axis=0)
-        return np.exp((by_trees + by_networks) / 2)
+        return np.sqrt(
+            np.maximum(self.trees.score(features), LOWEST)
+            * np.maximum(self.networks.score(features), LOWEST)
+        )
 
     def state(self) -> Mapping[str, Any]:
         """What the members have learned."""
-        networks = {str(number): dict(each.state()) for number, each in enumerate(self.networks)}
-        return {"trees": dict(self.trees.state()), "networks": networks}
+        return {"trees": dict(self.trees.state()), "networks": dict(self.networks.state())}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Takes over what `state` has given."""
         self.trees.restore(state["trees"])
-        for number, network in enumerate(self.networks):
-            network.restore(state["networks"][str(number)])
-
-
-def _logarithms(model: LearnedModel, features: Sequence[Any]) -> NDArray[np.float64]:
-    return np.log(np.maximum(model.score(features), LOWEST))
+        self.networks.restore(state["networks"])

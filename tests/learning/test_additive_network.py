@@ -6,18 +6,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from support.scaled_rows import TEXT, errors, examples, sizes
 
 from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.examples import original_schedule
 from loopwright.costmodel.models.additive_network import AdditiveNetwork
 from loopwright.costmodel.models.ensemble import Ensemble
-from loopwright.costmodel.models.model import LearnedModel, TrainingOptions
+from loopwright.costmodel.models.model import LearnedModel, TrainingOptions, TrainingProgress
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 
 SMALL: list[tuple[type[LearnedModel], dict[str, Any]]] = [
     (AdditiveNetwork, {"width": 32, "dropout": 0.0}),
+    (AdditiveNetwork, {"width": 32, "dropout": 0.0, "members": 2}),
     (Ensemble, {"networks": 2, "share": 1.0}),
 ]
 EPOCHS = 80
@@ -89,8 +91,25 @@ def test_the_ensemble_is_the_geometric_mean() -> None:
     model = Ensemble({"networks": 1, "share": 1.0})
     model.fit(programs, programs, TrainingOptions(epochs=5))
     features = programs[0].features
-    expected = np.sqrt(model.trees.score(features) * model.networks[0].score(features))
+    expected = np.sqrt(model.trees.score(features) * model.networks.score(features))
     np.testing.assert_allclose(model.score(features), expected, rtol=1e-5)
+
+
+def test_an_interrupted_training_leaves_no_network_untrained() -> None:
+    programs = examples(4)
+    model = AdditiveNetwork({"members": 3, "width": 16})
+    reports: list[int] = []
+
+    def interrupt(progress: TrainingProgress) -> None:
+        reports.append(progress.epoch)
+        if len(reports) == 7:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(programs, programs, TrainingOptions(epochs=5, report=interrupt))
+    first, second, third = (each.state_dict() for each in model.network.members)
+    assert all(torch.equal(second[name], third[name]) for name in second)
+    assert not all(torch.equal(first[name], second[name]) for name in first)
 
 
 def test_mistakes_are_explained() -> None:
