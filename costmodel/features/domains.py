@@ -2,28 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
 import islpy as isl
 
+from ...passes.polyhedral.context import TooComplexError, bounded
 from ...passes.polyhedral.counting import UncountableError, cardinality, fix_parameters
 
 _UNKNOWN = 1000.0
 """For a number of values without a bound."""
 
 
+_OPERATIONS = 1_000_000
+"""Of isl, for one number of values."""
+
+
 class Extent(NamedTuple):
     """Per iterator: how many values it takes on average for given outer ones; extreme values.
 
-    `links` are the pairs of iterators of which one bounds the other, as in a triangle.
+    `links` are the pairs of iterators of which one bounds the other, as in a triangle. `orders` are
+    the numbers of values for other orders of the loops, where they are known.
     """
 
     spans: tuple[float, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
     links: frozenset[tuple[int, int]] = frozenset()
+    orders: Orders | None = None
+
+
+class Orders:
+    """How many values iterators take when loops are in another order: triangles turned over.
+
+    isl is asked about iterators that bound each other only, and once about each set of them.
+    """
+
+    def __init__(
+        self, points: isl.Set, spans: Sequence[float], links: frozenset[tuple[int, int]]
+    ) -> None:
+        self._points = points
+        self._spans = tuple(spans)
+        self._links = links
+        self._known: dict[tuple[int, ...], tuple[float, ...]] = {}
+        self._counts: dict[frozenset[int], int | None] = {frozenset(): 1}
+
+    def spans(self, order: tuple[int, ...]) -> tuple[float, ...]:
+        """The average number of values of each iterator, for given ones before it in `order`."""
+        found = self._known.get(order)
+        if found is None:
+            result = list(self._spans)
+            for place, iterator in enumerate(order):
+                result[iterator] = self._span(iterator, frozenset(order[:place]))
+            found = self._known[order] = tuple(result)
+        return found
+
+    def _span(self, iterator: int, outer: frozenset[int]) -> float:
+        linked = self._linked[iterator]
+        if outer & linked == linked.intersection(range(iterator)):
+            return self._spans[iterator]
+        inside, around = self._count(outer & linked | {iterator}), self._count(outer & linked)
+        return inside / around if inside and around else self._spans[iterator]
+
+    @cached_property
+    def _linked(self) -> tuple[frozenset[int], ...]:
+        """Of each iterator, all others that it depends on, directly or through others."""
+        groups = [{iterator} for iterator in range(len(self._spans))]
+        for one, other in self._links:
+            if groups[one] is not groups[other]:
+                groups[one] |= groups[other]
+                for member in groups[other]:
+                    groups[member] = groups[one]
+        return tuple(frozenset(group - {n}) for n, group in enumerate(groups))
+
+    def _count(self, iterators: frozenset[int]) -> int | None:
+        """How many combinations of values these iterators take; None where isl cannot tell."""
+        if iterators not in self._counts:
+            points = self._points
+            for iterator in reversed(range(len(self._spans))):
+                if iterator not in iterators:
+                    points = points.project_out(isl.dim_type.set, iterator, 1)
+            try:
+                with bounded(_OPERATIONS):
+                    self._counts[iterators] = cardinality(points)
+            except (UncountableError, TooComplexError, isl.Error):
+                self._counts[iterators] = None
+        return self._counts[iterators]
 
 
 class Domains:
@@ -56,10 +122,11 @@ def _measure(domain: isl.Set, sizes: Mapping[str, int], *, exact: bool) -> Exten
             float(cardinality(points.project_out(isl.dim_type.set, inner, depth - inner)))
             for inner in range(depth + 1)
         ]
-        spans = tuple(inner / outer for outer, inner in pairwise(counts))
     except UncountableError:
-        spans = _conditional(points)
-    return Extent(spans, low, high, _links(points))
+        return Extent(_conditional(points), low, high, _links(points))
+    spans = tuple(inner / outer for outer, inner in pairwise(counts))
+    links = _links(points)
+    return Extent(spans, low, high, links, Orders(points, spans, links))
 
 
 def _links(points: isl.Set) -> frozenset[tuple[int, int]]:

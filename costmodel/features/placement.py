@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -106,7 +107,7 @@ class Placement:
             return True
         bounded = {d for link in profile.links for d in link}
         free = all(
-            d not in bounded or profile.spans[d] > profile.high[d] - profile.low[d] + 0.99
+            d not in bounded or self.spans[0][d] > profile.high[d] - profile.low[d] + 0.99
             for d, _ in form.terms
         )
         return free and (tile is None or self.trips[tile] % 1.0 == 0.0)
@@ -310,13 +311,20 @@ class Placements:
         return found
 
 
+def _order(forms: Sequence[LinearForm]) -> tuple[int, ...]:
+    """The iterators by the outermost loop over each; as written, where loops are skewed."""
+    if any(form.skewed for form in forms):
+        return ()
+    return tuple(dict.fromkeys(d for form in forms for d, _ in form.terms))
+
+
 def _place(
     profile: StatementProfile,
     loops: tuple[Loop, ...],
     forms: tuple[LinearForm, ...],
     tiles: tuple[int | None, ...],
 ) -> Placement:
-    left = list(profile.spans)
+    left = list(profile.spans_in(_order(forms)))
     spans = [tuple(left)]
     trips: list[float] = []
     values: list[float] = []

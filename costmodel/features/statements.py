@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import gcd, prod
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from ...passes.polyhedral.context import TooComplexError, bounded
 from ...passes.polyhedral.dependences import DependenceKind, Dependences
 from ...passes.polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 from ...passes.target import Target
-from .domains import Domains
+from .domains import Domains, Orders
 
 _CLASSES = {
     "addf": "additions",
@@ -137,11 +138,11 @@ class StatementProfile:
     """A statement at given sizes, without a schedule.
 
     `spans` are average numbers of values per iterator, `low` and `high` their extreme values,
-    `box` how many times larger the box around the domain is than the domain, `links` the pairs of
-    iterators of which one bounds the other. `chain` and
-    `own_chain` are the cycles from any load, or from a load of an array that is also stored to, to
-    the store. `instructions` is how long the body is, `reassociable` whether the steps of a sum may
-    run in any order.
+    `orders` tells the spans in other orders of the loops, `box` how many times larger the box
+    around the domain is than the domain, `links` the pairs of iterators of which one bounds the
+    other. `chain` and `own_chain` are the cycles from any load, or from a load of an array that is
+    also stored to, to the store. `instructions` is how long the body is, `reassociable` whether the
+    steps of a sum may run in any order.
     """
 
     name: str
@@ -149,6 +150,7 @@ class StatementProfile:
     instances: float
     low: tuple[float, ...]
     high: tuple[float, ...]
+    orders: Orders | None
     box: float
     links: frozenset[tuple[int, int]]
     operations: Operations
@@ -169,6 +171,12 @@ class StatementProfile:
         return tuple(
             tuple(access.strides[d] for access in self.accesses) for d in range(len(self.spans))
         )
+
+    def spans_in(self, order: Sequence[int]) -> tuple[float, ...]:
+        """The `spans` where loops over the iterators are in this order, outermost first."""
+        if self.orders is None or all(one < other for one, other in pairwise(order)):
+            return self.spans
+        return self.orders.spans(tuple(order))
 
     @property
     def reads(self) -> int:
@@ -193,7 +201,7 @@ def profile_statement(
     """Everything about a statement that no schedule changes; `arrays` are numbers by name."""
     shape = {a.array.name: _shape(a.array, facts) for a in statement.accesses}
     element = min((a.array.element_type for a in statement.accesses), key=bytes_of, default=None)
-    spans, low, high, links = domains.of(
+    spans, low, high, links, orders = domains.of(
         statement.domain, exact=not statement.name.startswith(_ADDED)
     )
     instances = prod(spans)
@@ -208,6 +216,7 @@ def profile_statement(
         instances,
         low,
         high,
+        orders,
         min(100.0, box / instances) if instances else 1.0,
         links,
         operations,

@@ -6,7 +6,7 @@ footprints, dependences that loops carry. Nothing is transformed, and isl is ask
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +25,7 @@ from .classes import CLASSES, NONE, class_of
 
 Array = NDArray[np.float64]
 
-VERSION = 2
+VERSION = 4
 """Increases when a number changes its meaning or place."""
 
 INNER = 3
@@ -63,6 +63,11 @@ NAMES: tuple[str, ...] = (
     "box",
     "instructions",
     *Operations._fields,
+    "around.outer",
+    "around.serial",
+    "around.instructions",
+    "around.loads",
+    "around.stores",
     "outer.trips",
     "entries",
     *(
@@ -98,6 +103,8 @@ NAMES: tuple[str, ...] = (
 
 SECONDS = NAMES.index("seconds")
 
+AROUND = slice(NAMES.index("around.outer"), NAMES.index("around.stores") + 1)
+
 
 @dataclass(frozen=True, eq=False)
 class NestRows:
@@ -129,7 +136,10 @@ class RowDescription:
                 (profiles[leaf.statement], iterators(facts.statements[leaf.statement], loops))
                 for leaf, loops in leaves(nest)
             ]
-        paths = [path for path in paths if path[0].instances]
+            inside = [tuple(map(id, loops)) for _, loops in leaves(nest)]
+        running = [number for number, (profile, _) in enumerate(paths) if profile.instances]
+        paths = [paths[number] for number in running]
+        inside = [inside[number] for number in running]
         caches = tuple(
             _FILL * schedule.target.caches.get(level + 1, size) for level, size in enumerate(CACHES)
         )
@@ -141,7 +151,34 @@ class RowDescription:
             ]
             affected = [order != orders[0] for order in orders]
             parts.append(_describe(profile, np.array(orders), affected, len(paths), caches))
-        return NestRows(classes, np.stack(parts, axis=1))
+        rows = np.stack(parts, axis=1)
+        for number, columns in enumerate(_around(rows, inside)):
+            rows[:, number, AROUND] = columns
+        return NestRows(classes, rows)
+
+
+def _around(rows: NDArray[np.float32], loops: Sequence[tuple[int, ...]]) -> Iterator[Array]:
+    """Of each statement, what all in its innermost loop are together: (classes, `AROUND`).
+
+    `loops` are identities of the loops around each, outermost first. `outer` statements have loops
+    of their own in there, so LLVM makes no vectors; `serial` ones hand results from one iteration
+    to the next.
+    """
+    serial = (rows[..., NAMES.index("latency")] > 0) & ~(
+        (rows[..., NAMES.index("carried.is_sum")] > 0)
+        & (rows[..., NAMES.index("reassociable")] > 0)
+    )
+    sizes = rows[..., [NAMES.index(name) for name in ("instructions", "reads", "writes")]]
+    for own in loops:
+        deeper = [len(path) > len(own) and path[: len(own)] == own for path in loops]
+        together = [path == own for path in loops]
+        yield np.column_stack(
+            [
+                np.full(len(rows), float(sum(deeper))),
+                serial[:, together].sum(axis=1),
+                sizes[:, together].sum(axis=1),
+            ]
+        )
 
 
 def _order(levels: Sequence[int | None], number: int) -> list[int]:
@@ -164,10 +201,10 @@ def _describe(
     """Rows (classes, `NAMES`) of one statement, whose loops have the iterators `orders`."""
     count, depth = orders.shape
     # The iterator -1 takes one value and moves nothing.
-    spans = np.array([*profile.spans, 1.0])
-    trips = spans[orders]
-    full = np.array(profile.high) - np.array(profile.low) + 1.0
-    varies = np.array([*(full > spans[:-1] + 0.01), False])[orders]
+    spans = np.array([(*profile.spans_in([n for n in row if n >= 0]), 1.0) for row in orders])
+    trips = spans[np.arange(count)[:, None], orders]
+    full = np.array([*(np.array(profile.high) - np.array(profile.low)), 0.0]) + 1.0
+    varies = full[orders] > trips + 0.01
     inside = np.ones((count, depth + 1))
     inside[:, :-1] = np.cumprod(trips[:, ::-1], axis=1)[:, ::-1]
     steps = _steps(profile, orders)
@@ -216,6 +253,7 @@ def _describe(
             profile.box,
             profile.instructions,
             *profile.operations,
+            *([0.0] * (AROUND.stop - AROUND.start)),
         ]
     )
     columns = [
@@ -276,7 +314,7 @@ def _touched(profile: StatementProfile, orders: NDArray[np.int64], spans: Array)
     """Bytes that are touched inside of the first 0, 1, 2 ... loops: (classes, loops + 1)."""
     count, depth = orders.shape
     boxes = profile.boxes
-    left = np.repeat(np.tile(spans, (count, 1))[:, None], depth + 1, axis=1)
+    left = np.repeat(spans[:, None], depth + 1, axis=1)
     for level in range(depth):
         left[np.arange(count), level + 1 :, orders[:, level]] = 1.0
     left = left[:, :, :-1]

@@ -165,6 +165,28 @@ def test_a_triangle_has_all_numbers_of_iterations():
     assert counts["rests"] == pytest.approx(N / sum(lengths))
 
 
+def test_a_triangle_turned_over_has_other_iterations():
+    sizes = {"n": N, "A_dim0": N, "A_dim1": N, "x_dim0": N}
+    (row,) = _rows(TRIANGLE, sizes, "interchange{loops=j,i}")
+    assert row["level1.trips"] == N
+    assert row["level0.trips"] == pytest.approx((N + 1) / 2)
+    (row,) = _rows(TRIANGLE, sizes, "interchange{loops=i,t}")
+    assert (row["level2.trips"], row["level1.trips"]) == (N, 10)
+
+
+def test_a_band_turned_over_keeps_its_width():
+    text = TRIANGLE.replace("%j = 0 to", "%j = affine_map<(d0) -> (d0)>(%i) to")
+    text = text.replace("(d0 + 1)", "(d0 + 4)")
+    sizes = {"n": N, "A_dim0": N, "A_dim1": N + 4, "x_dim0": N + 4}
+    (band,) = _rows(text, sizes)
+    assert (band["level1.trips"], band["level0.trips"]) == (N, 4)
+    (turned,) = _rows(text, sizes, "interchange{loops=j,i}")
+    assert turned["level1.trips"] == N + 3
+    assert turned["level0.trips"] == pytest.approx(4 * N / (N + 3))
+    (tiled,) = _rows(text, sizes, "interchange{loops=j,i},tile{loops=j,i sizes=8,8}")
+    assert (tiled["level3.trips"], tiled["level2.trips"]) == (pytest.approx((N + 3) / 8), 1)
+
+
 def test_what_vectors_divide_has_no_rest():
     counts = _section(_gemm("vectorize{loops=j width=16}"), "trip_counts")
     assert tuple(counts.values()) == (N, N, 1, 1, 0)
