@@ -224,13 +224,18 @@ class Placement:
 
     @cached_property
     def jumps(self) -> float:
-        """How often an instance reads or writes a line that does not follow the last one."""
+        """How often an instance reads or writes a line that does not follow the last one.
+
+        Iterations that are written out, as in a register tile, are streams beside each other.
+        """
         total = 0.0
         for number, access in enumerate(self.profile.accesses):
             run, reach = 1.0, 1.0
             for position in range(len(self.loops) - 1, -1, -1):
                 step = abs(self.steps[position][number])
                 if step > max(reach, CACHE_LINE / access.size / 2) * 1.01:
+                    if self.written_out[position]:
+                        continue
                     break
                 run *= self.values[position]
                 reach += step * (self.values[position] - 1.0)

@@ -130,6 +130,15 @@ def test_register_tiles_have_accumulators_and_chains():
     assert row["recurrence.chains"] == 4
 
 
+def test_rows_of_a_register_tile_are_streams_and_no_jumps():
+    # B jumps from row to row, once for four instances; A goes on in each of the four rows.
+    jammed = _gemm("unroll-and-jam{loops=i factor=4}")
+    assert jammed["memory.jumps"] == pytest.approx(1 / 4, rel=0.01)
+    # Where a loop over rows is left inside, A and C jump as well.
+    looped = _gemm("interchange{loops=j,k,i}")
+    assert looped["memory.jumps"] > 1
+
+
 def test_threads_share_iterations():
     shared = _section(_gemm("parallel{loops=j}", threads=2), "threads")
     assert (shared["threads"], shared["trips"], shared["forks"]) == (2, N, N)
