@@ -47,6 +47,8 @@ def body(item: PlacedStatement) -> Body:
             outer += 1
             continue
         together.append(other)
+        if position < 0:
+            continue
         for distance in _distances(place, other, position):
             (forward if (distance > 0) == is_later else backward).append(abs(distance))
     copies = [prod(each.copies) for each in together]
@@ -72,8 +74,6 @@ def _is_serial(place: Placement) -> bool:
 def _distances(place: Placement, other: Placement, position: int) -> list[float]:
     """By how many iterations of a loop another statement is later at the same element."""
     found: list[float] = []
-    if position < 0:
-        return found
     for number, access in enumerate(place.profile.accesses):
         step = place.steps[position][number]
         if abs(step) < 1e-6:

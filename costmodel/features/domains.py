@@ -15,7 +15,6 @@ from ...passes.polyhedral.counting import UncountableError, cardinality, fix_par
 _UNKNOWN = 1000.0
 """For a number of values without a bound."""
 
-
 _OPERATIONS = 1_000_000
 """Of isl, for one number of values."""
 

@@ -36,8 +36,8 @@ def trip_counts(place: Placement) -> TripCounts:
     iterations = _sum_of_quotients(least, most, 1)
     whole = width * _sum_of_quotients(least, most, width) / iterations
     blocks = _BLOCK * width * _sum_of_quotients(least, most, _BLOCK * width) / iterations
-    even = sum(count % width == 0 for count in (least, most)) if least == most else 0
-    rests = 0.0 if even else (most - least + 1) / iterations
+    divides = least == most and most % width == 0
+    rests = 0.0 if divides else (most - least + 1) / iterations
     return TripCounts(least, most, whole, blocks, rests)
 
 

@@ -132,14 +132,12 @@ class RowDescription:
                 for levels, found in swapped_chains(nest).items()
             }
             classes = (NONE, *swapped)
+            running = [each for each in leaves(nest) if profiles[each[0].statement].instances]
             paths = [
                 (profiles[leaf.statement], iterators(facts.statements[leaf.statement], loops))
-                for leaf, loops in leaves(nest)
+                for leaf, loops in running
             ]
-            inside = [tuple(map(id, loops)) for _, loops in leaves(nest)]
-        running = [number for number, (profile, _) in enumerate(paths) if profile.instances]
-        paths = [paths[number] for number in running]
-        inside = [inside[number] for number in running]
+        inside = [tuple(map(id, loops)) for _, loops in running]
         caches = tuple(
             _FILL * schedule.target.caches.get(level + 1, size) for level, size in enumerate(CACHES)
         )

@@ -85,6 +85,7 @@ class AdditiveSums(nn.Module):
     def __init__(self, options: AdditiveNetworkOptions) -> None:
         super().__init__()
         self.members: list[AdditiveSum] = [AdditiveSum(options) for _ in range(options.members)]
+        # Where torch finds their weights: it does not look into plain lists.
         self.networks = nn.ModuleList(self.members)
 
     def forward(self, batch: Batch) -> Tensor:

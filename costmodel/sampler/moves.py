@@ -53,7 +53,7 @@ STRIDED_VECTORS = 0.2
 SCHEDULER_SECONDS = 3
 
 OPERATIONS = 5_000_000
-"""Of isl, about a second, until a step counts as too complex: packing can take minutes."""
+"""Of isl, about a second, until a step is too complex: packing once took more than 20 seconds."""
 
 
 _ForLoop = Callable[[Random, Schedule, Loop], Iterator[Transformation]]
