@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .arrow import Row
+from .files import DAMAGED
 from .schema import FAILED, digest, pair_key
-from .shards import DAMAGED, list_shards, read_rows
+from .shards import list_shards, read_rows
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,11 @@ def check(directory: Path) -> Report:
     """Reads all shards, verifies keys and numbers; raises DatasetError, OSError."""
     listing = list_shards(directory)
     problems = [damage.reason for damage in listing.damaged]
-    problems += [f"{path}: left by an interrupted process" for path in listing.temporary]
+    problems += [
+        f"{damage.reason}; the next process that adds labels mends it from its copy"
+        for damage in listing.mendable
+    ]
+    problems += [f"{path}: left by an interrupted process" for path in listing.left_behind]
     problems += [f"{shard.path}: replaced by another shard" for shard in listing.replaced]
     problems += [f"{path}: put aside" for path in sorted(directory.glob(f"*{DAMAGED}"))]
     seen: Counter[bytes] = Counter()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO
 
+from . import files
 from .arrow import Row, Table
 from .errors import DatasetError
 from .schema import table_of
@@ -15,7 +16,6 @@ from .shards import (
     Listing,
     Shard,
     list_shards,
-    quarantine,
     read_table,
     write_shard,
 )
@@ -90,25 +90,21 @@ def lock(directory: Path) -> IO[bytes]:
 
 
 def clean_up(directory: Path) -> Listing:
-    """Removes what was left by processes that were killed; damaged shards are put aside.
+    """Removes what was left by processes that were killed, and mends what was damaged.
 
-    Raises DatasetError, OSError.
+    What cannot be mended is put aside. Raises DatasetError, OSError.
     """
     listing = list_shards(directory)
     for shard in listing.replaced:
-        shard.path.unlink(missing_ok=True)
-    for path in listing.temporary:
-        if not _is_alive(path):
+        files.delete(shard.path)
+    for path in listing.left_behind:
+        if not files.is_being_written(path):
             path.unlink(missing_ok=True)
     for damage in listing.damaged:
-        quarantine(damage)
+        files.put_aside(damage.path)
+    for shard in listing.shards:
+        files.mend(shard.path)
     return listing
-
-
-def _is_alive(path: Path) -> bool:
-    """Whether the process that is writing a temporary file still runs."""
-    number = path.name.split(".")[-2]
-    return number.isdecimal() and Path(f"/proc/{number}").exists()
 
 
 def merge_shards(directory: Path, shards: Iterable[Shard]) -> list[Shard]:
@@ -127,7 +123,7 @@ def merge_shards(directory: Path, shards: Iterable[Shard]) -> list[Shard]:
     kept = {shard.path.name for shard in new}
     for shard in old:
         if shard.path.name not in kept:
-            shard.path.unlink(missing_ok=True)
+            files.delete(shard.path)
     return new
 
 

@@ -104,8 +104,8 @@ def test_a_damaged_directory_is_put_right(
     labelled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["data", "merge", str(labelled), "-o", str(tmp_path)]) == 0
-    (shard,) = tmp_path.glob("pairs-*.parquet")
-    shard.write_bytes(b"PAR1")
+    for shard in tmp_path.rglob("pairs-*.parquet"):
+        shard.write_bytes(b"PAR1")
     (tmp_path / "pairs-00.parquet.99999999.writing").touch()
     capsys.readouterr()
     assert main(["data", "check", str(tmp_path)]) == 1

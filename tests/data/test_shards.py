@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.costmodel.dataset import shards, store
+from loopwright.costmodel.dataset import files, shards, store
 from loopwright.costmodel.dataset.checking import check
 from loopwright.costmodel.dataset.errors import DatasetError
 from loopwright.costmodel.dataset.schema import FAILED, SCHEMA, rows_of, subject_of, table_of
@@ -91,12 +91,17 @@ def test_many_small_shards_are_merged(tmp_path: Path) -> None:
     assert check(tmp_path).problems == ()
 
 
-def test_a_damaged_shard_is_found_and_put_aside(tmp_path: Path) -> None:
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(bytes(data))
+
+
+def test_a_shard_that_is_damaged_in_both_places_is_put_aside(tmp_path: Path) -> None:
     fill(tmp_path, range(3))
     victim = sorted(tmp_path.glob("pairs-*.parquet"))[1]
-    data = bytearray(victim.read_bytes())
-    data[len(data) // 2] ^= 1
-    victim.write_bytes(bytes(data))
+    flip(victim)
+    flip(tmp_path / "copies" / victim.name)
     report = check(tmp_path)
     assert len(report.problems) == 1 and victim.name in report.problems[0]
     assert report.pairs == 6
@@ -104,12 +109,59 @@ def test_a_damaged_shard_is_found_and_put_aside(tmp_path: Path) -> None:
     clean_up(tmp_path)
     assert not victim.exists()
     assert len(known_seeds(tmp_path, MACHINE)) == 2
+    assert any("put aside" in problem for problem in check(tmp_path).problems)
+
+
+def test_a_damaged_shard_is_read_from_its_copy_and_mended(tmp_path: Path) -> None:
+    fill(tmp_path, range(3))
+    victim = sorted(tmp_path.glob("pairs-*.parquet"))[1]
+    before = victim.read_bytes()
+    flip(victim)
+    assert len(keys(tmp_path)) == 12
+    (problem,) = check(tmp_path).problems
+    assert victim.name in problem and "mends it from its copy" in problem
+    clean_up(tmp_path)
+    assert victim.read_bytes() == before
+    assert len(keys(tmp_path)) == 12
+    (problem,) = check(tmp_path).problems
+    assert "put aside" in problem
+
+
+@pytest.mark.parametrize("harm", ["damaged", "missing"])
+def test_a_copy_is_made_again(tmp_path: Path, harm: str) -> None:
+    fill(tmp_path, range(1))
+    (copy,) = (tmp_path / "copies").glob("*")
+    before = copy.read_bytes()
+    flip(copy) if harm == "damaged" else copy.unlink()
+    clean_up(tmp_path)
+    assert copy.read_bytes() == before
+
+
+def test_a_shard_damaged_while_merging_is_read_from_its_copy(tmp_path: Path) -> None:
+    fill(tmp_path, range(3))
+    before = sorted(keys(tmp_path))
+    found = list_shards(tmp_path).shards
+    flip(found[0].path)
+    merge_shards(tmp_path, found)
+    assert sorted(keys(tmp_path)) == before
+    assert check(tmp_path).problems == ()
+
+
+def test_a_deleted_shard_does_not_come_back(tmp_path: Path) -> None:
+    fill(tmp_path, range(2))
+    victim = sorted(tmp_path.glob("pairs-*.parquet"))[0]
+    victim.unlink()
+    assert len(keys(tmp_path)) == 4
+    clean_up(tmp_path)
+    assert [path.name for path in (tmp_path / "copies").iterdir()] == [
+        path.name for path in tmp_path.glob("pairs-*.parquet")
+    ]
 
 
 def test_a_truncated_shard_is_found(tmp_path: Path) -> None:
     fill(tmp_path, range(1))
-    (victim,) = tmp_path.glob("pairs-*.parquet")
-    victim.write_bytes(victim.read_bytes()[:-10])
+    for victim in tmp_path.rglob("pairs-*.parquet"):
+        victim.write_bytes(victim.read_bytes()[:-10])
     assert list_shards(tmp_path).shards == ()
     assert len(list_shards(tmp_path).damaged) == 1
 
@@ -132,11 +184,11 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
-        patch.setattr(shards.os, "fsync", full)
+        patch.setattr(files.os, "fsync", full)
         with pytest.raises(OSError, match="No space left"):
             writer.flush()
     assert len(keys(tmp_path)) == 4
-    assert len(list(tmp_path.iterdir())) == 1 + len(list(tmp_path.glob("pairs-*.parquet")))
+    assert not list(tmp_path.rglob("*.writing"))
     writer.flush()
     assert len(keys(tmp_path)) == 8
 

@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.fix and report.problems:
         with lock(arguments.directory):
             clean_up(arguments.directory)
-        print("put right; 'loopwright data generate' labels again what was lost")
+        print("put right; 'loopwright data generate' labels again what could not be mended")
     print(
         f"{report.rows} rows in {report.shards} shards, {report.pairs} labelled pairs, "
         f"{len(report.problems)} problems"
