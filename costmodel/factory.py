@@ -6,15 +6,20 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from random import Random
 from typing import ClassVar
 
 from ..passes.default.default_schedule import candidates
 from ..passes.default.request import Request
 from ..passes.schedule import Schedule
+from ..passes.search.beam import BeamSearch
+from ..passes.search.result import Task
+from ..passes.search.searching import explored
 from ..passes.search.space.swaps import swaps
 from ..passes.search.space.trees import certain_names, chains
 from ..passes.transformations.interchange import Interchange
+from .find import find_model
 from .generator import GENERAL, GENERATOR_VERSION, INTERCHANGE, Mix, random_program
 from .labels import Subject
 from .sampler import SAMPLER_VERSION, sample_schedules
@@ -77,6 +82,46 @@ class RandomWorkload(SeededWorkload):
 
 
 @dataclass(frozen=True)
+class SearchedWorkload(SeededWorkload):
+    """What a search with a model takes for fast, of programs of the general mix.
+
+    Random schedules do not show where a model is wrong about what it prefers: it is the errors in
+    one direction that a search picks out. Of each program there are the default schedule for so
+    many `threads`, the `best` by the model of all that a beam search meets in `budget` seconds, and
+    so many `others` of them at random.
+    """
+
+    origin: ClassVar[str] = "searched"
+    mix: ClassVar[Mix] = GENERAL
+    threads: int = 1
+    model: str = "ensemble"
+    budget: float = 4.0
+    best: int = 8
+    others: int = 6
+
+    def schedules(
+        self, item: int, original: Schedule, sizes: Mapping[str, int]
+    ) -> Iterator[tuple[Schedule, str]]:
+        """The default schedule, then the best ones, then others."""
+        random = Random(self.program_seed(item))
+        task = Task(original, Request(sizes, self.threads), _model(self.model), budget=self.budget)
+        ledger = explored(BeamSearch(), task)
+        met = [schedule for schedule in ledger.ranked() if schedule.transformations]
+        best, rest = met[: self.best], met[self.best :]
+        others = random.sample(rest, min(self.others, len(rest)))
+        seen: set[object] = set()
+        usual = [ledger.default_schedule]
+        for schedules, name in ((usual, "default"), (best, "best"), (others, "other")):
+            for schedule in schedules:
+                if ledger.key(schedule) not in seen:
+                    seen.add(ledger.key(schedule))
+                    yield schedule, name
+
+
+_model = cache(find_model)
+
+
+@dataclass(frozen=True)
 class InterchangeWorkload(SeededWorkload):
     """Every legal interchange of two levels of programs of one nest, and nothing else.
 
@@ -109,6 +154,7 @@ def every_interchange(original: Schedule) -> Iterator[tuple[Schedule, str]]:
 
 
 WORKLOADS: Mapping[str, type[SeededWorkload]] = {
-    workload.origin: workload for workload in (RandomWorkload, InterchangeWorkload)
+    workload.origin: workload
+    for workload in (RandomWorkload, SearchedWorkload, InterchangeWorkload)
 }
 """By the name that `loopwright data generate --workload` takes."""

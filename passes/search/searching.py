@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from ..garbage import garbage_collected_seldom
 from .confirming import SHARE, confirm
 from .ledger import Ledger, OutOfTime
 from .protocols import Search
 from .result import Ended, Result, Task
+
+
+def explored(how: Search, task: Task) -> Ledger:
+    """What a search has met when it comes to its end, or its time is up; nothing is confirmed."""
+    ledger = Ledger(task)
+    with garbage_collected_seldom(), suppress(OutOfTime):
+        ledger.predict([task.original])
+        how.explore(ledger)
+    return ledger
 
 
 def search(how: Search, task: Task) -> Result:

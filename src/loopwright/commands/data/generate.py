@@ -7,7 +7,8 @@ import sys
 from collections.abc import Generator, Sequence
 from pathlib import Path
 
-from ...costmodel.factory import WORKLOADS, RandomWorkload, SeededWorkload
+from ...costmodel.factory import WORKLOADS, RandomWorkload, SearchedWorkload, SeededWorkload
+from ...costmodel.find import find_model
 from ...costmodel.labels import LabelledProgram
 from ...runtime.labelling.fingerprint import machine_fingerprint
 from ...runtime.labelling.local import label_here
@@ -28,7 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--workload",
         choices=WORKLOADS,
         default=RandomWorkload.origin,
-        help="random schedules, or every interchange of two loops of programs of one nest",
+        help="random schedules; what a search with a model takes for fast; or every interchange of "
+        "two loops of programs of one nest",
+    )
+    parser.add_argument(
+        "--model", default=SearchedWorkload.model, help="that searches, or a file (ensemble)"
     )
     parser.add_argument(
         "--schedules",
@@ -64,6 +69,9 @@ def _workload(arguments: argparse.Namespace, threads: int) -> SeededWorkload:
         raise UsageError(
             f"--schedules is for random ones: --workload {arguments.workload} labels all it has"
         )
+    if arguments.workload == SearchedWorkload.origin:
+        find_model(arguments.model)  # raises here, and not in the processes that need it
+        return SearchedWorkload(arguments.seed, threads, arguments.model)
     return WORKLOADS[arguments.workload](arguments.seed)
 
 
