@@ -61,7 +61,8 @@ def _wrong(row: Row) -> str | None:
     if row["program_key"] != digest(row["program"], row["sizes"]):
         return "the key of the program is not that of its text and sizes"
     threads, schedule = row["threads"], row["schedule"]
-    if row["key"] != pair_key(row["program_key"], schedule, threads, row["machine"]):
+    machine, fast_math = row["machine"], row["fast_math"]
+    if row["key"] != pair_key(row["program_key"], schedule, threads, machine, fast_math=fast_math):
         return "the key is not that of its program, schedule and machine"
     if row["status"] == FAILED:
         return None

@@ -71,9 +71,12 @@ def program_key(text: str, sizes: Mapping[str, int]) -> bytes:
     return digest(text, sizes_text(sizes))
 
 
-def pair_key(program: bytes, schedule: str, threads: int, machine: str) -> bytes:
+def pair_key(
+    program: bytes, schedule: str, threads: int, machine: str, *, fast_math: bool = False
+) -> bytes:
     """What identifies a label; machines are told apart by their fingerprint."""
-    return digest(program.hex(), schedule, str(threads), machine)
+    mode = ("fast-math",) if fast_math else ()
+    return digest(program.hex(), schedule, str(threads), machine, *mode)
 
 
 def rows_of(labelled: LabelledProgram, *, fast_math: bool = False) -> list[Row]:
@@ -93,21 +96,22 @@ def rows_of(labelled: LabelledProgram, *, fast_math: bool = False) -> list[Row]:
         "compiler": labelled.compiler,
     }
     if labelled.baseline is None:
-        key = pair_key(identity, "", 1, machine)
+        key = pair_key(identity, "", 1, machine, fast_math=fast_math)
         return [{**dict.fromkeys(SCHEMA.names), **common, **_unmeasured(key)}]
     rows: list[Row] = []
     for label in (labelled.baseline, *labelled.labels):
+        threads = label.threads
         rows.append(
             {
                 **common,
-                "key": pair_key(identity, label.schedule, label.threads, machine),
+                "key": pair_key(identity, label.schedule, threads, machine, fast_math=fast_math),
                 "schedule": label.schedule,
                 "status": label.status,
                 "seconds": label.seconds,
                 "spread": label.spread,
                 "fastest": label.fastest,
                 "repetitions": label.repetitions,
-                "threads": label.threads,
+                "threads": threads,
                 "baseline_seconds": label.baseline_seconds,
                 "difference": label.difference,
                 "compile_seconds": label.compile_seconds,

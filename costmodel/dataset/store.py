@@ -156,17 +156,22 @@ def _merge_into(sources: Iterable[Path], target: Path) -> tuple[int, int]:
     return after, before - after
 
 
-def known_seeds(directory: Path, machine: str | None) -> set[tuple[str, int, int, int]]:
+def known_seeds(
+    directory: Path, machine: str | None, *, fast_math: bool = False
+) -> set[tuple[str, int, int, int]]:
     """Origin, seed and versions of the programs that are labelled on a machine already.
 
     Without a machine, on any.
     """
-    columns = ["origin", "seed", "generator_version", "sampler_version", "machine", "schedule"]
+    identity = ["origin", "seed", "generator_version", "sampler_version"]
+    columns = [*identity, "machine", "fast_math", "schedule"]
     if not directory.is_dir():
         return set()
     rows: list[Row] = read_table(list_shards(directory).shards, columns).to_pylist()
     return {
         (row["origin"], row["seed"], row["generator_version"], row["sampler_version"])
         for row in rows
-        if machine in (None, row["machine"]) and row["schedule"] == ""
+        if machine in (None, row["machine"])
+        and row["fast_math"] == fast_math
+        and row["schedule"] == ""
     }

@@ -110,7 +110,8 @@ def _profile(schedule: Schedule, request: Request) -> ProgramProfile:
     profiles = cast(
         "dict[tuple[object, ...], ProgramProfile]", memory.setdefault("cost profiles", {})
     )
-    key = (tuple(sorted(request.sizes.items())), schedule.target.vector_bits)
+    sizes = tuple(sorted(request.sizes.items()))
+    key = (sizes, schedule.target.vector_bits, schedule.reassociate)
     found = profiles.get(key)
     if found is None:
         profiles.clear()  # sizes seldom change, and never back and forth
@@ -135,7 +136,7 @@ def _profile_scop(schedule: Schedule, request: Request, domains: Domains) -> Pro
     dependences = dependences_of(scop)
     statements = {
         statement.name: profile_statement(
-            statement, scop, facts, dependences, arrays, schedule.target, domains
+            statement, scop, facts, dependences, arrays, schedule, domains
         )
         for statement in scop.statements
     }

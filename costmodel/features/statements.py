@@ -18,7 +18,7 @@ from ...passes.default.facts import Facts, bytes_of, coefficients
 from ...passes.polyhedral.context import TooComplexError, bounded
 from ...passes.polyhedral.dependences import DependenceKind, Dependences
 from ...passes.polyhedral.scop import Access, AccessKind, Array, Scop, Statement
-from ...passes.target import Target
+from ...passes.schedule import Schedule
 from .domains import Domains, Orders
 
 _CLASSES = {
@@ -195,10 +195,10 @@ def profile_statement(
     facts: Facts,
     dependences: Dependences,
     arrays: Mapping[str, int],
-    target: Target,
+    schedule: Schedule,
     domains: Domains,
 ) -> StatementProfile:
-    """Everything about a statement that no schedule changes; `arrays` are numbers by name."""
+    """Everything about a statement that no step changes; `arrays` are numbers by name."""
     shape = {a.array.name: _shape(a.array, facts) for a in statement.accesses}
     element = min((a.array.element_type for a in statement.accesses), key=bytes_of, default=None)
     spans, low, high, links, orders = domains.of(
@@ -222,14 +222,14 @@ def profile_statement(
         operations,
         isinstance(element, AnyFloat),
         bytes_of(element) if element is not None else 8,
-        target.lanes(element) if element is not None else 1,
+        schedule.target.lanes(element) if element is not None else 1,
         accesses,
         _boxes(statement, scop, facts.sizes, shape, arrays),
         chain,
         own_chain,
         tuple(_carried(statement, dependences, facts.sizes)),
         sum(operations) + len(accesses),
-        accumulation is not None and accumulation.reassociable,
+        accumulation is not None and (schedule.reassociate or accumulation.reassociable),
     )
 
 

@@ -78,10 +78,11 @@ def read_pairs(
         several=several,
     )
     threads: dict[str, int] = {}
-    programs: dict[tuple[str, bytes], list[Row]] = {}
+    programs: dict[tuple[str, bytes, bool], list[Row]] = {}
     for row in rows:
         threads[row["machine"]] = max(threads.get(row["machine"], 1), row["threads"])
-        programs.setdefault((row["machine"], row["program_key"]), []).append(row)
+        key = row["machine"], row["program_key"], row["fast_math"]
+        programs.setdefault(key, []).append(row)
     return [_program(programs[key], threads[key[0]]) for key in sorted(programs)]
 
 

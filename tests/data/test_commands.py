@@ -16,6 +16,7 @@ import pytest
 from loopwright.cli import main
 from loopwright.costmodel.dataset.shards import list_shards, read_table
 from loopwright.costmodel.dataset.statistics import summarise
+from loopwright.costmodel.learning.pairs import read_pairs
 from loopwright.runtime.program import load
 
 GENERATE = ["data", "generate", "--seed", "11", "--schedules", "2,4", "--workers", "1"]
@@ -191,3 +192,17 @@ def test_interrupted(tmp_path: Path) -> None:
     assert "the same command goes on" in err and "Traceback" not in err
     assert "pairs/s" in out
     assert not any(Path(f"/proc/{child}").exists() for child in children)
+
+
+def test_labels_with_fast_math_are_labels_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = [*GENERATE, "--programs", "1", "-o", str(tmp_path)]
+    assert main(command) == 0
+    rows = len(keys(tmp_path))
+    assert main([*command, "--fast-math"]) == 0
+    assert main([*command, "--fast-math"]) == 0
+    assert "1 programs are labelled already" in capsys.readouterr().err
+    assert len(keys(tmp_path)) > rows
+    assert main(["data", "check", str(tmp_path)]) == 0
+    assert {pairs.fast_math for pairs in read_pairs(tmp_path)} == {False, True}

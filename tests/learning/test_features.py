@@ -250,6 +250,16 @@ def test_serial_statements_are_counted():
     assert _gemm("interchange{loops=i,k,j}")["body.serial"] == 0
 
 
+def test_llvm_makes_vectors_of_sums_that_may_be_reassociated():
+    strict, free = (
+        dict(zip(NAMES, rows_of(start, Request(SIZES, 1))[0].tolist(), strict=True))
+        for start in (original_schedule(GEMM, fast_math=fast_math) for fast_math in (False, True))
+    )
+    assert (strict["work.reassociable"], free["work.reassociable"]) == (0, 1)
+    assert (strict["body.serial"], free["body.serial"]) == (1, 0)
+    assert free["estimate.latency"] < strict["estimate.latency"]
+
+
 def test_what_is_packed_is_a_statement_of_its_own():
     pipeline = "interchange{loops=j,i},tile{loops=j sizes=16},pack{loops=jt array=B}"
     copy, product = _rows(GEMM, SIZES, pipeline)

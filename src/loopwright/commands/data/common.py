@@ -37,6 +37,7 @@ def add_measuring_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="GIB",
         help=f"most of each process ({Policy.memory / 2**30:g})",
     )
+    parser.add_argument("--fast-math", action="store_true", help="sums may be reassociated")
 
 
 def measuring_policy(arguments: argparse.Namespace, *, is_remote: bool = False) -> Policy:
@@ -51,4 +52,9 @@ def measuring_policy(arguments: argparse.Namespace, *, is_remote: bool = False) 
         raise UsageError(f"--workers must be positive, got {arguments.workers}")
     if arguments.memory <= 0:
         raise UsageError(f"--memory must be positive, got {arguments.memory:g}")
-    return Policy(threads=threads, cutoff=arguments.cutoff, memory=int(arguments.memory * 2**30))
+    return Policy(
+        threads=threads,
+        cutoff=arguments.cutoff,
+        memory=int(arguments.memory * 2**30),
+        fast_math=arguments.fast_math,
+    )

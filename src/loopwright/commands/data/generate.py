@@ -53,12 +53,15 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.programs < 1:
         raise UsageError(f"--programs must be positive, got {arguments.programs}")
     machine = None if arguments.scheduler else machine_fingerprint()
-    known = known_seeds(arguments.output, machine)
+    known = known_seeds(arguments.output, machine, fast_math=policy.fast_math)
     items = [item for item in range(arguments.programs) if workload.identity(item) not in known]
     if len(items) < arguments.programs:
         print(f"{arguments.programs - len(items)} programs are labelled already", file=sys.stderr)
     return label_and_store(
-        _labels(workload, policy, items, arguments), len(items), arguments.output
+        _labels(workload, policy, items, arguments),
+        len(items),
+        arguments.output,
+        fast_math=policy.fast_math,
     )
 
 

@@ -19,7 +19,11 @@ INTERRUPTED = 130
 
 
 def label_and_store(
-    labels: Generator[LabelledProgram], programs: int | None, directory: Path
+    labels: Generator[LabelledProgram],
+    programs: int | None,
+    directory: Path,
+    *,
+    fast_math: bool = False,
 ) -> int:
     """Stores all labels, those of so many programs, in a directory; the exit code."""
     from ...costmodel.dataset.store import Writer
@@ -32,7 +36,7 @@ def label_and_store(
         progress.show()
         try:
             for labelled in labels:
-                _store(directory, writer, labelled, kinds)
+                _store(directory, writer, labelled, kinds, fast_math=fast_math)
                 stages.update(labelled.stages)
                 mistakes = sum(incident.is_mistake for incident in labelled.incidents)
                 progress.advance(len(labelled.labels), mistakes)
@@ -52,11 +56,18 @@ def label_and_store(
     return INTERRUPTED if interrupted else 0
 
 
-def _store(directory: Path, writer: Writer, labelled: LabelledProgram, kinds: Counter[str]) -> None:
+def _store(
+    directory: Path,
+    writer: Writer,
+    labelled: LabelledProgram,
+    kinds: Counter[str],
+    *,
+    fast_math: bool,
+) -> None:
     from ...costmodel.dataset.incidents import store_incident
     from ...costmodel.dataset.schema import rows_of
 
-    writer.append(rows_of(labelled))
+    writer.append(rows_of(labelled, fast_math=fast_math))
     for incident in labelled.incidents:
         kinds[incident.kind] += 1
         if incident.is_mistake:

@@ -37,9 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.schedules < 1:
         raise UsageError(f"--schedules must be positive, got {arguments.schedules}")
     workload = PolybenchWorkload(arguments.schedules, policy.threads)
-    known = known_seeds(arguments.output, machine_fingerprint())
+    known = known_seeds(arguments.output, machine_fingerprint(), fast_math=policy.fast_math)
     items = [item for item in range(len(workload)) if workload.identity(item) not in known]
     if len(items) < len(workload):
         print(f"{len(workload) - len(items)} kernels are labelled already", file=sys.stderr)
     labels = label_here(workload, policy, items, arguments.workers)
-    return label_and_store(labels, len(items), arguments.output)
+    return label_and_store(labels, len(items), arguments.output, fast_math=policy.fast_math)

@@ -29,17 +29,17 @@ def run(arguments: argparse.Namespace) -> int:
     from ...runtime.labelling.local import label_here
 
     # Another machine is not another measurement.
-    here = machine_fingerprint()
+    here, policy = machine_fingerprint(), measuring_policy(arguments)
     stored = read_table(list_shards(arguments.directory).shards).to_pylist()
-    rows = [row for row in stored if row["machine"] == here]
+    rows = [
+        row for row in stored if row["machine"] == here and row["fast_math"] == policy.fast_math
+    ]
     workload = choose_pairs(rows, arguments.pairs, arguments.seed)
     if not workload.programs:
         raise UsageError(f"{arguments.directory} has no measured pairs of this machine: {here}")
     progress = Progress(len(workload.programs))
     again: list[LabelledProgram] = []
-    for labelled in label_here(
-        workload, measuring_policy(arguments), range(len(workload.programs)), arguments.workers
-    ):
+    for labelled in label_here(workload, policy, range(len(workload.programs)), arguments.workers):
         again.append(labelled)
         progress.advance(len(labelled.labels), len(labelled.incidents))
     progress.clear()
