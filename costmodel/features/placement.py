@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,6 +11,7 @@ import numpy as np
 from ...passes.default.facts import CACHE_LINE
 from ...passes.schedule_tree import Loop
 from .linear import LinearForm, directions
+from .skewed import iterations
 from .statements import PERIODS, StatementProfile
 
 _SHORT = 300
@@ -329,36 +330,28 @@ def _place(
     forms: tuple[LinearForm, ...],
     tiles: tuple[int | None, ...],
 ) -> Placement:
-    left = list(profile.spans_in(_order(forms)))
-    spans = [tuple(left)]
-    trips: list[float] = []
-    values: list[float] = []
+    lengths = profile.spans_in(_order(forms))
+    skewed = any(form.skewed for form in forms)
+    each = iterations(lengths, loops, forms) if skewed else _one_by_one(lengths, loops, forms)
+    values, left = zip(*each, strict=True) if loops else ((), ())
+    trips = tuple(
+        max(1.0, count / (loop.vector or 1)) for loop, count in zip(loops, values, strict=True)
+    )
+    return Placement(profile, loops, forms, tiles, trips, values, (lengths, *left))
+
+
+def _one_by_one(
+    lengths: tuple[float, ...], loops: Sequence[Loop], forms: Sequence[LinearForm]
+) -> Iterator[tuple[float, tuple[float, ...]]]:
+    """The same as `skewed.iterations` where each loop is over one iterator."""
+    left = list(lengths)
     for loop, form in zip(loops, forms, strict=True):
-        position, gain, other, second, reach = -1, 0.0, -1, 0.0, 1.0
+        count = 1.0
         for d, slope in form.terms:
-            width = slope * left[d]
-            reach += width - slope
-            if width > gain:
-                position, gain, other, second = d, width, position, gain
-            elif width > second:
-                other, second = d, width
-        count = lanes = 1.0
-        if position >= 0:
-            step = 1.0 / abs(form.slopes[position])
-            if second <= 1.0:
-                inside = min(left[position], step)
-                count = max(1.0, left[position] / inside)
-            else:
-                # Of a sum of two iterators, the one that varies less is left free.
-                inside = min(left[position], step * second)
-                count = max(1.0, reach)
-                left[other] = min(left[other], 1.0 / abs(form.slopes[other]))
-            lanes = min(count, float(loop.vector or 1))
-            left[position] = inside * lanes
-        values.append(count)
-        trips.append(max(1.0, count / (loop.vector or 1)))
-        spans.append(tuple(left))
-    return Placement(profile, loops, forms, tiles, tuple(trips), tuple(values), tuple(spans))
+            inside = min(left[d], 1.0 / slope)
+            count = max(1.0, left[d] / inside)
+            left[d] = inside * min(count, float(loop.vector or 1))
+        yield count, tuple(left)
 
 
 def _stores(place: Placement) -> set[tuple[object, ...]]:
