@@ -6,7 +6,8 @@
 With a budget, every kernel is tuned as `loopwright tune` does, and what its last check measures
 counts. With --untuned, what a beam search with the model finds in two seconds is run in turns with
 the default schedule: what `schedule="auto"` would do without tuning, if it trusted the model. The
-last column is how much faster the model takes it to be; `auto` takes what is a tenth faster.
+last column is how much faster the model takes it to be; `auto` takes what all its members take to
+be a tenth faster.
 Results are lines of FILE; kernels that are there are not measured again, and none is begun that
 would probably end after --seconds. Nothing is kept for `auto`.
 """
@@ -34,7 +35,7 @@ from loopwright.passes.search.beam import BeamSearch
 from loopwright.passes.search.result import Task
 from loopwright.passes.search.searching import search
 from loopwright.runtime.program import Function
-from loopwright.runtime.tuning.auto import GAIN
+from loopwright.runtime.tuning.auto import is_surely_faster
 from loopwright.runtime.tuning.evaluator import RunningEvaluator
 from loopwright.runtime.tuning.tune import TuningOptions, tune
 
@@ -81,7 +82,7 @@ def untuned(
     return {
         "gain": best / usual if usual else None,
         "predicted": found.predicted / predicted,
-        "taken": found.predicted > GAIN * predicted,
+        "taken": is_surely_faster(task, found.best, default),
         "schedule": str(found.best),
         "seconds": found.seconds,
     }

@@ -90,7 +90,11 @@ class AdditiveSums(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """The predicted speed-ups."""
-        return torch.exp(torch.stack([torch.log(each(batch)) for each in self.members]).mean(0))
+        return torch.exp(torch.log(self.opinions(batch)).mean(0))
+
+    def opinions(self, batch: Batch) -> Tensor:
+        """What each network predicts: members x schedules."""
+        return torch.stack([each(batch) for each in self.members])
 
 
 @dataclass(frozen=True)
@@ -153,6 +157,14 @@ class AdditiveNetwork(NetworkModel):
         """The predicted speed-ups."""
         with one_thread():
             return super().score(features)
+
+    def opinions(self, features: Sequence[Any]) -> NDArray[np.float64]:
+        """The speed-ups that each member predicts: members x schedules."""
+        device = next(self.network.parameters()).device
+        self.network.eval()
+        with one_thread(), torch.inference_mode():
+            found = self.network.opinions(self.collate(features, device))
+        return found.cpu().numpy().astype(np.float64)
 
     def fit(
         self,

@@ -14,6 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...passes.default.request import Request
+from ...passes.schedule import Schedule
 from ..learning.examples import ProgramExamples
 from .additive import Additive, StatementRows
 from .additive_network import AdditiveNetwork
@@ -70,6 +72,14 @@ class Ensemble(LearnedModel):
             np.maximum(self.trees.score(features), LOWEST)
             * np.maximum(self.networks.score(features), LOWEST)
         )
+
+    def opinions(
+        self, request: Request, schedules: Sequence[Schedule]
+    ) -> Sequence[Sequence[float]]:
+        """The speed-ups that the trees and each network predict; raises Unsupported."""
+        features = self.featuriser.featurise(request, schedules)
+        found = [self.trees.score(features), *self.networks.opinions(features)]
+        return [np.maximum(each, LOWEST).tolist() for each in found]
 
     def state(self) -> Mapping[str, Any]:
         """What the members have learned."""

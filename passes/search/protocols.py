@@ -25,6 +25,20 @@ class CostModel(Protocol):
 
 
 @runtime_checkable
+class Committee(Protocol):
+    """A cost model of several members that have learned by themselves.
+
+    Where they differ, they have seen too little of the kind.
+    """
+
+    def opinions(
+        self, request: Request, schedules: Sequence[Schedule]
+    ) -> Sequence[Sequence[float]]:
+        """Per member the speed-up of each schedule, as `CostModel.predict`."""
+        ...
+
+
+@runtime_checkable
 class Ranker(Protocol):
     """Tells which schedules are the fastest, though not how fast they are."""
 

@@ -12,6 +12,7 @@ from ...passes.default.request import Request
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.schedule import Schedule
 from ...passes.search.beam import BeamSearch
+from ...passes.search.protocols import Committee
 from ...passes.search.result import Task
 from ...passes.search.searching import search
 from ...passes.spellings import apply_text
@@ -22,7 +23,10 @@ BEAM = 1
 """Nobody expects to wait long: a wider beam is for `loopwright tune`."""
 
 GAIN = 1.1
-"""A schedule that was not run must be predicted to be so much faster than the default one."""
+"""A schedule that was not run must be predicted to be so much faster than the default one.
+
+By every member of a model that has several.
+"""
 
 
 def auto_schedule(original: Schedule, question: Question) -> Schedule:
@@ -71,5 +75,13 @@ def modelled_schedule(
         return default
     task = Task(original, Request(sizes, threads), find_model(model))
     result = search(BeamSearch(BEAM), task)
-    (predicted,) = task.model.predict(task.request, [default])
-    return result.best if result.predicted > GAIN * predicted else default
+    return result.best if is_surely_faster(task, result.best, default) else default
+
+
+def is_surely_faster(task: Task, schedule: Schedule, default: Schedule) -> bool:
+    """Whether the model, and each of its members, takes a schedule for faster by `GAIN`."""
+    both = [schedule, default]
+    opinions = [task.model.predict(task.request, both)]
+    if isinstance(task.model, Committee):
+        opinions += task.model.opinions(task.request, both)
+    return all(found > GAIN * usual for found, usual in opinions)

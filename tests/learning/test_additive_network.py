@@ -16,6 +16,7 @@ from loopwright.costmodel.models.ensemble import Ensemble
 from loopwright.costmodel.models.model import LearnedModel, TrainingOptions, TrainingProgress
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.search.protocols import Committee
 
 SMALL: list[tuple[type[LearnedModel], dict[str, Any]]] = [
     (AdditiveNetwork, {"width": 32, "dropout": 0.0}),
@@ -117,3 +118,22 @@ def test_mistakes_are_explained() -> None:
         AdditiveNetwork({}).fit([], [], TrainingOptions())
     with pytest.raises(LearningError, match="did you mean networks"):
         Ensemble({"network": 3})
+
+
+def test_the_mean_of_all_opinions_is_the_prediction() -> None:
+    programs = examples(12)
+    model = Ensemble({"networks": 3, "share": 1.0})
+    model.fit(programs, programs, TrainingOptions(epochs=4))
+    original = original_schedule(TEXT)
+    schedules = [original, original.apply_all(parse_pipeline("unroll{loops=j factor=4}"))]
+    request = Request(sizes(12, 20), 1)
+    assert isinstance(model, Committee)
+    trees, *networks = np.log(model.opinions(request, schedules))
+    assert len(networks) == 3
+    np.testing.assert_allclose(
+        (trees + np.mean(networks, axis=0)) / 2,
+        np.log(model.predict(request, schedules)),
+        rtol=1e-5,
+        atol=1e-6,
+    )
+    assert len({float(each[1]) for each in networks}) > 1

@@ -5,15 +5,19 @@ from __future__ import annotations
 import multiprocessing
 import sqlite3
 import warnings
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from loopwright.passes.default.request import Request
+from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.schedule import Schedule
+from loopwright.passes.search.result import Task
 from loopwright.passes.target import Target
 from loopwright.runtime.program import load
-from loopwright.runtime.tuning.auto import modelled_schedule
+from loopwright.runtime.tuning.auto import is_surely_faster, modelled_schedule
 from loopwright.runtime.tuning.database import (
     Question,
     Tuned,
@@ -168,6 +172,35 @@ def test_auto_says_nothing_without_a_database(
         warnings.simplefilter("error")
         load(SCALE)["scale"].choose_schedule("auto", {"n": 50}, threads=2)
     assert not (tmp_path / "none").exists()
+
+
+@dataclass(frozen=True)
+class Divided:
+    """Takes a schedule with steps for twice as fast; its members do so or not."""
+
+    members: tuple[float, ...]
+
+    def predict(self, request: Request, schedules: Sequence[Schedule]) -> Sequence[float]:
+        return [2.0 if schedule.transformations else 1.0 for schedule in schedules]
+
+    def opinions(
+        self, request: Request, schedules: Sequence[Schedule]
+    ) -> Sequence[Sequence[float]]:
+        return [
+            [member if schedule.transformations else 1.0 for schedule in schedules]
+            for member in self.members
+        ]
+
+
+@pytest.mark.parametrize(
+    ("members", "agree"), [((1.5, 3.0), True), ((0.9, 3.0), False), ((1.05, 1.5), False)]
+)
+def test_every_member_of_a_committee_must_agree(members: tuple[float, ...], agree: bool) -> None:
+    original = Schedule.original(load(SCALE)["scale"].scop)
+    schedule = original.apply_all(parse_pipeline("reverse{loops=i}"))
+    task = Task(original, Request({"n": 9, "A_dim0": 9}, 1), Divided(members))
+    assert is_surely_faster(task, schedule, original) == agree
+    assert not is_surely_faster(task, original, schedule)
 
 
 def test_a_model_must_promise_more_than_the_default_schedule() -> None:
