@@ -17,6 +17,7 @@ from ...passes.target import Target
 from .bodies import body
 from .domains import Domains
 from .estimate import estimate
+from .local_arrays import Kept, local_arrays
 from .nests import Nests, PlacedStatement
 from .rows import (
     Machine,
@@ -31,7 +32,7 @@ from .rows import (
     work,
 )
 from .schema import NAMES
-from .statements import StatementProfile, profile_statement
+from .statements import StatementProfile, profile_statement, with_kept
 from .trip_counts import trip_counts
 
 _UNKNOWN_CACHE = 1 << 25
@@ -141,4 +142,9 @@ def _profile_scop(schedule: Schedule, request: Request, domains: Domains) -> Pro
         for statement in scop.statements
     }
     total = float(sum(facts.bytes(array) for array in scop.arrays if not array.is_local))
-    return ProgramProfile(total, Nests(statements, request.sizes))
+
+    def kept_in(name: str, kept: Kept) -> StatementProfile:
+        return with_kept(statements[name], scop.statement(name), scop, facts, arrays, kept)
+
+    locals_ = local_arrays(scop, statements)
+    return ProgramProfile(total, Nests(statements, request.sizes, locals_, kept_in))

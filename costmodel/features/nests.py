@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from ...passes.schedule_tree import Loop, Tree, leaves
 from .linear import LinearForms
+from .local_arrays import Kept, LocalArray, kept_dimensions
 from .placement import Placement, Placements
 from .statements import StatementProfile
 
@@ -55,9 +57,16 @@ class Nests:
     MOST = 4096
 
     def __init__(
-        self, statements: Mapping[str, StatementProfile], sizes: Mapping[str, int]
+        self,
+        statements: Mapping[str, StatementProfile],
+        sizes: Mapping[str, int],
+        locals_: Mapping[str, LocalArray],
+        with_kept: Callable[[str, Kept], StatementProfile],
     ) -> None:
+        """`with_kept` gives a statement where storage keeps dimensions of the local arrays."""
         self.statements = statements
+        self._locals = locals_
+        self._with_kept = cache(with_kept)
         self._forms = LinearForms(sizes)
         self._placements = Placements()
         self._known: dict[int, tuple[Tree, tuple[PlacedStatement, ...]]] = {}
@@ -73,17 +82,26 @@ class Nests:
         return known[1]
 
     def _place(self, nest: Tree) -> tuple[PlacedStatement, ...]:
-        paths: list[tuple[Loop, ...]] = []
-        places: list[Placement] = []
-        for leaf, loops in leaves(nest):
-            profile = self.statements[leaf.statement]
-            if profile.instances:
-                forms = tuple(self._forms.of(loop, profile.name) for loop in loops)
-                paths.append(loops)
-                places.append(self._placements.of(profile, loops, forms))
+        paths = {
+            leaf.statement: loops
+            for leaf, loops in leaves(nest)
+            if self.statements[leaf.statement].instances
+        }
+        forms = {
+            name: tuple(self._forms.of(loop, name) for loop in loops)
+            for name, loops in paths.items()
+        }
+        kept = kept_dimensions(self._locals, paths, forms)
+        places = [
+            self._placements.of(self._profile(name, kept), kept, loops, forms[name])
+            for name, loops in paths.items()
+        ]
         if len(places) == 1:
             return (_alone(places[0]),)
-        return _together(paths, places)
+        return _together(list(paths.values()), places)
+
+    def _profile(self, name: str, kept: Kept) -> StatementProfile:
+        return self._with_kept(name, kept) if kept else self.statements[name]
 
 
 def _alone(place: Placement) -> PlacedStatement:

@@ -297,9 +297,16 @@ class Placements:
         self._known: dict[tuple[object, ...], Placement] = {}
 
     def of(
-        self, profile: StatementProfile, loops: tuple[Loop, ...], forms: tuple[LinearForm, ...]
+        self,
+        profile: StatementProfile,
+        kept: object,
+        loops: tuple[Loop, ...],
+        forms: tuple[LinearForm, ...],
     ) -> Placement:
-        """What is known of a statement under `loops`, outermost first, with these functions."""
+        """What is known of a statement under `loops`, outermost first, with these functions.
+
+        `kept` tells profiles of the same statement apart.
+        """
         names = [loop.name for loop in loops]
         tiles = tuple(
             None
@@ -308,7 +315,7 @@ class Placements:
             for loop in loops
         )
         marks = tuple((loop.parallel, loop.vector, loop.unroll) for loop in loops)
-        key = (profile.name, forms, tiles, marks)
+        key = (profile.name, kept, forms, tiles, marks)
         found = self._known.get(key)
         if found is None:
             if len(self._known) > _MEMORY:

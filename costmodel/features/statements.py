@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from math import gcd, prod
@@ -199,7 +199,7 @@ def profile_statement(
     domains: Domains,
 ) -> StatementProfile:
     """Everything about a statement that no step changes; `arrays` are numbers by name."""
-    shape = {a.array.name: _shape(a.array, facts) for a in statement.accesses}
+    shape = {a.array.name: _shape(a.array, facts, {}) for a in statement.accesses}
     element = min((a.array.element_type for a in statement.accesses), key=bytes_of, default=None)
     spans, low, high, links, orders = domains.of(
         statement.domain, exact=not statement.name.startswith(_ADDED)
@@ -233,17 +233,43 @@ def profile_statement(
     )
 
 
-def _shape(array: Array, facts: Facts) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def with_kept(
+    profile: StatementProfile,
+    statement: Statement,
+    scop: Scop,
+    facts: Facts,
+    arrays: Mapping[str, int],
+    kept: Iterable[tuple[str, int, float]],
+) -> StatementProfile:
+    """The same statement where storage keeps dimensions of local arrays: name, position, extent."""
+    extents: dict[str, dict[int, float]] = {}
+    for name, position, extent in kept:
+        extents.setdefault(name, {})[position] = extent
+    shape = {
+        a.array.name: _shape(a.array, facts, extents.get(a.array.name, {}))
+        for a in statement.accesses
+    }
+    return replace(
+        profile,
+        accesses=tuple(_access_profiles(statement, scop, facts.sizes, shape, arrays)),
+        boxes=_boxes(statement, scop, facts.sizes, shape, arrays),
+    )
+
+
+def _shape(
+    array: Array, facts: Facts, kept: Mapping[int, float]
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The extents of an array, and by how many elements a step of each subscript moves.
 
-    Dimensions that storage contracts do not move. A buffer has no extents yet: its rows are taken
-    to be a few cache lines apart.
+    Dimensions that storage contracts, and are not `kept`, do not move. A buffer has no extents yet:
+    its rows are taken to be a few cache lines apart.
     """
     extents = [float(extent) for extent in facts.extents(array)]
     strides = [0.0] * len(extents)
     step = 1.0
     for position in reversed(range(len(extents))):
-        if array.shape[position] is not None:
+        extents[position] = kept.get(position, extents[position])
+        if array.shape[position] is not None or position in kept:
             strides[position] = step
             step *= extents[position]
         elif position >= array.scope_depth and array.scope_depth:
