@@ -57,9 +57,8 @@ def local_arrays(
 
 def _is_identity(rows: Sequence[Sequence[int]]) -> bool:
     return all(
-        value == (row_number == column)
-        for row_number, row in enumerate(rows)
-        for column, value in enumerate(row)
+        number < len(row) and row[number] == 1 and sum(map(abs, row)) == 1
+        for number, row in enumerate(rows)
     )
 
 

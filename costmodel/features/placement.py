@@ -142,7 +142,11 @@ class Placement:
 
         LLVM leaves all but one of them out where at most short loops are inside.
         """
-        if self.profile.carried or any(form.skewed for form in self.forms):
+        if (
+            self.profile.carried
+            or self.profile.is_shared
+            or any(form.skewed for form in self.forms)
+        ):
             return 1.0
         result = inside = 1.0
         for position in range(len(self.loops) - 1, -1, -1):
@@ -153,6 +157,31 @@ class Placement:
                 if inside > _SHORT_BODY:
                     break
         return result
+
+    @cached_property
+    def ragged(self) -> float:
+        """The part of the iterations that are outside of full tiles, as bounds cut tiles slantwise.
+
+        A loop inside of a tile loop, whose bounds depend on a point loop, runs over what any of the
+        points needs: in the first and last iterations some have nothing to do.
+        """
+        worst = 0.0
+        for point, tile in enumerate(self.tiles):
+            if tile is None:
+                continue
+            for other in range(tile + 1, len(self.loops)):
+                if other != point and self._bound(point, other):
+                    worst = max(worst, min(1.0, self.values[point] / self.values[other]))
+        return worst
+
+    def _bound(self, one: int, two: int) -> bool:
+        """Whether the bounds of one of two loops depend on the other."""
+        return any(
+            (d, other) in self.profile.links or (other, d) in self.profile.links
+            for d, _ in self.forms[one].terms
+            for other, _ in self.forms[two].terms
+            if d != other
+        )
 
     @cached_property
     def directions(self) -> tuple[tuple[float, ...] | None, ...]:

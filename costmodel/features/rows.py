@@ -122,6 +122,7 @@ class Control(NamedTuple):
     share: float
     statements: float
     skewed: float
+    ragged: float
     dead: float
 
 
@@ -391,6 +392,7 @@ def control(item: PlacedStatement, statements: int) -> Control:
         share,
         statements,
         skewed,
+        place.ragged,
         overwritten,
     )
 

@@ -142,7 +142,8 @@ class StatementProfile:
     around the domain is than the domain, `links` the pairs of iterators of which one bounds the
     other. `chain` and `own_chain` are the cycles from any load, or from a load of an array that is
     also stored to, to the store. `instructions` is how long the body is, `reassociable` whether the
-    steps of a sum may run in any order.
+    steps of a sum may run in any order, `is_shared` whether it reads an array that changes: that
+    it or another statement stores to.
     """
 
     name: str
@@ -164,6 +165,7 @@ class StatementProfile:
     carried: tuple[Carried, ...]
     instructions: float
     reassociable: bool
+    is_shared: bool
 
     @cached_property
     def strides(self) -> tuple[tuple[float, ...], ...]:
@@ -210,6 +212,7 @@ def profile_statement(
     operations = _operations(statement)
     accesses = tuple(_access_profiles(statement, scop, facts.sizes, shape, arrays))
     accumulation = dependences.accumulations.get(statement.name)
+    written = {access.array.name for each in scop.statements for access in each.writes}
     return StatementProfile(
         statement.name,
         spans,
@@ -230,6 +233,7 @@ def profile_statement(
         tuple(_carried(statement, dependences, facts.sizes)),
         sum(operations) + len(accesses),
         accumulation is not None and (schedule.reassociate or accumulation.reassociable),
+        any(access.array.name in written for access in statement.reads),
     )
 
 
