@@ -260,6 +260,24 @@ def test_llvm_makes_vectors_of_sums_that_may_be_reassociated():
     assert free["estimate.latency"] < strict["estimate.latency"]
 
 
+def test_bounds_that_follow_a_point_loop_cut_its_tiles_slantwise():
+    """Of 7 x 33 iterations around 6 rows of a triangle, some have nothing to do for a few rows."""
+    sizes = {"n": N, "A_dim0": N, "A_dim1": N, "x_dim0": N}
+    (rows,) = _rows(TRIANGLE, sizes, "unroll-and-jam{loops=i factor=6}")
+    assert rows["control.ragged"] == pytest.approx(6 / 32.5, rel=0.01)
+    (tiles,) = _rows(TRIANGLE, sizes, "tile{loops=i,j sizes=8,8}")
+    assert tiles["control.ragged"] > 0
+    (columns,) = _rows(TRIANGLE, sizes, "unroll{loops=j factor=4}")
+    assert columns["control.ragged"] == 0
+    assert _gemm("unroll-and-jam{loops=i factor=6}")["control.ragged"] == 0
+
+
+def test_nothing_is_a_repetition_that_reads_what_changes():
+    for steps in ("tile{loops=i sizes=32},pack{loops=it array=C}", "pack{loops=k array=C}"):
+        rows = _rows(GEMM, SIZES, steps)
+        assert all(row["innermost.repeats"] == 1 for row in rows)
+
+
 def test_what_is_packed_is_a_statement_of_its_own():
     pipeline = "interchange{loops=j,i},tile{loops=j sizes=16},pack{loops=jt array=B}"
     copy, product = _rows(GEMM, SIZES, pipeline)
