@@ -87,8 +87,8 @@ class SearchedWorkload(SeededWorkload):
 
     Random schedules do not show where a model is wrong about what it prefers: it is the errors in
     one direction that a search picks out. Of each program there are the default schedule for so
-    many `threads`, the `best` by the model of all that a beam search meets in `budget` seconds, and
-    so many `others` of them at random.
+    many `threads` (where it is not the program as written), the `best` by the model of all that a
+    beam search meets in `budget` seconds, and so many `others` of them at random.
     """
 
     origin: ClassVar[str] = "searched"
@@ -110,7 +110,7 @@ class SearchedWorkload(SeededWorkload):
         best, rest = met[: self.best], met[self.best :]
         others = random.sample(rest, min(self.others, len(rest)))
         seen: set[object] = set()
-        usual = [ledger.default_schedule]
+        usual = [each for each in (ledger.default_schedule,) if each.transformations]
         for schedules, name in ((usual, "default"), (best, "best"), (others, "other")):
             for schedule in schedules:
                 if ledger.key(schedule) not in seen:

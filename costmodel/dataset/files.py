@@ -25,49 +25,54 @@ COPIES = "copies"
 
 
 def write(directory: Path, data: bytes) -> Path:
-    """Stores a file and its copy; raises OSError, and then there is no such file."""
-    name = f"pairs-{_digest(data)}.parquet"
-    _replace(directory / COPIES / name, data)
-    _replace(directory / name, data)
-    return directory / name
+    """Stores a file and its copy; raises OSError, and leaves neither then."""
+    path = directory / f"pairs-{_digest(data)}.parquet"
+    _replace(_copy(path), data)
+    try:
+        _replace(path, data)
+    except BaseException:
+        if not path.exists():
+            with contextlib.suppress(OSError):
+                _copy(path).unlink(missing_ok=True)
+        raise
+    return path
 
 
 def contents(path: Path) -> bytes:
-    """What was written; raises DatasetError when it is damaged in both, FileNotFoundError."""
+    """What was written; raises FileNotFoundError, or why neither the file nor its copy can be read.
+
+    That is DatasetError for other contents, else OSError.
+    """
     try:
         return _sound(path)
-    except DatasetError:
-        with contextlib.suppress(DatasetError, FileNotFoundError):
+    except FileNotFoundError:
+        raise
+    except (DatasetError, OSError):
+        with contextlib.suppress(DatasetError, OSError):
             return _sound(_copy(path))
         raise
 
 
 def damage(path: Path) -> str | None:
-    """What is wrong with a file, whether or not its copy is sound."""
-    try:
-        _sound(path)
-    except DatasetError as error:
-        return str(error)
+    """What is wrong with one of a file and its copy; that one of them is missing is not."""
+    for place in (path, _copy(path)):
+        try:
+            _sound(place)
+        except FileNotFoundError:
+            continue
+        except (DatasetError, OSError) as error:
+            return str(error)
     return None
 
 
 def mend(path: Path) -> None:
-    """Makes a file and its copy alike again; what was damaged of the file is put aside.
-
-    Raises DatasetError when both are damaged, OSError.
-    """
+    """Makes a file and its copy alike again; raises as `contents`, OSError."""
     data = contents(path)
     for place in (_copy(path), path):
         try:
-            if _sound(place) == data:
-                continue
-        except FileNotFoundError:
-            pass
-        except DatasetError:
-            aside = path.with_name(path.name + DAMAGED)
-            aside.unlink(missing_ok=True)
-            aside.hardlink_to(place)
-        _replace(place, data)
+            _sound(place)
+        except (DatasetError, OSError):
+            _replace(place, data)
 
 
 def put_aside(path: Path) -> None:
@@ -84,14 +89,15 @@ def delete(path: Path) -> None:
 def left_behind(directory: Path) -> Iterator[Path]:
     """Temporary files, and copies of files that are not there: of processes that were killed."""
     yield from directory.glob(f"*{TEMPORARY}")
-    for path in (directory / COPIES).glob("*"):
-        if path.name.endswith(TEMPORARY) or not (directory / path.name).exists():
+    yield from (directory / COPIES).glob(f"pairs-*{TEMPORARY}")
+    for path in (directory / COPIES).glob("pairs-*.parquet"):
+        if not (directory / path.name).exists():
             yield path
 
 
 def is_being_written(path: Path) -> bool:
-    """Whether the process that writes a temporary file still runs."""
-    number = path.name.split(".")[-2]
+    """Whether it is a temporary file, and the process that writes it still runs."""
+    number = path.name.removesuffix(TEMPORARY).rpartition(".")[2]
     return number.isdecimal() and Path(f"/proc/{number}").exists()
 
 

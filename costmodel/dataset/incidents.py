@@ -10,18 +10,20 @@ from .schema import digest, sizes_text
 FOLDER = "incidents"
 
 
-def store_incident(directory: Path, incident: Incident) -> Path:
+def store_incident(directory: Path, incident: Incident, *, fast_math: bool = False) -> Path:
     """Writes `incidents/KIND-NUMBER.mlir`; the same incident has the same name."""
     folder = directory / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    number = digest(incident.text, sizes_text(incident.sizes), incident.schedule).hex()[:12]
+    mode = " --fast-math" if fast_math else ""
+    parts = (incident.text, sizes_text(incident.sizes), incident.schedule, *mode.split())
+    number = digest(*parts).hex()[:12]
     path = folder / f"{incident.kind}-{number}.mlir"
     sizes = " ".join(f"--set {name}={value}" for name, value in incident.sizes.items())
     schedule = f" -p '{incident.schedule}'" if incident.schedule else ""
     message = incident.message.replace("\n", "\n// ")
     path.write_text(
         f"// {message}\n// seed {incident.seed}\n"
-        f"// loopwright run {path.name} {sizes}{schedule}\n{incident.text}",
+        f"// loopwright run {path.name} {sizes}{mode}{schedule}\n{incident.text}",
         encoding="utf-8",
     )
     return path

@@ -42,7 +42,7 @@ class Damage:
 class Listing:
     """The shards of a directory that count; those that others have replaced; what else is there.
 
-    Shards that are read from their copies count and are `mendable`; damaged ones do neither.
+    `mendable` are shards that count, as one of the two, the file and its copy, is sound.
     """
 
     shards: tuple[Shard, ...]
@@ -75,9 +75,10 @@ def write_shard(directory: Path, table: Table, replaces: Iterable[str] = ()) -> 
 
 
 def open_shard(path: Path) -> Shard:
-    """Checks a shard, or its copy, from its name to its schema; raises DatasetError."""
+    """Checks a shard, or its copy, from its name to its schema; raises DatasetError, OSError."""
+    data = files.contents(path)
     try:
-        file = parquet.ParquetFile(io.BytesIO(files.contents(path)))
+        file = parquet.ParquetFile(io.BytesIO(data))
     except (pa.ArrowException, OSError) as error:
         raise DatasetError(f"{path}: not a Parquet file ({error})") from error
     metadata: dict[bytes, bytes] = file.schema_arrow.metadata or {}

@@ -127,6 +127,7 @@ class InterchangeNetwork(InterchangeModel):
 
     name: ClassVar[str] = "interchange-network"
     sees_machine: ClassVar[bool] = True
+    sees_fast_math: ClassVar[bool] = True
     recipe: ClassVar[Recipe] = Recipe(
         epochs=20, learning_rate=3e-3, weight_decay=0.05, batch=64, patience=20
     )

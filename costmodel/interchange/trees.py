@@ -58,6 +58,7 @@ class InterchangeTrees(InterchangeModel):
 
     name: ClassVar[str] = "interchange-trees"
     sees_machine: ClassVar[bool] = True
+    sees_fast_math: ClassVar[bool] = True
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         """A model without corrections: the estimates as they are."""

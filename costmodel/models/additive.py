@@ -100,6 +100,7 @@ class Additive(LearnedModel):
 
     name: ClassVar[str] = "additive"
     sees_machine: ClassVar[bool] = True
+    sees_fast_math: ClassVar[bool] = True
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         """A model without corrections: the estimates as they are."""

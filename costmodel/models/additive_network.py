@@ -90,9 +90,9 @@ class AdditiveSums(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """The predicted speed-ups."""
-        return torch.exp(torch.log(self.opinions(batch)).mean(0))
+        return torch.exp(torch.log(self.of_members(batch)).mean(0))
 
-    def opinions(self, batch: Batch) -> Tensor:
+    def of_members(self, batch: Batch) -> Tensor:
         """What each network predicts: members x schedules."""
         return torch.stack([each(batch) for each in self.members])
 
@@ -123,6 +123,7 @@ class AdditiveNetwork(NetworkModel):
 
     name = "additive-network"
     sees_machine: ClassVar[bool] = True
+    sees_fast_math: ClassVar[bool] = True
     options_class = AdditiveNetworkOptions
     recipe: ClassVar[Recipe] = Recipe(
         epochs=12, learning_rate=3e-3, weight_decay=0.05, batch=256, patience=12
@@ -158,12 +159,12 @@ class AdditiveNetwork(NetworkModel):
         with one_thread():
             return super().score(features)
 
-    def opinions(self, features: Sequence[Any]) -> NDArray[np.float64]:
+    def scores_of_members(self, features: Sequence[Any]) -> NDArray[np.float64]:
         """The speed-ups that each member predicts: members x schedules."""
         device = next(self.network.parameters()).device
         self.network.eval()
         with one_thread(), torch.inference_mode():
-            found = self.network.opinions(self.collate(features, device))
+            found = self.network.of_members(self.collate(features, device))
         return found.cpu().numpy().astype(np.float64)
 
     def fit(

@@ -37,6 +37,7 @@ class Ensemble(LearnedModel):
 
     name: ClassVar[str] = "ensemble"
     sees_machine: ClassVar[bool] = True
+    sees_fast_math: ClassVar[bool] = True
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         """Members that have learned nothing yet; raises LearningError for unknown options."""
@@ -78,7 +79,7 @@ class Ensemble(LearnedModel):
     ) -> Sequence[Sequence[float]]:
         """The speed-ups that the trees and each network predict; raises Unsupported."""
         features = self.featuriser.featurise(request, schedules)
-        found = [self.trees.score(features), *self.networks.opinions(features)]
+        found = [self.trees.score(features), *self.networks.scores_of_members(features)]
         return [np.maximum(each, LOWEST).tolist() for each in found]
 
     def state(self) -> Mapping[str, Any]:

@@ -60,6 +60,9 @@ class LearnedModel(ABC):
     sees_machine: ClassVar[bool] = False
     """Whether it can learn from several machines together, as its features tell them apart."""
 
+    sees_fast_math: ClassVar[bool] = False
+    """Whether it can learn from labels with fast math, as its features tell these apart."""
+
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         """A model that has learned nothing yet; raises LearningError for unknown options."""
         self.configuration = dict(configuration)

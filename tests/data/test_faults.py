@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -106,6 +106,9 @@ def simulate(directory: Path, patch: pytest.MonkeyPatch, hours: float, pairs: in
     faults, next_fault = 0, SECONDS_BETWEEN_FAULTS
     stored: set[int] = set()
     while True:
+        if random.random() < 0.5:
+            with suppress(Killed, OSError), breaking(patch, random):
+                clean_up(directory)
         clean_up(directory)
         known = {seed for _, seed, _, _ in known_seeds(directory, MACHINE)}
         assert stored <= known

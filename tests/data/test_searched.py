@@ -42,10 +42,11 @@ def test_the_default_schedule_then_the_best_then_others() -> None:
     assert len({tree_key(schedule.tree) for schedule, _ in found}) == len(found)
 
 
-def test_a_search_whose_time_is_up_has_something_to_say() -> None:
+def test_the_program_as_written_is_no_schedule() -> None:
     original, sizes = start(1)
     hurried = SearchedWorkload(seed=3, model="roofline", budget=0.0)
-    assert len(list(hurried.schedules(1, original, sizes))) >= 1
+    for schedule, _ in hurried.schedules(1, original, sizes):
+        assert schedule.transformations
 
 
 def test_its_labels_are_not_those_of_the_random_workload() -> None:
@@ -58,5 +59,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     command += ["--seed", "9", "-o", str(tmp_path)]
     assert main([*command, "--model", "nope"]) == 1
     assert "there is no cost model 'nope'" in capsys.readouterr().err
+    assert main(["data", "generate", "--programs", "1", "-o", "x", "--model", "roofline"]) == 1
+    assert "--model is for --workload searched" in capsys.readouterr().err
     assert main([*command, "--model", "roofline"]) == 0
     assert set(read_table(list_shards(tmp_path).shards)["origin"].to_pylist()) == {"searched"}

@@ -123,8 +123,60 @@ def test_a_damaged_shard_is_read_from_its_copy_and_mended(tmp_path: Path) -> Non
     clean_up(tmp_path)
     assert victim.read_bytes() == before
     assert len(keys(tmp_path)) == 12
-    (problem,) = check(tmp_path).problems
-    assert "put aside" in problem
+    assert check(tmp_path).problems == ()
+
+
+@pytest.mark.parametrize("place", ["shard", "copy", "both"])
+def test_what_the_disk_cannot_read_is_no_loss(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    fill(tmp_path, range(2))
+    victim = sorted(tmp_path.glob("pairs-*.parquet"))[0]
+    bad = {"shard": [victim], "copy": [tmp_path / "copies" / victim.name]}
+    bad["both"] = [*bad["shard"], *bad["copy"]]
+    read = Path.read_bytes
+
+    def breaks(path: Path) -> bytes:
+        if path in bad[place]:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return read(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", breaks)
+        if place == "both":
+            with pytest.raises(OSError, match="Input/output error"):
+                clean_up(tmp_path)
+        else:
+            assert len(keys(tmp_path)) == 8
+            (problem,) = check(tmp_path).problems
+            assert "mends it" in problem
+            clean_up(tmp_path)
+    assert len(keys(tmp_path)) == 8
+    assert check(tmp_path).problems == ()
+
+
+def test_a_shard_that_another_process_merges_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tmp_path, range(2))
+    gone = sorted(tmp_path.glob("pairs-*.parquet"))[0]
+    read = Path.read_bytes
+
+    def vanishes(path: Path) -> bytes:
+        if path == gone:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", vanishes)
+    listing = list_shards(tmp_path)
+    assert len(listing.shards) == 1 and listing.damaged == listing.mendable == ()
+
+
+def test_other_files_among_the_copies_stay(tmp_path: Path) -> None:
+    fill(tmp_path, range(1))
+    (tmp_path / "copies" / "README").write_text("mine")
+    clean_up(tmp_path)
+    assert (tmp_path / "copies" / "README").exists()
 
 
 @pytest.mark.parametrize("harm", ["damaged", "missing"])
@@ -180,8 +232,13 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     writer.flush()
     writer.append(rows_of(program(2)))
 
+    calls = 0
+
     def full(_descriptor: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        nonlocal calls
+        calls += 1
+        if calls > 2:  # the copy is there
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
         patch.setattr(files.os, "fsync", full)
@@ -189,6 +246,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             writer.flush()
     assert len(keys(tmp_path)) == 4
     assert not list(tmp_path.rglob("*.writing"))
+    assert len(list((tmp_path / "copies").iterdir())) == 1
     writer.flush()
     assert len(keys(tmp_path)) == 8
 

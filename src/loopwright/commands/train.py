@@ -168,6 +168,7 @@ def _read(
     from ..costmodel.learning.spaces import restrict
 
     found = read_pairs(arguments.directory, arguments.machine, several=model.sees_machine)
+    found = [each for each in found if model.sees_fast_math or not each.fast_math]
     pairs = restrict([each for each in found if each.origin != ORIGIN], arguments.space)
     pairs = [program for program in pairs if _is_learned(program, arguments.share)]
     examples, skipped = _featurise(pairs, model, arguments.workers)

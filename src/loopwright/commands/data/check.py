@@ -13,7 +13,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fix",
         action="store_true",
-        help="put damaged shards aside and remove what interrupted processes have left",
+        help="mend damaged shards from their copies, put aside what cannot be mended, and remove "
+        "what interrupted processes have left",
     )
 
 

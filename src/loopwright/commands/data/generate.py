@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "two loops of programs of one nest",
     )
     parser.add_argument(
-        "--model", default=SearchedWorkload.model, help="that searches, or a file (ensemble)"
+        "--model", help=f"of --workload searched, or a file ({SearchedWorkload.model})"
     )
     parser.add_argument(
         "--schedules",
@@ -66,6 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _workload(arguments: argparse.Namespace, threads: int) -> SeededWorkload:
+    if arguments.model is not None and arguments.workload != SearchedWorkload.origin:
+        raise UsageError("--model is for --workload searched: other workloads ask no model")
     if arguments.workload == RandomWorkload.origin:
         return RandomWorkload(arguments.seed, *_schedules(arguments.schedules), threads)
     if arguments.schedules is not None:
@@ -73,8 +75,9 @@ def _workload(arguments: argparse.Namespace, threads: int) -> SeededWorkload:
             f"--schedules is for random ones: --workload {arguments.workload} labels all it has"
         )
     if arguments.workload == SearchedWorkload.origin:
-        find_model(arguments.model)  # raises here, and not in the processes that need it
-        return SearchedWorkload(arguments.seed, threads, arguments.model)
+        model = arguments.model or SearchedWorkload.model
+        find_model(model)  # raises here, and not in the processes that need it
+        return SearchedWorkload(arguments.seed, threads, model)
     return WORKLOADS[arguments.workload](arguments.seed)
 
 

@@ -71,7 +71,7 @@ def _store(
     for incident in labelled.incidents:
         kinds[incident.kind] += 1
         if incident.is_mistake:
-            store_incident(directory, incident)
+            store_incident(directory, incident, fast_math=fast_math)
 
 
 def _describe(stages: Mapping[str, float], pairs: int) -> str:
