@@ -4,10 +4,9 @@
     python benchmarks/tuning.py FILE --untuned --model additive
 
 With a budget, every kernel is tuned as `loopwright tune` does, and what its last check measures
-counts. With --untuned, what a beam search with the model finds in two seconds is run in turns with
-the default schedule: what `schedule="auto"` would do without tuning, if it trusted the model. The
-last column is how much faster the model takes it to be; `auto` takes what all its members take to
-be a tenth faster.
+counts. With --untuned, what `schedule="auto"` takes without tuning (the default schedule, or what
+all members of the model take to be a tenth faster) is run in turns with the default schedule. The
+last column is how much faster the least convinced member takes it to be.
 Results are lines of FILE; kernels that are there are not measured again, and none is begun that
 would probably end after --seconds. Nothing is kept for `auto`.
 """
@@ -31,18 +30,12 @@ from loopwright.kernels.catalogue import KernelEntry, catalogue
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.request import Request
 from loopwright.passes.schedule import Schedule
-from loopwright.passes.search.beam import BeamSearch
-from loopwright.passes.search.result import Task
-from loopwright.passes.search.searching import search
 from loopwright.runtime.program import Function
-from loopwright.runtime.tuning.auto import is_surely_faster
+from loopwright.runtime.tuning.auto import SECONDS, modelled_schedule, surest_gains
 from loopwright.runtime.tuning.evaluator import RunningEvaluator
 from loopwright.runtime.tuning.tune import TuningOptions, tune
 
 ROUNDS = 7
-
-UNTUNED_BUDGET = 2.0
-"""Seconds that somebody waits who did not ask for tuning."""
 
 OVERHEAD = 5.0
 """Seconds for a kernel besides the budget, as a rule."""
@@ -67,9 +60,10 @@ def untuned(
     original = Schedule.original(function.scop, reassociate=True)
     request = Request(sizes, options.threads)
     default = default_schedule(function.scop, sizes, threads=options.threads, reassociate=True)
-    task = Task(original, request, find_model(options.model), budget=UNTUNED_BUDGET)
-    found = search(BeamSearch(options.beam), task)
-    (predicted,) = task.model.predict(request, [default])
+    begin = time.monotonic()
+    found = modelled_schedule(original, sizes, options.threads, options.model)
+    seconds = time.monotonic() - begin
+    predicted = surest_gains(find_model(options.model), request, [default, found])[1]
     with RunningEvaluator(
         function,
         values,
@@ -77,14 +71,13 @@ def untuned(
         fast_math=True,
         comparison=comparison(entry, function, values),
     ) as evaluator:
-        rounds = [evaluator.measure(request, [found.best, default]) for _ in range(ROUNDS)]
+        rounds = [evaluator.measure(request, [found, default]) for _ in range(ROUNDS)]
     best, usual = (median(speedups) for speedups in zip(*rounds, strict=True))
     return {
         "gain": best / usual if usual else None,
-        "predicted": found.predicted / predicted,
-        "taken": is_surely_faster(task, found.best, default),
-        "schedule": str(found.best),
-        "seconds": found.seconds,
+        "predicted": predicted,
+        "schedule": str(found),
+        "seconds": seconds,
     }
 
 
@@ -92,10 +85,9 @@ def report(lines: Sequence[dict[str, Any]]) -> None:
     """A row per kernel, and the geometric mean."""
     for line in lines:
         gain = "-" if line["gain"] is None else f"{line['gain']:.2f}"
-        taken = "" if line.get("taken", True) else ", the default schedule stays"
-        predicted = f"{line['predicted']:8.2f}{taken}" if "predicted" in line else ""
+        predicted = f"{line['predicted']:8.2f}" if "predicted" in line else ""
         print(f"{line['kernel']:<24}{gain:>6}{line['seconds']:8.1f} s{predicted}")
-    gains = [line["gain"] if line.get("taken", True) else 1.0 for line in lines if line["gain"]]
+    gains = [line["gain"] for line in lines if line["gain"]]
     if gains:
         mean = exp(fmean(map(log, gains)))
         print(f"{len(gains)} kernels: geometric mean {mean:.3f}, least {min(gains):.2f}")
@@ -111,7 +103,6 @@ def main() -> None:
     parser.add_argument("--budget", default="20s")
     parser.add_argument("--untuned", action="store_true")
     parser.add_argument("--model", default=DEFAULT_MODEL)
-    parser.add_argument("--beam", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=inf, help="of this call")
     options = parser.parse_intermixed_args()
@@ -119,7 +110,7 @@ def main() -> None:
     lines: list[dict[str, Any]] = [json.loads(line) for line in text.splitlines()]
     known = {line["kernel"] for line in lines}
     names = options.kernels or [name for name in catalogue() if name.startswith("polybench/")]
-    budget = UNTUNED_BUDGET if options.untuned else parse_time(options.budget)
+    budget = SECONDS if options.untuned else parse_time(options.budget)
     end = time.monotonic() + options.seconds - budget - OVERHEAD
     for name in names:
         if name in known or time.monotonic() > end:

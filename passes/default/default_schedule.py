@@ -53,8 +53,7 @@ def default_schedule(
 
 def choose(original: Schedule, request: Request, candidates: Iterable[Schedule]) -> Schedule:
     """The candidate with the best estimate, or the original where none is clearly better."""
-    facts = request.facts(original.scop)
-    if sum(each.instances for each in facts.statements.values()) < WORTHWHILE:
+    if not is_worthwhile(original, request):
         return original
     best, least = original, GAIN * estimate(original, request)
     for candidate in candidates:
@@ -62,6 +61,12 @@ def choose(original: Schedule, request: Request, candidates: Iterable[Schedule])
         if seconds < least:
             best, least = candidate, seconds
     return best
+
+
+def is_worthwhile(original: Schedule, request: Request) -> bool:
+    """Whether a program does so much at these sizes that a schedule can gain anything."""
+    facts = request.facts(original.scop)
+    return sum(each.instances for each in facts.statements.values()) >= WORTHWHILE
 
 
 def candidates(

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ...costmodel.find import AUTO_MODEL, find_model
 from ...dialects.errors import SourceError
-from ...passes.default.default_schedule import default_schedule
+from ...passes.default.default_schedule import default_schedule, is_worthwhile
 from ...passes.default.request import Request
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.schedule import Schedule
 from ...passes.search.beam import BeamSearch
-from ...passes.search.protocols import Committee
+from ...passes.search.protocols import Committee, CostModel
 from ...passes.search.result import Task
-from ...passes.search.searching import search
+from ...passes.search.searching import explored
 from ...passes.spellings import apply_text
 from ...passes.transformation import TransformationError
 from .database import Question, default_database
 
-BEAM = 1
-"""Nobody expects to wait long: a wider beam is for `loopwright tune`."""
+BEAM = 3
+
+SECONDS = 2.0
+"""Somebody who did not ask for tuning does not wait longer for a model."""
+
+ASKED = 64
+"""So many of the best by the model are asked about again, with all members of a committee."""
 
 GAIN = 1.1
 """A schedule that was not run must be predicted to be so much faster than the default one.
@@ -70,18 +75,19 @@ def modelled_schedule(
         threads=threads,
         reassociate=original.reassociate,
     )
-    if model is None or not default.transformations:
-        # Without transformations: too little work to gain anything, or nothing that can be gained.
+    request = Request(sizes, threads)
+    if model is None or not is_worthwhile(original, request):
         return default
-    task = Task(original, Request(sizes, threads), find_model(model))
-    result = search(BeamSearch(BEAM), task)
-    return result.best if is_surely_faster(task, result.best, default) else default
+    task = Task(original, request, find_model(model), budget=SECONDS)
+    found = explored(BeamSearch(BEAM), task).ranked()[:ASKED]
+    gains = surest_gains(task.model, task.request, [default, *found])
+    gain, best = max(zip(gains, [default, *found], strict=True), key=lambda pair: pair[0])
+    return best if gain > GAIN else default
 
 
-def is_surely_faster(task: Task, schedule: Schedule, default: Schedule) -> bool:
-    """Whether the model, and each of its members, takes a schedule for faster by `GAIN`."""
-    both = [schedule, default]
-    opinions = [task.model.predict(task.request, both)]
-    if isinstance(task.model, Committee):
-        opinions += task.model.opinions(task.request, both)
-    return all(found > GAIN * usual for found, usual in opinions)
+def surest_gains(model: CostModel, request: Request, schedules: Sequence[Schedule]) -> list[float]:
+    """How much faster than the first one each schedule is, as the least convinced member says."""
+    opinions = [model.predict(request, schedules)]
+    if isinstance(model, Committee):
+        opinions += model.opinions(request, schedules)
+    return [min(each[number] / each[0] for each in opinions) for number in range(len(schedules))]
