@@ -114,4 +114,4 @@ def test_programs_have_one_nest() -> None:
 def test_schedules_are_not_for_interchanges(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["data", "generate", "--workload", "interchange", "--schedules", "2,4"]
     assert main([*command, "--programs", "1", "-o", "nowhere"]) == 1
-    assert "--schedules is for random ones" in capsys.readouterr().err
+    assert "--schedules is for --workload random" in capsys.readouterr().err

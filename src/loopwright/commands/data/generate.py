@@ -72,7 +72,7 @@ def _workload(arguments: argparse.Namespace, threads: int) -> SeededWorkload:
         return RandomWorkload(arguments.seed, *_schedules(arguments.schedules), threads)
     if arguments.schedules is not None:
         raise UsageError(
-            f"--schedules is for random ones: --workload {arguments.workload} labels all it has"
+            f"--schedules is for --workload random: {arguments.workload} has its own number of them"
         )
     if arguments.workload == SearchedWorkload.origin:
         model = arguments.model or SearchedWorkload.model
