@@ -125,7 +125,7 @@ def _replace(path: Path, data: bytes) -> None:
     path.parent.mkdir(exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
     try:
-        with temporary.open("xb") as file:
+        with temporary.open("wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

@@ -172,6 +172,18 @@ def test_a_shard_that_another_process_merges_is_passed_over(
     assert len(listing.shards) == 1 and listing.damaged == listing.mendable == ()
 
 
+def test_a_process_number_comes_again(tmp_path: Path) -> None:
+    """What a killed process with the same number has left is no obstacle."""
+    fill(tmp_path, range(1))
+    (copy,) = (tmp_path / "copies").glob("*")
+    copy.with_name(f"{copy.name}.{os.getpid()}.writing").touch()
+    before = copy.read_bytes()
+    copy.unlink()
+    clean_up(tmp_path)
+    assert copy.read_bytes() == before
+    assert check(tmp_path).problems == ()
+
+
 def test_other_files_among_the_copies_stay(tmp_path: Path) -> None:
     fill(tmp_path, range(1))
     (tmp_path / "copies" / "README").write_text("mine")
