@@ -2,6 +2,7 @@
 
 A scalar inside of loops is an array with a dimension per loop. It is allocated inside the outermost
 loops that all of its users share and that follow from its subscripts: these dimensions are gone.
+Loops over tiles do not count here: the code generator keeps a tile where this says a whole row.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ class Placement:
         """
         if (
             self.profile.carried
-            or self.profile.is_shared
+            or self.profile.reads_stored
             or any(form.skewed for form in self.forms)
         ):
             return 1.0
@@ -163,7 +163,8 @@ class Placement:
         """The part of the iterations that are outside of full tiles, as bounds cut tiles slantwise.
 
         A loop inside of a tile loop, whose bounds depend on a point loop, runs over what any of the
-        points needs: in the first and last iterations some have nothing to do.
+        points needs: in the first and last iterations some have nothing to do. An upper bound:
+        1 where that loop is cut into tiles of the same size.
         """
         worst = 0.0
         for point, tile in enumerate(self.tiles):

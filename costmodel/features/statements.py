@@ -142,8 +142,8 @@ class StatementProfile:
     around the domain is than the domain, `links` the pairs of iterators of which one bounds the
     other. `chain` and `own_chain` are the cycles from any load, or from a load of an array that is
     also stored to, to the store. `instructions` is how long the body is, `reassociable` whether the
-    steps of a sum may run in any order, `is_shared` whether it reads an array that changes: that
-    it or another statement stores to.
+    steps of a sum may run in any order, `reads_stored` whether it reads an array that it or
+    another statement stores to.
     """
 
     name: str
@@ -165,7 +165,7 @@ class StatementProfile:
     carried: tuple[Carried, ...]
     instructions: float
     reassociable: bool
-    is_shared: bool
+    reads_stored: bool
 
     @cached_property
     def strides(self) -> tuple[tuple[float, ...], ...]:

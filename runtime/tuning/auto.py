@@ -80,7 +80,8 @@ def modelled_schedule(
         return default
     task = Task(original, request, find_model(model), budget=SECONDS)
     found = explored(BeamSearch(BEAM), task).ranked()[:ASKED]
-    gains = surest_gains(task.model, task.request, [default, *found])
+    with ISL_LOCK:
+        gains = surest_gains(task.model, task.request, [default, *found])
     gain, best = max(zip(gains, [default, *found], strict=True), key=lambda pair: pair[0])
     return best if gain > GAIN else default
 
