@@ -2,13 +2,13 @@
 
 A scalar inside of loops is an array with a dimension per loop. It is allocated inside the outermost
 loops that all of its users share and that follow from its subscripts: these dimensions are gone.
-Loops over tiles do not count here: the code generator keeps a tile where this says a whole row.
+Of a dimension that a loop over tiles cuts, a tile stays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -73,37 +73,50 @@ def kept_dimensions(
     for name, array in arrays.items():
         here = [user for user in array.users if user in paths]
         if here:
-            gone = _gone(array, paths, forms) if len(here) == len(array.users) else set[int]()
-            found |= {(name, d, extent) for d, extent in enumerate(array.extents) if d not in gone}
+            home = _home(array, paths, forms) if len(here) == len(array.users) else []
+            kept = _inside(home, array.extents)
+            found |= {(name, d, extent) for d, extent in enumerate(kept) if extent > 1.0}
     return frozenset(found)
 
 
-def _gone(
+def _home(
     array: LocalArray,
     paths: Mapping[str, tuple[Loop, ...]],
     forms: Mapping[str, tuple[LinearForm, ...]],
-) -> set[int]:
-    """The dimensions that the loops around the array's home determine."""
+) -> list[LinearForm]:
+    """The functions of the loops around the array's home, of its dimensions."""
     depth = len(array.extents)
-    home: list[tuple[float, ...]] = []
+    home: list[LinearForm] = []
     loops = zip(*(paths[user] for user in array.users), strict=False)
     functions = zip(*(forms[user] for user in array.users), strict=False)
     for shared, each in zip(loops, functions, strict=False):
-        first = each[0].slopes[:depth]
-        if (
-            any(loop is not shared[0] for loop in shared)
-            or any(any(form.slopes[depth:]) for form in each)
-            or any(
-                (form.slopes[:depth], form.constant) != (first, each[0].constant) for form in each
-            )
+        first = each[0]
+        if any(loop is not shared[0] for loop in shared):
+            break
+        if shared[0].run_time_size is not None:
+            continue
+        if any(
+            any(form.slopes[depth:])
+            or (form.slopes[:depth], form.constant) != (first.slopes[:depth], first.constant)
+            for form in each
         ):
             break
-        if not each[0].rounds:
-            home.append(first)
-    rank = np.linalg.matrix_rank
-    identity = np.eye(depth).tolist()
-    return {
-        d
-        for d in range(depth)
-        if home and rank(np.array([*home, identity[d]])) == rank(np.array(home))
-    }
+        home.append(replace(first, slopes=first.slopes[:depth]))
+    return home
+
+
+def _inside(home: Sequence[LinearForm], extents: Sequence[float]) -> list[float]:
+    """How many elements of each dimension one iteration of all these loops needs."""
+    exact = [form.slopes for form in home if not form.rounds]
+    left = list(extents)
+    for form in home:
+        if form.rounds and not form.skewed:
+            for d, slope in form.terms:
+                left[d] = min(left[d], 1.0 / slope)
+    if exact:
+        rank = np.linalg.matrix_rank
+        known = rank(np.array(exact))
+        for d, row in enumerate(np.eye(len(left)).tolist()):
+            if rank(np.array([*exact, row])) == known:
+                left[d] = 1.0
+    return left

@@ -40,7 +40,8 @@ class Placement:
     `forms` are the functions of the loops, `tiles` the positions of the tile loops of point loops,
     `trips` the average numbers of their iterations (of
     vectors, for a vector loop), `spans` those of values per iterator that are left inside the
-    first 0, 1, 2 ... loops, `values` the same numbers as `trips` before vectors.
+    first 0, 1, 2 ... loops, `values` the same numbers as `trips` before vectors. `reads_stored`
+    says whether it reads an array that it or another statement of its nest stores to.
     """
 
     profile: StatementProfile
@@ -50,6 +51,7 @@ class Placement:
     trips: tuple[float, ...]
     values: tuple[float, ...]
     spans: tuple[tuple[float, ...], ...]
+    reads_stored: bool
 
     @cached_property
     def vector(self) -> int | None:
@@ -142,11 +144,7 @@ class Placement:
 
         LLVM leaves all but one of them out where at most short loops are inside.
         """
-        if (
-            self.profile.carried
-            or self.profile.reads_stored
-            or any(form.skewed for form in self.forms)
-        ):
+        if self.profile.carried or self.reads_stored or any(form.skewed for form in self.forms):
             return 1.0
         result = inside = 1.0
         for position in range(len(self.loops) - 1, -1, -1):
@@ -163,25 +161,29 @@ class Placement:
         """The part of the iterations that are outside of full tiles, as bounds cut tiles slantwise.
 
         A loop inside of a tile loop, whose bounds depend on a point loop, runs over what any of the
-        points needs: in the first and last iterations some have nothing to do. An upper bound:
-        1 where that loop is cut into tiles of the same size.
+        points needs: in the first and last iterations some have nothing to do. Where it is cut into
+        tiles itself, that is said of its tile loop.
         """
         worst = 0.0
         for point, tile in enumerate(self.tiles):
             if tile is None:
                 continue
             for other in range(tile + 1, len(self.loops)):
-                if other != point and self._bound(point, other):
-                    worst = max(worst, min(1.0, self.values[point] / self.values[other]))
+                if self.tiles[other] is None:
+                    moved = self.values[point] * self._pull(point, other)
+                    worst = max(worst, min(1.0, moved / self.values[other]))
         return worst
 
-    def _bound(self, one: int, two: int) -> bool:
-        """Whether the bounds of one of two loops depend on the other."""
-        return any(
-            (d, other) in self.profile.links or (other, d) in self.profile.links
-            for d, _ in self.forms[one].terms
-            for other, _ in self.forms[two].terms
-            if d != other
+    def _pull(self, point: int, other: int) -> float:
+        """By how much the bounds of a loop move with a step of a point loop; 0 if they do not."""
+        return max(
+            (
+                slope
+                for d, _ in self.forms[point].terms
+                for own, slope in self.forms[other].terms
+                if (d, own) in self.profile.links or (own, d) in self.profile.links
+            ),
+            default=0.0,
         )
 
     @cached_property
@@ -332,10 +334,12 @@ class Placements:
         kept: object,
         loops: tuple[Loop, ...],
         forms: tuple[LinearForm, ...],
+        stored: frozenset[int],
     ) -> Placement:
         """What is known of a statement under `loops`, outermost first, with these functions.
 
-        `kept` tells profiles of the same statement apart.
+        `kept` tells profiles of the same statement apart, `stored` are the arrays that its nest
+        stores to.
         """
         names = [loop.name for loop in loops]
         tiles = tuple(
@@ -345,12 +349,13 @@ class Placements:
             for loop in loops
         )
         marks = tuple((loop.parallel, loop.vector, loop.unroll) for loop in loops)
-        key = (profile.name, kept, forms, tiles, marks)
+        reads_stored = any(a.array in stored for a in profile.accesses if not a.is_write)
+        key = (profile.name, kept, forms, tiles, marks, reads_stored)
         found = self._known.get(key)
         if found is None:
             if len(self._known) > _MEMORY:
                 self._known.clear()
-            found = self._known[key] = _place(profile, loops, forms, tiles)
+            found = self._known[key] = _place(profile, loops, forms, tiles, reads_stored)
         return found
 
 
@@ -366,6 +371,7 @@ def _place(
     loops: tuple[Loop, ...],
     forms: tuple[LinearForm, ...],
     tiles: tuple[int | None, ...],
+    reads_stored: bool,
 ) -> Placement:
     lengths = profile.spans_in(_order(forms))
     skewed = any(form.skewed for form in forms)
@@ -374,7 +380,7 @@ def _place(
     trips = tuple(
         max(1.0, count / (loop.vector or 1)) for loop, count in zip(loops, values, strict=True)
     )
-    return Placement(profile, loops, forms, tiles, trips, values, (lengths, *left))
+    return Placement(profile, loops, forms, tiles, trips, values, (lengths, *left), reads_stored)
 
 
 def _one_by_one(

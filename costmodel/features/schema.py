@@ -19,7 +19,7 @@ from .rows import (
 from .statements import Operations
 from .trip_counts import TripCounts
 
-FEATURES_VERSION = 7
+FEATURES_VERSION = 8
 """Increases when a number changes its meaning or place: models of other versions cannot be used."""
 
 SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (

@@ -142,8 +142,7 @@ class StatementProfile:
     around the domain is than the domain, `links` the pairs of iterators of which one bounds the
     other. `chain` and `own_chain` are the cycles from any load, or from a load of an array that is
     also stored to, to the store. `instructions` is how long the body is, `reassociable` whether the
-    steps of a sum may run in any order, `reads_stored` whether it reads an array that it or
-    another statement stores to.
+    steps of a sum may run in any order.
     """
 
     name: str
@@ -165,7 +164,6 @@ class StatementProfile:
     carried: tuple[Carried, ...]
     instructions: float
     reassociable: bool
-    reads_stored: bool
 
     @cached_property
     def strides(self) -> tuple[tuple[float, ...], ...]:
@@ -212,7 +210,6 @@ def profile_statement(
     operations = _operations(statement)
     accesses = tuple(_access_profiles(statement, scop, facts.sizes, shape, arrays))
     accumulation = dependences.accumulations.get(statement.name)
-    written = {access.array.name for each in scop.statements for access in each.writes}
     return StatementProfile(
         statement.name,
         spans,
@@ -233,7 +230,6 @@ def profile_statement(
         tuple(_carried(statement, dependences, facts.sizes)),
         sum(operations) + len(accesses),
         accumulation is not None and (schedule.reassociate or accumulation.reassociable),
-        any(access.array.name in written for access in statement.reads),
     )
 
 

@@ -57,6 +57,8 @@ def test_as_written_a_scalar_stays_in_a_register() -> None:
         ("distribute{loops=j},interchange{loops=S1.j,S1.k}", M),
         ("distribute{loops=j},distribute{loops=i}", N * M),
         ("tile{loops=i,j sizes=8,8}", 0),
+        ("tile{loops=i,j sizes=8,16},distribute{loops=j}", 16),
+        ("tile{loops=i,j sizes=8,16},distribute{loops=j},distribute{loops=i}", 8 * 16),
     ],
 )
 def test_what_lies_between_loops_is_kept(steps: str, elements: int) -> None:
