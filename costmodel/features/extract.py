@@ -19,6 +19,7 @@ from .domains import Domains
 from .estimate import estimate
 from .local_arrays import Kept, local_arrays
 from .nests import Nests, PlacedStatement
+from .outer import outer
 from .rows import (
     Machine,
     Surroundings,
@@ -90,6 +91,7 @@ def _make_row(item: PlacedStatement, statements: int, around: Surroundings) -> l
         *trip_counts(place),
         *inner,
         *together,
+        *outer(place),
         *chain,
         *loops,
         *shared,

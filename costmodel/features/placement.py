@@ -83,7 +83,7 @@ class Placement:
             loop.unroll is not None
             and loop.vector is None
             and self.trips[n] <= (loop.unroll or _COPIES)
-            and self._is_constant(n)
+            and self.is_constant(n)
             for n, loop in enumerate(self.loops)
         ]
         length = self.profile.instructions
@@ -94,13 +94,13 @@ class Placement:
                 continue
             if loop.vector is not None:
                 result[position] = trips <= _SHORT_VECTORS
-            elif not loop.parallel and length <= _SHORT and self._is_constant(position):
+            elif not loop.parallel and length <= _SHORT and self.is_constant(position):
                 result[position] = True
             if not result[position]:
                 break
         return tuple(result)
 
-    def _is_constant(self, position: int) -> bool:
+    def is_constant(self, position: int) -> bool:
         """Whether a loop has the same number of iterations every time."""
         form, tile, profile = self.forms[position], self.tiles[position], self.profile
         if form.skewed and tile is None:
@@ -109,11 +109,16 @@ class Placement:
             # Full tiles are apart from the others.
             return True
         bounded = {d for link in profile.links for d in link}
-        free = all(
+        own = {d for d, _ in form.terms}
+        # What is left over of tiles around is not apart.
+        return all(
             d not in bounded or self.spans[0][d] > profile.high[d] - profile.low[d] + 0.99
-            for d, _ in form.terms
+            for d in own
+        ) and all(
+            self.trips[n] % 1.0 == 0.0
+            for n, around in enumerate(self.forms[:position])
+            if around.rounds and any(d in own for d, _ in around.terms)
         )
-        return free and (tile is None or self.trips[tile] % 1.0 == 0.0)
 
     @cached_property
     def innermost(self) -> int | None:

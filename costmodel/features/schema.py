@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .bodies import Body
+from .outer import Outer
 from .rows import (
     LEVELS,
     Control,
@@ -29,6 +30,7 @@ SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("trip_counts", TripCounts._fields),
     ("innermost", Innermost._fields),
     ("body", Body._fields),
+    ("outer", Outer._fields),
     ("recurrence", Recurrence._fields),
     ("control", Control._fields),
     ("threads", Threads._fields),

@@ -307,3 +307,25 @@ def test_rows_do_not_depend_on_what_was_asked_before():
 
 def test_a_program_that_runs_nothing_has_no_rows():
     assert _rows(GEMM, dict.fromkeys(SIZES, 0)) == []
+
+
+def test_the_loop_around_the_innermost_one():
+    row = _gemm("interchange{loops=i,k,j}")
+    assert row["outer.exists"] == 1 and row["outer.trips"] == N
+    # C[i, j] moves with j only, A[i, k] with k, B[k, j] with both.
+    assert (row["outer.load_same"], row["outer.store_same"], row["outer.carries"]) == (1, 1, 1)
+    assert (row["outer.is_tile"], row["outer.constant"]) == (0, 1)
+    assert row["outer.vectors"] == N / row["work.hardware_lanes"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "constant"),
+    [
+        ("tile{loops=i,j,k sizes=24,24,24}", 1),
+        # Around one tile of 256, nothing tells the whole tiles of 24 from the last.
+        ("tile{loops=i,j,k sizes=24,24,24},tile{loops=i,j,k sizes=256,256,256}", 0),
+        ("tile{loops=i,j,k sizes=16,16,16},tile{loops=i,j,k sizes=256,256,256}", 1),
+    ],
+)
+def test_tiles_without_tiles_of_their_own_are_full_or_not(steps: str, constant: float):
+    assert _gemm(steps)["outer.constant"] == constant
