@@ -1,9 +1,8 @@
 """Which facts a model needs: `python benchmarks/ablation.py LABELS [SECTION ...]`.
 
 Trains one `additive-network` on all sections of a row, then one without each section: its numbers
-are the same everywhere. `body+trip_counts` leaves out both. Without `estimate`, seconds per
-instance are the same for all statements, and only those that start parallel loops are known. LOOPer
-(section 6.3) asks the same of its own inputs.
+are the same everywhere. `body+trip_counts` leaves out both. LOOPer (section 6.3) asks the same of
+its own inputs.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from loopwright.costmodel.features.schema import SLICES, column
+from loopwright.costmodel.features.schema import SLICES
 from loopwright.costmodel.learning.examples import ProgramExamples, load_examples
 from loopwright.costmodel.learning.pairs import read_pairs
 from loopwright.costmodel.learning.report import evaluate, predictions
@@ -27,7 +26,6 @@ from loopwright.costmodel.models.model import TrainingOptions
 from loopwright.runtime.cache import cache_directory
 
 ALL = ""
-SECONDS_PER_INSTANCE = 1e-9
 
 
 def without(sections: Sequence[str], rows: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -38,9 +36,6 @@ def without(sections: Sequence[str], rows: NDArray[np.float32]) -> NDArray[np.fl
         assert places, f"there is no section {section}; there are {', '.join(SLICES)}"
         for place in places:
             result[:, place] = 0.0
-        if section == "estimate":
-            instances = rows[:, column("work.instances")]
-            result[:, column("estimate.seconds")] = SECONDS_PER_INSTANCE * instances
     return result
 
 

@@ -61,7 +61,8 @@ class NestTimes(nn.Module):
 
     def forward(self, batch: RowBatch) -> Tensor:
         """Logarithms of seconds (interchanges,)."""
-        return torch.log(batch.sums(self.rows(batch)) + _LEAST_SECONDS)
+        estimates = batch.rows[:, SECONDS].clamp(min=_LEAST_SECONDS)
+        return torch.log(batch.sums(estimates * self.rows(batch)) + _LEAST_SECONDS)
 
 
 def collate(nests: Sequence[Rows], device: torch.device) -> RowBatch:

@@ -1,7 +1,7 @@
-"""A cost model that adds up the times of statements, corrected by small networks.
+"""A cost model that adds up the times of statements, which small networks tell.
 
-The same sum as `additive`, of the same rows: in place of boosted trees, layers tell by which factor
-the estimate of each statement's time is wrong. The program as written goes through the same layers.
+The same sum as `additive`, of the same rows: in place of boosted trees, layers tell how long an
+instance of each statement takes. The program as written goes through the same layers.
 """
 
 from __future__ import annotations
@@ -27,13 +27,20 @@ from .tensors import one_thread, seeded
 from .training import PairPool, Recipe, train_network
 
 _SECONDS = column("estimate.seconds")
+_INSTANCES = column("work.instances")
 _FORKS = column("threads.forks")
+
+_INSTANCE_SECONDS = 1e-9
+"""Where networks start from, whatever the statement: estimates of it mislead them."""
 
 _FORK_SECONDS = 5e-6
 _LEAST_SECONDS = 1e-10
 
 _FAR_OFF = 1.5
 """Errors of the logarithm beyond which a pair does not count more."""
+
+_TOO_FAST = 2.0
+"""Errors of the logarithm beyond which a percentage does not grow."""
 
 _ADAPTING = Recipe(epochs=4, learning_rate=3e-4, weight_decay=0.05, batch=256)
 
@@ -43,7 +50,8 @@ class AdditiveNetworkOptions:
     """How many networks are averaged, the width of all layers, and how they are trained.
 
     Errors larger than `tolerance` (of the logarithm) count linearly. Schedules that are predicted e
-    times too fast count `exp(caution)` times as much: MAPE is mostly about these.
+    times too fast count `exp(caution)` times as much: MAPE is mostly about these. It is added
+    itself, `percentages` times.
     """
 
     members: int = 1
@@ -51,6 +59,7 @@ class AdditiveNetworkOptions:
     dropout: float = 0.2
     tolerance: float = 0.5
     caution: float = 0.8
+    percentages: float = 0.3
 
 
 @dataclass(frozen=True)
@@ -75,7 +84,8 @@ class AdditiveSum(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """The predicted speed-ups."""
         forks = torch.exp(self.fork_seconds) * batch.rows.rows[:, _FORKS]
-        times = batch.rows.sums(self.rows(batch.rows) + forks) + _LEAST_SECONDS
+        each = _INSTANCE_SECONDS * batch.rows.rows[:, _INSTANCES]
+        times = batch.rows.sums(each * self.rows(batch.rows) + forks) + _LEAST_SECONDS
         return times[batch.originals] / times[: len(batch.originals)]
 
 
@@ -103,9 +113,10 @@ class LogarithmPool(PairPool):
 
     tolerance: float = 1.0
     caution: float = 0.0
+    percentages: float = 0.0
 
     def errors(self, predicted: Tensor, chosen: Sequence[int]) -> Tensor:
-        """Huber's function of the error of the logarithm, more for what is predicted too fast."""
+        """Huber's function of the error of the logarithm, and a part of the percentage."""
         index = list(chosen)
         measured = self.speedups[index].to(predicted.device)
         censored = self.censored[index].to(predicted.device)
@@ -113,9 +124,9 @@ class LogarithmPool(PairPool):
         wrong = torch.where(censored, wrong.clamp(min=0), wrong)
         weights = torch.exp(self.caution * wrong.detach().clamp(0, _FAR_OFF))
         nothing = torch.zeros_like(wrong)
-        return weights * nn.functional.huber_loss(
-            wrong, nothing, reduction="none", delta=self.tolerance
-        )
+        errors = nn.functional.huber_loss(wrong, nothing, reduction="none", delta=self.tolerance)
+        percentages = (torch.exp(wrong.clamp(max=_TOO_FAST)) - 1.0).abs()
+        return weights * errors + self.percentages * percentages
 
 
 class AdditiveNetwork(NetworkModel):
@@ -126,7 +137,7 @@ class AdditiveNetwork(NetworkModel):
     sees_fast_math: ClassVar[bool] = True
     options_class = AdditiveNetworkOptions
     recipe: ClassVar[Recipe] = Recipe(
-        epochs=12, learning_rate=3e-3, weight_decay=0.05, batch=256, patience=12
+        epochs=20, learning_rate=3e-3, weight_decay=0.05, batch=512, patience=20
     )
     options: AdditiveNetworkOptions
     network: AdditiveSums
@@ -212,4 +223,5 @@ class AdditiveNetwork(NetworkModel):
             pairs.censored,
             self.options.tolerance,
             self.options.caution,
+            self.options.percentages,
         )

@@ -1,4 +1,4 @@
-"""A network that corrects estimates: rows of statements, each with an estimate, give times.
+"""A network that tells a factor of each row: how far what is known of its time is wrong.
 
 The statements that stand together are seen as well: as the mean of what the first layers make of
 them.
@@ -44,7 +44,7 @@ class RowBatch:
 
 
 class RowNetwork(nn.Module):
-    """Rows -> the time of each; column `seconds` of a row is the estimate that is corrected."""
+    """Rows -> a factor for each, 1 before it has learned; column `seconds` holds small numbers."""
 
     mean: Tensor
     deviation: Tensor
@@ -69,14 +69,13 @@ class RowNetwork(nn.Module):
         self.deviation.copy_(values.std(0) + 1e-3)
 
     def forward(self, batch: RowBatch) -> Tensor:
-        """The corrected seconds (number,)."""
+        """The factors (number,)."""
         values = (self._logarithms(batch.rows) - self.mean) / self.deviation
         found = self.statements(values.clamp(-_LARGEST, _LARGEST))
         number = batch.sums(torch.ones_like(found[:, 0])).clamp(min=1.0)
         around = (batch.sums(found) / number[:, None])[batch.owner]
         corrections = self.corrections(torch.cat([found, around], 1))[:, 0]
-        corrections = corrections.clamp(-_LARGEST_CORRECTION, _LARGEST_CORRECTION)
-        return batch.rows[:, self.seconds].clamp(min=_LEAST_SECONDS) * torch.exp(corrections)
+        return torch.exp(corrections.clamp(-_LARGEST_CORRECTION, _LARGEST_CORRECTION))
 
     def _logarithms(self, rows: Tensor) -> Tensor:
         """Features span orders of magnitude; seconds are less than one, and have theirs as is."""
