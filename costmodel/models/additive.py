@@ -35,6 +35,7 @@ _STEP = 0.1
 """How far the time of a fork moves per tree, of what would be best."""
 
 _ADAPTING = 60
+_ADAPTING_RATE = 0.05
 _ADAPTING_SMOOTHING = 20.0
 """Trees that are added for another machine, and what keeps few programs from deciding much."""
 
@@ -86,11 +87,11 @@ class AdditiveOptions:
 
     members: int = 3
     trees: int = 300
-    depth: int = 6
-    rate: float = 0.05
+    depth: int = 7
+    rate: float = 0.3
     part: float = 0.8
     share: float = 0.3
-    smoothing: float = 1.0
+    smoothing: float = 5.0
     tolerance: float = 1.0
     caution: float = 0.5
 
@@ -172,7 +173,7 @@ class Additive(LearnedModel):
         settings = dataclasses.replace(
             self.options,
             trees=options.epochs or _ADAPTING,
-            rate=options.learning_rate or self.options.rate,
+            rate=options.learning_rate or _ADAPTING_RATE,
             smoothing=max(self.options.smoothing, _ADAPTING_SMOOTHING),
         )
         boosting = _Boosting(programs, settings, options.seed, self.fork_seconds, self.forest)

@@ -1,7 +1,7 @@
 """A cost model that averages others: boosted trees and networks over the same rows.
 
 Both add up the times of statements and are wrong in different places. The mean is the geometric
-one, half of it the trees', half the networks'.
+one, in which every forest and every network counts once.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Ensemble(LearnedModel):
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         """Members that have learned nothing yet; raises LearningError for unknown options."""
-        options = read_options(EnsembleOptions, configuration, self.name)
-        super().__init__(dataclasses.asdict(options))
-        self.trees = Additive({"members": options.forests, "share": options.share})
-        self.networks = AdditiveNetwork({"members": options.networks})
+        self.options = read_options(EnsembleOptions, configuration, self.name)
+        super().__init__(dataclasses.asdict(self.options))
+        self.trees = Additive({"members": self.options.forests, "share": self.options.share})
+        self.networks = AdditiveNetwork({"members": self.options.networks})
 
     @property
     def featuriser(self) -> StatementRows:
@@ -69,18 +69,20 @@ class Ensemble(LearnedModel):
 
     def score(self, features: Sequence[Any]) -> NDArray[np.float64]:
         """The predicted speed-ups."""
-        return np.sqrt(
-            np.maximum(self.trees.score(features), LOWEST)
-            * np.maximum(self.networks.score(features), LOWEST)
-        )
+        trees, *networks = np.log(self._scores(features))
+        forests = self.options.forests
+        return np.exp((forests * trees + sum(networks)) / (forests + len(networks)))
 
     def opinions(
         self, request: Request, schedules: Sequence[Schedule]
     ) -> Sequence[Sequence[float]]:
         """The speed-ups that the trees and each network predict; raises Unsupported."""
-        features = self.featuriser.featurise(request, schedules)
+        return self._scores(self.featuriser.featurise(request, schedules)).tolist()
+
+    def _scores(self, features: Sequence[Any]) -> NDArray[np.float64]:
+        """What the trees predict, then what each network does: (members, schedules)."""
         found = [self.trees.score(features), *self.networks.scores_of_members(features)]
-        return [np.maximum(each, LOWEST).tolist() for each in found]
+        return np.maximum(found, LOWEST)
 
     def state(self) -> Mapping[str, Any]:
         """What the members have learned."""

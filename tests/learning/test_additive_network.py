@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from support.scaled_rows import TEXT, errors, examples, sizes
 
 from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.examples import original_schedule
-from loopwright.costmodel.models.additive_network import AdditiveNetwork
+from loopwright.costmodel.models.additive_network import AdditiveNetwork, LogarithmPool
 from loopwright.costmodel.models.ensemble import Ensemble
 from loopwright.costmodel.models.model import LearnedModel, TrainingOptions, TrainingProgress
 from loopwright.passes.default.request import Request
@@ -78,13 +79,27 @@ def test_the_same_seed_gives_the_same_network() -> None:
     assert not np.array_equal(first, other)
 
 
-def test_an_untrained_network_leaves_estimates_as_they_are() -> None:
+def test_an_untrained_network_knows_that_instances_and_forks_take_time() -> None:
     original = original_schedule(TEXT)
     by_columns = original.apply_all(parse_pipeline("interchange{loops=j,i}"))
-    model = AdditiveNetwork({})
-    written, slow = model.predict(Request(sizes(2000, 2048), 1), [original, by_columns])
-    assert written == pytest.approx(1.0)
-    assert slow < 0.7
+    forking = original.apply_all(parse_pipeline("parallel{loops=j}"))
+    request = Request(sizes(20, 24), 2)
+    found = AdditiveNetwork({}).predict(request, [original, by_columns, forking])
+    assert found[:2] == pytest.approx([1.0, 1.0])
+    assert found[2] == pytest.approx(20 * 24e-9 / (20 * 24e-9 + 20 * 5e-6), rel=0.01)
+
+
+def test_percentages_count_besides_logarithms() -> None:
+    predicted = torch.tensor([2.0, 0.5, 30.0, 0.1])
+    speedups = torch.ones(4)
+    censored = torch.tensor([False, False, False, True])
+    plain, both = (
+        LogarithmPool([], speedups, censored, 0.5, 0.0, percentages) for percentages in (0.0, 0.5)
+    )
+    differences = both.errors(predicted, range(4)) - plain.errors(predicted, range(4))
+    # Far too fast is no worse than e^2 times; below the bound of a censored pair, nothing is wrong.
+    expected = [0.5, 0.25, 0.5 * (math.exp(2) - 1), 0.0]
+    np.testing.assert_allclose(differences.numpy(), expected, rtol=1e-5)
 
 
 def test_the_ensemble_is_the_geometric_mean() -> None:
@@ -131,7 +146,7 @@ def test_the_mean_of_all_opinions_is_the_prediction() -> None:
     trees, *networks = np.log(model.opinions(request, schedules))
     assert len(networks) == 3
     np.testing.assert_allclose(
-        (trees + np.mean(networks, axis=0)) / 2,
+        (trees + sum(networks)) / 4,
         np.log(model.predict(request, schedules)),
         rtol=1e-5,
         atol=1e-6,
