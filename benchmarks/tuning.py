@@ -5,7 +5,7 @@
 
 With a budget, every kernel is tuned as `loopwright tune` does, and what its last check measures
 counts. With --untuned, what `schedule="auto"` takes without tuning (the default schedule, or what
-all members of the model take to be a tenth faster) is run in turns with the default schedule. The
+all members of the model take to be clearly faster) is run in turns with the default schedule. The
 last column is how much faster the least convinced member takes it to be.
 Results are lines of FILE; kernels that are there are not measured again, and none is begun that
 would probably end after --seconds. Nothing is kept for `auto`.

@@ -25,9 +25,9 @@ from loopwright.costmodel.learning.splits import TRAINING, position
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.search.protocols import CostModel
-from loopwright.runtime.tuning.auto import surest_gains
+from loopwright.runtime.tuning.auto import GAIN, surest_gains
 
-THRESHOLDS = (1.1, 1.3, 1.5, 2.0)
+THRESHOLDS = (1.1, 1.25, GAIN, 1.5, 2.0)
 SLOWER = 0.95
 
 

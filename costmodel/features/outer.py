@@ -21,7 +21,7 @@ class Outer(NamedTuple):
 
     exists: float
     trips: float
-    is_tile: float
+    is_tile_loop: float
     load_same: float
     store_same: float
     carries: float

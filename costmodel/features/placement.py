@@ -115,7 +115,7 @@ class Placement:
             d not in bounded or self.spans[0][d] > profile.high[d] - profile.low[d] + 0.99
             for d in own
         ) and all(
-            self.trips[n] % 1.0 == 0.0
+            abs(self.trips[n] - round(self.trips[n])) < 1e-9
             for n, around in enumerate(self.forms[:position])
             if around.rounds and any(d in own for d, _ in around.terms)
         )

@@ -37,7 +37,7 @@ _STEP = 0.1
 _ADAPTING = 60
 _ADAPTING_RATE = 0.05
 _ADAPTING_SMOOTHING = 20.0
-"""Trees that are added for another machine, and what keeps few programs from deciding much."""
+"""Trees that are added for another machine; small steps keep few programs from deciding much."""
 
 _FAR_OFF = 1.5
 """Errors of the logarithm beyond which a pair does not count more."""

@@ -314,7 +314,7 @@ def test_the_loop_around_the_innermost_one():
     assert row["outer.exists"] == 1 and row["outer.trips"] == N
     # C[i, j] moves with j only, A[i, k] with k, B[k, j] with both.
     assert (row["outer.load_same"], row["outer.store_same"], row["outer.carries"]) == (1, 1, 1)
-    assert (row["outer.is_tile"], row["outer.constant"]) == (0, 1)
+    assert (row["outer.is_tile_loop"], row["outer.constant"]) == (0, 1)
     assert row["outer.vectors"] == N / row["work.hardware_lanes"]
 
 
@@ -329,3 +329,51 @@ def test_the_loop_around_the_innermost_one():
 )
 def test_tiles_without_tiles_of_their_own_are_full_or_not(steps: str, constant: float):
     assert _gemm(steps)["outer.constant"] == constant
+
+
+REPEATED = """
+func.func @repeated(%n: index, %A: memref<?xf64>, %B: memref<?xf64>, %C: memref<?xf64>) {
+  affine.for %i = 0 to %n {
+    affine.for %r = 0 to 40 {
+      %c = affine.load %C[%i] : memref<?xf64>
+      affine.store %c, %A[%i] : memref<?xf64>
+    }
+  }
+  affine.for %i = 0 to %n {
+    affine.for %r = 0 to 40 {
+      %x = affine.load READ[%i] : memref<?xf64>
+      %y = arith.addf %x, %x : f64
+      affine.store %y, %B[%i] : memref<?xf64>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(("array", "repeats"), [("%A", 40), ("%B", 1)])
+def test_what_only_another_nest_stores_to_can_be_read_again_and_again(array: str, repeats: float):
+    sizes = {"n": N, "A_dim0": N, "B_dim0": N, "C_dim0": N}
+    rows = _rows(REPEATED.replace("READ", array), sizes)
+    assert [row["innermost.repeats"] for row in rows] == [40, repeats]
+
+
+def test_the_loop_around_may_be_that_of_tiles():
+    tiles = _gemm("tile{loops=k sizes=60}")
+    assert (tiles["outer.is_tile_loop"], tiles["outer.carries"]) == (1, 1)
+    # k is written out, and j takes its place.
+    short = _gemm("tile{loops=k sizes=16},interchange{loops=kt,i,j,k}")
+    assert (short["outer.is_tile_loop"], short["outer.trips"], short["outer.carries"]) == (0, N, 0)
+
+
+def test_vectors_of_a_marked_loop_are_its_iterations():
+    row = _gemm("interchange{loops=i,k,j},vectorize{loops=j width=4}")
+    assert row["outer.vectors"] == N / 4
+
+
+def test_a_single_loop_has_none_around():
+    sizes = {"n": 1000, "A_dim0": 2000, "B_dim0": 2000, "C_dim0": 2000, "C_dim1": 1000}
+    text = NEIGHBOURS.replace("SHIFT", "").replace("EXTRA", "")
+    for row in _rows(text, sizes):
+        assert (row["outer.exists"], row["outer.trips"]) == (0, 1)
+        assert row["outer.vectors"] == 998 / row["work.hardware_lanes"]

@@ -16,7 +16,8 @@ from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.schedule import Schedule
 from loopwright.passes.target import Target
 from loopwright.runtime.program import load
-from loopwright.runtime.tuning.auto import modelled_schedule, surest_gains
+from loopwright.runtime.tuning import auto
+from loopwright.runtime.tuning.auto import GAIN, modelled_schedule, surest_gains
 from loopwright.runtime.tuning.database import (
     Question,
     Tuned,
@@ -211,3 +212,26 @@ def test_a_model_must_promise_more_than_the_default_schedule() -> None:
     default = modelled_schedule(original, sizes, 2, None)
     assert default.transformations
     assert str(modelled_schedule(original, sizes, 2, "roofline")) == str(default)
+
+
+class _Hopeful:
+    """Takes everything but the default schedule for so many times faster."""
+
+    def __init__(self, default: Schedule, gain: float) -> None:
+        self.default, self.gain = str(default), gain
+
+    def predict(self, request: Request, schedules: Sequence[Schedule]) -> Sequence[float]:
+        return [1.0 if str(each) == self.default else self.gain for each in schedules]
+
+
+@pytest.mark.parametrize(("gain", "is_taken"), [(0.99 * GAIN, False), (1.01 * GAIN, True)])
+def test_a_schedule_that_was_not_run_must_be_clearly_faster(
+    gain: float, is_taken: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scop = load(SCALE)["scale"].scop
+    sizes = {"n": 4_000_000, "A_dim0": 4_000_000}
+    original = Schedule.original(scop)
+    default = modelled_schedule(original, sizes, 2, None)
+    monkeypatch.setattr(auto, "find_model", lambda name: _Hopeful(default, gain))
+    found = modelled_schedule(original, sizes, 2, "hopeful")
+    assert (str(found) != str(default)) == is_taken
