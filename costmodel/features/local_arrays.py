@@ -8,7 +8,7 @@ Of a dimension that a loop over tiles cuts, a tile stays.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -84,7 +84,7 @@ def _home(
     paths: Mapping[str, tuple[Loop, ...]],
     forms: Mapping[str, tuple[LinearForm, ...]],
 ) -> list[LinearForm]:
-    """The functions of the loops around the array's home, of its dimensions."""
+    """The functions of the loops around the array's home, which depend on its dimensions only."""
     depth = len(array.extents)
     home: list[LinearForm] = []
     loops = zip(*(paths[user] for user in array.users), strict=False)
@@ -101,13 +101,13 @@ def _home(
             for form in each
         ):
             break
-        home.append(replace(first, slopes=first.slopes[:depth]))
+        home.append(first)
     return home
 
 
 def _inside(home: Sequence[LinearForm], extents: Sequence[float]) -> list[float]:
     """How many elements of each dimension one iteration of all these loops needs."""
-    exact = [form.slopes for form in home if not form.rounds]
+    exact = [form.slopes[: len(extents)] for form in home if not form.rounds]
     left = list(extents)
     for form in home:
         if form.rounds and not form.skewed:

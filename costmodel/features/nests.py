@@ -92,12 +92,7 @@ class Nests:
             for name, loops in paths.items()
         }
         kept = kept_dimensions(self._locals, paths, forms)
-        stored = frozenset(
-            access.array
-            for name in paths
-            for access in self.statements[name].accesses
-            if access.is_write
-        )
+        stored = frozenset[int]().union(*(self.statements[name].stored for name in paths))
         places = [
             self._placements.of(self._profile(name, kept), kept, loops, forms[name], stored)
             for name, loops in paths.items()

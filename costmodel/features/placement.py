@@ -354,7 +354,7 @@ class Placements:
             for loop in loops
         )
         marks = tuple((loop.parallel, loop.vector, loop.unroll) for loop in loops)
-        reads_stored = any(a.array in stored for a in profile.accesses if not a.is_write)
+        reads_stored = not stored.isdisjoint(profile.loaded)
         key = (profile.name, kept, forms, tiles, marks, reads_stored)
         found = self._known.get(key)
         if found is None:

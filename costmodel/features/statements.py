@@ -178,6 +178,16 @@ class StatementProfile:
             return self.spans
         return self.orders.spans(tuple(order))
 
+    @cached_property
+    def loaded(self) -> frozenset[int]:
+        """The numbers of the arrays that it loads from."""
+        return frozenset(each.array for each in self.accesses if not each.is_write)
+
+    @cached_property
+    def stored(self) -> frozenset[int]:
+        """The numbers of the arrays that it stores to."""
+        return frozenset(each.array for each in self.accesses if each.is_write)
+
     @property
     def reads(self) -> int:
         """Different elements that an instance loads."""

@@ -21,7 +21,7 @@ from ..features.schema import NAMES, column
 from ..learning.examples import ProgramExamples
 from .additive import ScheduleRows, StatementRows, with_shared_originals
 from .model import TrainingOptions
-from .network import SCORED_AT_ONCE, NetworkModel
+from .network import NetworkModel
 from .row_network import RowBatch, RowNetwork
 from .tensors import one_thread, seeded
 from .training import PairPool, Recipe, percentage_errors, train_network
@@ -175,16 +175,8 @@ class AdditiveNetwork(NetworkModel):
 
     def scores_of_members(self, features: Sequence[Any]) -> NDArray[np.float64]:
         """The speed-ups that each member predicts: members x schedules."""
-        device = next(self.network.parameters()).device
-        self.network.eval()
-        with one_thread(), torch.inference_mode():
-            found = [
-                self.network.of_members(
-                    self.collate(features[start : start + SCORED_AT_ONCE], device)
-                )
-                for start in range(0, len(features), SCORED_AT_ONCE)
-            ]
-        return torch.cat(found, 1).cpu().numpy().astype(np.float64)
+        with one_thread():
+            return self.in_batches(self.network.of_members, features)
 
     def fit(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -57,14 +57,20 @@ class NetworkModel(LearnedModel):
 
     def score(self, features: Sequence[Any]) -> NDArray[np.float64]:
         """The predicted speed-ups."""
+        return self.in_batches(self.network, features)
+
+    def in_batches(
+        self, predict: Callable[[Any], Tensor], features: Sequence[Any]
+    ) -> NDArray[np.float64]:
+        """What a part of the network predicts: (..., schedules)."""
         self.network.eval()
         device = next(self.network.parameters()).device
         found: list[Tensor] = []
         with torch.inference_mode():
             for start in range(0, len(features), SCORED_AT_ONCE):
                 batch = self.collate(features[start : start + SCORED_AT_ONCE], device)
-                found.append(self.network(batch))
-        return torch.cat(found).cpu().numpy().astype(np.float64)
+                found.append(predict(batch))
+        return torch.cat(found, -1).cpu().numpy().astype(np.float64)
 
     def state(self) -> Mapping[str, Any]:
         """The weights."""
