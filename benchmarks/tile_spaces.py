@@ -6,9 +6,11 @@ in vectors, on one thread. Results go to `datasets/tiles/NAME.parquet`: `Ti`, `T
 and `is_bound` where a run was ended because it was `CUTOFF` times slower than the best one so far.
 
 A configuration runs once; those close to the best run again, in rounds; the shortest run counts.
-Sizes that cover a loop altogether are one configuration. The order is random, so that whatever
-drifts is no pattern. It can be interrupted at any time and goes on where it was. Times are those of
-the thread's own processor time. For numbers worth keeping, nothing else may run on the processor:
+Every few runs, the same configuration runs: where it is slow, the machine is, and the runs since
+the last time are made again. Sizes that cover a loop altogether are one configuration. The order is
+random, so that whatever drifts is no pattern. It can be interrupted at any time and goes on where
+it was. Times are those of the thread's own processor time. For numbers worth keeping, nothing else
+may run on the processor:
 
     chrt -f 15 taskset -c 1 python benchmarks/tile_spaces.py
 """
@@ -25,8 +27,9 @@ import random
 import signal
 import sys
 import time
+from bisect import insort
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkProcess
@@ -52,10 +55,25 @@ NAMES = ("Ti", "Tj", "Tk")
 CUTOFF = 3.0
 """A run that takes so many times the best one's seconds is ended."""
 
-CLOSE = ((6, 1.25), (18, 1.06))
+CLOSE = ((6, 1.25), (18, 1.06), (60, 1.03))
 """Up to which round a configuration is repeated that takes so many times the best one's seconds."""
 
 RUNS = CLOSE[-1][0]
+
+REFERENCE = (64, 64, 64)
+"""The configuration that tells whether the machine is as fast as before."""
+
+CHUNK = 8
+"""Runs between two of the reference."""
+
+SLOW = 1.1
+"""A reference that takes so many times its usual seconds says that the machine is slow."""
+
+USUAL = 0.2
+"""What is usual: the quantile of all runs of the reference so far."""
+
+PATIENCE = 20
+"""How often the same runs are made again before they count nevertheless."""
 
 # The version of PolyBench that the paper used has a matrix of sums.
 DOITGEN = """
@@ -240,6 +258,33 @@ class Runner:
         self.connection.recv()
 
 
+@dataclass
+class Watched:
+    """Runs that count only where the reference is as fast as ever before and after them."""
+
+    runner: Runner
+    reference: Sizes
+    seconds: list[float] = field(default_factory=list[float])
+    repeated: int = 0
+
+    def run(self, chunk: Sequence[Sizes], best: float) -> list[tuple[float, bool]]:
+        """A run of each; `best` is the shortest of all runs before."""
+        limit = CUTOFF * best if best < float("inf") else 60.0
+        left = PATIENCE
+        while True:
+            steady = self._is_steady()
+            found = [self.runner.run(sizes, limit) for sizes in chunk]
+            if (steady and self._is_steady()) or left == 0:
+                return found
+            self.repeated += 1
+            left -= 1
+
+    def _is_steady(self) -> bool:
+        seconds, _ = self.runner.run(self.reference, 60.0)
+        insort(self.seconds, seconds)
+        return seconds <= SLOW * self.seconds[int(USUAL * len(self.seconds))]
+
+
 RESTORING = 0.01
 """Seconds that copying the arrays may take."""
 
@@ -315,11 +360,12 @@ def measure(name: str, folder: Path) -> None:
     order = sorted({canonical(benchmark, sizes) for sizes in space()})
     random.Random(0).shuffle(order)
     runner = Runner(kernel, values)
+    watched = Watched(runner, canonical(benchmark, REFERENCE))
     try:
         with progress.open("a", encoding="utf-8") as file:
             for count in range(1, RUNS + 1):
                 close = next(close for last, close in CLOSE if count <= last)
-                _measure_round(f"{name}, round {count}", order, (count, close), runs, runner, file)
+                _measure_round(f"{name}, round {count}", order, (count, close), runs, watched, file)
     finally:
         runner.stop()
     _write(benchmark, runs, path)
@@ -335,26 +381,30 @@ def _measure_round(
     order: Sequence[Sizes],
     which: tuple[int, float],
     runs: Runs,
-    runner: Runner,
+    watched: Watched,
     file: TextIO,
 ) -> None:
     """Runs each configuration for the n-th time that is close to the best: `which` is both."""
     count, close = which
     begun = time.perf_counter()
     best = min((min(each)[0] for each in runs.values()), default=float("inf"))
-    for number, sizes in enumerate(order):
-        done = runs.get(sizes, [])
-        if len(done) >= count or (done and min(done)[0] > close * best):
-            continue
-        run = runner.run(sizes, CUTOFF * best if best < float("inf") else 60.0)
-        runs[sizes] = [*done, run]
-        best = min(best, run[0])
-        file.write(f"{json.dumps([*sizes, *run])}\n")
-        if number % 100 == 0:
+    wanted = [
+        sizes
+        for sizes in order
+        if len(done := runs.get(sizes, [])) < count and (not done or min(done)[0] <= close * best)
+    ]
+    for start in range(0, len(wanted), CHUNK):
+        chunk = wanted[start : start + CHUNK]
+        for sizes, run in zip(chunk, watched.run(chunk, best), strict=True):
+            runs[sizes] = [*runs.get(sizes, []), run]
+            best = min(best, run[0])
+            file.write(f"{json.dumps([*sizes, *run])}\n")
+        if start % (20 * CHUNK) == 0:
             file.flush()
             seconds = time.perf_counter() - begun
             print(
-                f"{title}: {number} of {len(order)}, best {best * 1e3:.2f} ms, {seconds:.0f} s",
+                f"{title}: {start} of {len(wanted)}, best {best * 1e3:.2f} ms, "
+                f"{watched.repeated} repeated, {seconds:.0f} s",
                 flush=True,
             )
 

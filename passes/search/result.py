@@ -59,7 +59,9 @@ class Result:
 
     `measured` is None where nothing was run, and so is `default`, the speed-up of the schedule that
     `default` means. `path` begins with the program as written.
-    `candidates` is the number of different schedules that were looked at.
+    `candidates` is the number of different schedules that were looked at. `bound` are the seconds
+    after which the program as written was ended: measured speed-ups are over these, and results
+    were compared with those of the default schedule.
     """
 
     best: Schedule
@@ -72,6 +74,7 @@ class Result:
     measurements: int
     seconds: float
     ended: Ended
+    bound: float | None = None
 
     @property
     def speedup(self) -> float:

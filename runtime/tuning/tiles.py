@@ -29,7 +29,7 @@ from ..labelling.fingerprint import code_generator
 from ..program import Function
 from ..threads import default_threads
 from .database import Question, Tuned, database_path, default_database
-from .evaluator import EvaluationError, RunningEvaluator
+from .evaluator import EvaluationError, RunningEvaluator, Substitute
 
 USUAL_SIZE = 32
 """The size with which tilings are compared, but for the innermost loop."""
@@ -78,7 +78,8 @@ class TileResult:
     """The best sizes that were found, and the same schedule with them as constants.
 
     `seconds` are those of a call with these sizes, `speedup` and `default` speed-ups of the
-    constant schedule and the default one over the program as written (None: not measured).
+    constant schedule and the default one over the program as written (None: not measured), or over
+    the `bound` seconds after which that was ended.
     """
 
     tiling: Schedule
@@ -91,6 +92,7 @@ class TileResult:
     combinations: int
     elapsed: float
     ended: Literal["done", "time", "interrupted"]
+    bound: float | None = None
 
 
 def tune_tiles(function: Function, values: Sequence[object], options: TileOptions) -> TileResult:
@@ -125,7 +127,11 @@ class _Tuning:
         """Compares tilings, then sizes of the best one."""
         candidates = self._candidates()
         with RunningEvaluator(
-            self.function, self.values, threads=self.threads, fast_math=self.options.fast_math
+            self.function,
+            self.values,
+            threads=self.threads,
+            fast_math=self.options.fast_math,
+            substitute=Substitute.default(self.original, self.request, self.options.budget),
         ) as evaluator:
             tiling = self._best_tiling(candidates, evaluator)
             return self._tune(tiling, evaluator)
@@ -215,6 +221,7 @@ class _Tuning:
             len(points),
             time.monotonic() - self.begun,
             ended,
+            evaluator.bound,
         )
 
     def _confirm(self, constant: Schedule, evaluator: RunningEvaluator) -> tuple[float, float]:

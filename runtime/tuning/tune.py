@@ -25,7 +25,7 @@ from ...passes.target import Target
 from ..program import Function
 from ..threads import default_threads
 from .database import Question, Tuned, default_database
-from .evaluator import RunningEvaluator
+from .evaluator import RunningEvaluator, Substitute
 from .messages import Comparison
 
 
@@ -85,9 +85,15 @@ def tune(
     if options.budget is None and name not in LEARNING:
         return _search(how, task, options.model)
     with RunningEvaluator(
-        function, values, threads=threads, fast_math=options.fast_math, comparison=comparison
+        function,
+        values,
+        threads=threads,
+        fast_math=options.fast_math,
+        comparison=comparison,
+        substitute=Substitute.default(original, task.request, options.budget),
     ) as evaluator:
         result = _search(how, replace(task, evaluator=evaluator), options.model)
+        result = replace(result, bound=evaluator.bound)
         if options.keep and result.measured:
             question = Question.of(
                 function.function,

@@ -18,6 +18,10 @@ class Lost(Exception):
     """A process did not answer a question; `str()` says how it ended."""
 
 
+class Overdue(Lost):
+    """A process did not answer in time."""
+
+
 class Worker:
     """A process that runs a module of this package; it starts with a message, and again after.
 
@@ -77,7 +81,9 @@ class Worker:
                     raise Lost("it was closed") from None
                 how = self._child.kill()
                 self._spawn()
-            raise Lost("it took too long" if overdue else f"its process: {how}") from None
+            if overdue:
+                raise Overdue("it took too long") from None
+            raise Lost(f"its process: {how}") from None
 
     def has_answer(self) -> bool:
         """Whether `answer` does not have to wait."""

@@ -18,7 +18,7 @@ from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.schedule import Schedule
 from loopwright.runtime.program import Function, load
 from loopwright.runtime.tuning import evaluator as evaluating
-from loopwright.runtime.tuning.evaluator import RunningEvaluator
+from loopwright.runtime.tuning.evaluator import RunningEvaluator, Substitute
 from loopwright.runtime.tuning.messages import Comparison, Trial
 
 SUM = """
@@ -133,6 +133,58 @@ def test_code_that_hangs_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(evaluator, "_ask", ask)
         assert evaluator.measure(request_for(), schedules) == [0.0]
         assert list(evaluator.failures.values()) == ["it took too long"]
+
+
+def test_what_takes_too_long_as_written_is_compared_with_another_schedule() -> None:
+    program = function()
+    vectors, turned = "vectorize{loops=j width=8}", "interchange{loops=j,i}"
+    substitute = Substitute(0.0, lambda: program.schedule(vectors))
+    with RunningEvaluator(
+        program, arguments(), threads=1, compilers=1, substitute=substitute
+    ) as evaluator:
+        schedules = [program.schedule(text) for text in ("", vectors, turned)]
+        # Speed-ups are over no seconds here, but the runs went well.
+        assert evaluator.measure(request_for(), schedules) == [0.0, 0.0, 0.0]
+        assert evaluator.bound == 0.0
+        assert list(evaluator.failures) == [""]
+        assert "it takes more than" in evaluator.failures[""]
+
+
+def test_wrong_results_are_found_by_another_schedule() -> None:
+    program, text = function(), "interchange{loops=j,i}"
+    other = load(SUM.replace("addf %a, %b", "subf %a, %b"))["sum"]
+    substitute = Substitute(0.0, lambda: program.schedule("vectorize{loops=j width=8}"))
+    with (
+        RunningEvaluator(other, arguments(), threads=1, compilers=1) as wrong,
+        RunningEvaluator(
+            program, arguments(), threads=1, compilers=1, substitute=substitute
+        ) as evaluator,
+    ):
+        wrong.measure(request_for(), [other.schedule(text)])
+        evaluator._codes[text] = wrong._codes[text]  # pyright: ignore[reportPrivateUsage]
+        evaluator.measure(request_for(), [program.schedule(text)])
+        assert "its results differ by" in evaluator.failures[text]
+
+
+def test_a_program_that_nothing_makes_faster_is_run_to_its_end() -> None:
+    program = function()
+    substitute = Substitute(0.0, program.schedule)
+    with RunningEvaluator(
+        program, arguments(), threads=1, compilers=1, substitute=substitute
+    ) as evaluator:
+        assert evaluator.measure(request_for(), [program.schedule()])[0] > 0
+        assert evaluator.bound is None
+
+
+def test_the_budget_is_not_spent_on_the_program_as_written(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(evaluating, "AS_WRITTEN", 1e-9)
+    command = "tune polybench/gemm --size SMALL --threads 1 --budget 3s --forget"
+    assert main(command.split()) == 0
+    output = capsys.readouterr().out
+    assert "results were compared with the default schedule's" in output
+    assert re.search(r"[1-9]\d* measurements", output)
 
 
 def test_nothing_is_begun_after_the_time() -> None:

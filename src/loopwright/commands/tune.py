@@ -257,7 +257,17 @@ def _describe_tiles(result: TileResult) -> str:
         )
     if result.ended != "done":
         lines.append("started again, it goes on from here")
-    return "\n".join([*lines, str(result.schedule)])
+    return "\n".join([*lines, f"{_bound(result)}{result.schedule}"])
+
+
+def _bound(result: Result | TileResult) -> str:
+    """What to know of the speed-ups where the program as written was ended: a line, or nothing."""
+    if result.bound is None:
+        return ""
+    return (
+        f"as written, the program takes more than {format_seconds(result.bound)}: measured "
+        "speed-ups are over that, and results were compared with the default schedule's\n"
+    )
 
 
 _ENDS = {"done": "", "time": ", the budget is spent", "interrupted": ", interrupted"}
@@ -268,6 +278,8 @@ def _describe(result: Result) -> str:
     for step in result.path:
         cells = (f"{s:.2f}x" if s is not None else "-" for s in (step.predicted, step.measured))
         rows.append([step.step, *cells])
+    if result.bound is not None:
+        rows[1][-1] = "-"
     compared = ""
     if result.default and result.measured:
         compared = f", {result.measured / result.default:.2f}x over the default schedule"
@@ -276,5 +288,6 @@ def _describe(result: Result) -> str:
         f"{result.candidates} schedules, {result.predictions} predictions, "
         f"{result.measurements} measurements in {result.seconds:.1f} s"
         f"{_ENDS[result.ended]}{compared}\n"
+        f"{_bound(result)}"
         f"{str(result.best) or 'as written'}"
     )
