@@ -20,8 +20,20 @@ BUCKET = 50
 BATCH = 12
 """Points between two looks at what they tell."""
 
-FIRST = 0.3
-"""The share of the measurements that are spread over the space before any prediction."""
+FIRST = 0.2
+"""The share of the measurements that are spread over the space before any other."""
+
+STARTS = 3
+"""Points from which one size at a time is changed ..."""
+
+FAR = 0.1
+"""... so far from each other in one size at least, of the logarithm of the largest size."""
+
+TURNS = 2
+"""How often the size of each loop is changed."""
+
+STEP = 2
+"""Of the sizes of a loop, one in so many is tried."""
 
 CURIOSITY = 1.0
 """How many standard deviations below its expectation a point is hoped to be."""
@@ -81,10 +93,11 @@ def by_network(plan: Plan) -> Batches:
 
 
 def guided(plan: Plan) -> Batches:
-    """Promising points and a few at random, then batches that a Gaussian process expects most of.
+    """Promising points and a few at random, one size at a time from the best, then a process.
 
-    It is fitted to the logarithms of all times so far, over those of the sizes. As many
-    measurements as `by_network`, all but the first chosen with what the others have told.
+    The Gaussian process is fitted to the logarithms of all times so far, over those of the sizes;
+    what it expects most of is measured in batches. As many measurements as `by_network`, all but
+    the first chosen with what the others have told.
     """
     inputs = plan.space.inputs(plan.space.points)
     total = plan.measurements
@@ -92,6 +105,7 @@ def guided(plan: Plan) -> Batches:
     order = plan.generator().permutation(len(inputs)).tolist()
     first = [*plan.promising, *order]
     known = yield list(dict.fromkeys(first))[: max(4, round(FIRST * total))]
+    known = yield from _one_by_one(plan, known)
     scales: Scales | None = None
     while (left := total - len(known)) > 0:
         measured = np.array(list(known))
@@ -110,6 +124,38 @@ def guided(plan: Plan) -> Batches:
             candidates = np.argsort(hope)[:CANDIDATES]
             hope[candidates] -= CURIOSITY * process.deviation(inputs[candidates])
         known = yield np.argsort(hope)[: min(batch, left)].tolist()
+
+
+def _one_by_one(
+    plan: Plan, known: Mapping[int, float]
+) -> Generator[list[int], Mapping[int, float], Mapping[int, float]]:
+    """Changes the size of one loop at a time, from the best points that are far from each other.
+
+    Good sizes lie on narrow ridges, along the axes: a loop that covers everything, or that is
+    written out. What one ridge has may be far better than all around it.
+    """
+    space, generator = plan.space, plan.generator()
+    places = space.inputs(space.points)[:, : len(space.sizes)]
+    begun: list[int] = []
+    for _ in range(STARTS):
+        far = [
+            point
+            for point in known
+            if all(np.abs(places[point] - places[other]).max() > FAR for other in begun)
+        ]
+        if not far:
+            break
+        best = min(far, key=lambda point: known[point])
+        loops = generator.permutation(len(space.sizes)).tolist()
+        for loop in loops * TURNS:
+            line = space.along(best, loop)[int(generator.integers(STEP)) :: STEP]
+            left = plan.measurements - len(known)
+            wanted = [point for point in line if point not in known][:left]
+            if wanted:
+                known = yield wanted
+            best = min((p for p in (best, *line) if p in known), key=lambda p: known[p])
+        begun.append(best)
+    return known
 
 
 SEARCHES = {"random": by_chance, "network": by_network, "guided": guided}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,13 @@ class TileSpace:
         rows = points[:, -1:]
         filled = -(-rows // self.lanes) * self.lanes
         return np.hstack([scaled, np.log(filled / rows) / np.log(self.lanes)])
+
+    def along(self, point: int, loop: int) -> list[int]:
+        """The numbers of the points with the same sizes but for one loop's, in their order."""
+        count = len(self.sizes[loop])
+        stride = prod(len(sizes) for sizes in self.sizes[loop + 1 :])
+        first = point - point // stride % count * stride
+        return [first + position * stride for position in range(count)]
 
     def near(self, sizes: Sequence[int]) -> int:
         """The number of the point that is nearest to these sizes."""

@@ -241,8 +241,11 @@ def promising_points(
     original: Schedule, tiling: Schedule, space: TileSpace, request: Request
 ) -> tuple[int, ...]:
     """The usual sizes, and the best of some others by the estimate of the default schedule."""
-    others = len(space.sizes) - 1
-    usual = [space.near([size] * others + [row]) for size, row in _GUESSES]
+    count = len(space.sizes)
+    usual = [
+        space.near([*[outer] * (count - 2), middle, row][-count:])
+        for outer, middle, row in _GUESSES
+    ]
     points = space.points
     step = max(1, len(points) // ESTIMATED)
     estimates: dict[int, float] = {}
@@ -254,8 +257,16 @@ def promising_points(
     return tuple(dict.fromkeys([*usual, *best]))
 
 
-# All loops but the last, and the last: usual tiles, no tiles.
-_GUESSES = ((32, 256), (32, 10**6), (10**6, 10**6), (64, 64), (8, 10**6))
+_WHOLE = 10**6
+_GUESSES = (
+    (32, 32, 256),
+    (32, 32, _WHOLE),
+    (_WHOLE, _WHOLE, _WHOLE),
+    (64, 64, 64),
+    (8, 8, _WHOLE),
+    (32, 4, _WHOLE),
+)
+"""Usual tiles: of all loops but the last two, of these two. A few whole rows stay in a cache."""
 
 
 def with_sizes(original: Schedule, tiling: Schedule, sizes: Mapping[str, int]) -> Schedule:

@@ -60,6 +60,26 @@ def test_a_smooth_function_is_learned(name: str) -> None:
     assert min(known.values()) <= min(chance.values())
 
 
+def test_a_narrow_ridge_is_found() -> None:
+    """One size of the second loop is twice as fast as all others."""
+    basin = np.array(smooth(SPACE.points))
+    seconds = np.where(SPACE.points[:, 1] == 4, 0.5 + 0.01 * basin, basin).tolist()
+    for seed in range(5):
+        known = search("guided", Plan(SPACE, 106, seed), seconds)
+        assert len(known) == 106 + BUCKET
+        assert min(known.values()) == pytest.approx(0.67)
+
+
+@pytest.mark.parametrize("loop", [0, 1, 2])
+def test_points_along_a_loop_differ_in_its_size_only(loop: int) -> None:
+    space = TileSpace(((1, 2, 4), (3, 5), (7, 8, 9, 10)))
+    point = space.points.tolist().index([2, 5, 9])
+    expected = [[2, 5, 9] for _ in space.sizes[loop]]
+    for row, size in zip(expected, space.sizes[loop], strict=True):
+        row[loop] = size
+    assert space.points[space.along(point, loop)].tolist() == expected
+
+
 def test_the_guided_search_lives_with_sizes_that_cannot_be_run() -> None:
     seconds = [
         float("inf") if point[0] > 40 else value
