@@ -27,6 +27,7 @@ from .arena import Arena, array_bytes
 from .children import die_with_parent, limit_memory
 from .messages import OUT_OF_MEMORY, Measurement, ObjectCode, Opened, Policy
 from .team import wake
+from .watch import Watch
 
 Array = NDArray[Any]
 
@@ -46,6 +47,9 @@ CLOCKS = 2e-5
 
 MOST_DISTURBED = 5
 """Interrupted runs in a row that are repeated; the one after that counts as it is."""
+
+MOST_UNSTEADY = 3
+"""Measurements in a row of which the last one counts, though the CPU was slow."""
 
 REAL_TIME_SECONDS = 60
 
@@ -94,6 +98,7 @@ class Measurer:
     def __init__(self, policy: Policy, cpus: list[int]) -> None:
         self._policy = policy
         self._cpus = cpus
+        self._watch = Watch()
         self._arrays: list[Array] = []
         self._written: list[_Written] = []
         self._expected: list[Array] | None = None
@@ -187,7 +192,22 @@ class Measurer:
                 raise MemoryError("the candidate could not allocate its arrays")
             with stage("check"):
                 difference = self._check()
-            return *self._repeat(call, first, baseline), difference
+            return *self._repeat_steadily(call, first, baseline), difference
+
+    def _repeat_steadily(
+        self, call: Callable[[], float], first: float, baseline: float | None
+    ) -> tuple[tuple[float, ...], bool]:
+        """All measured runs, made again where the CPU was slow before or after them."""
+        left = MOST_UNSTEADY
+        while True:
+            with stage("steady"):
+                self._watch.wait()
+            runs, is_censored = self._repeat(call, first, baseline)
+            with stage("steady"):
+                is_steady = self._watch.is_steady()
+            left -= 1
+            if is_steady or is_censored or not left:
+                return runs, is_censored
 
     def _repeat(
         self, call: Callable[[], float], first: float, baseline: float | None
