@@ -23,17 +23,11 @@ BATCH = 12
 FIRST = 0.2
 """The share of the measurements that are spread over the space before any other."""
 
-STARTS = 3
-"""Points from which one size at a time is changed ..."""
-
-FAR = 0.1
-"""... so far from each other in one size at least, of the logarithm of the largest size."""
-
 TURNS = 2
-"""How often the size of each loop is changed."""
+"""How often the size of each loop is changed alone."""
 
-STEP = 2
-"""Of the sizes of a loop, one in so many is tried."""
+STEP = 3
+"""Of the sizes of a loop, one in so many is tried then."""
 
 CURIOSITY = 1.0
 """How many standard deviations below its expectation a point is hoped to be."""
@@ -129,32 +123,20 @@ def guided(plan: Plan) -> Batches:
 def _one_by_one(
     plan: Plan, known: Mapping[int, float]
 ) -> Generator[list[int], Mapping[int, float], Mapping[int, float]]:
-    """Changes the size of one loop at a time, from the best points that are far from each other.
+    """Changes the size of one loop at a time, from the best point.
 
-    Good sizes lie on narrow ridges, along the axes: a loop that covers everything, or that is
-    written out. What one ridge has may be far better than all around it.
+    Good sizes lie on narrow ridges along the axes, as where a loop is covered by one tile, or where
+    few rows are left that stay in a cache: of these, random points show little.
     """
     space, generator = plan.space, plan.generator()
-    places = space.inputs(space.points)[:, : len(space.sizes)]
-    begun: list[int] = []
-    for _ in range(STARTS):
-        far = [
-            point
-            for point in known
-            if all(np.abs(places[point] - places[other]).max() > FAR for other in begun)
-        ]
-        if not far:
-            break
-        best = min(far, key=lambda point: known[point])
-        loops = generator.permutation(len(space.sizes)).tolist()
-        for loop in loops * TURNS:
-            line = space.along(best, loop)[int(generator.integers(STEP)) :: STEP]
-            left = plan.measurements - len(known)
-            wanted = [point for point in line if point not in known][:left]
-            if wanted:
-                known = yield wanted
-            best = min((p for p in (best, *line) if p in known), key=lambda p: known[p])
-        begun.append(best)
+    best = min(known, key=lambda point: known[point])
+    for loop in generator.permutation(len(space.sizes)).tolist() * TURNS:
+        line = space.along(best, loop)[int(generator.integers(STEP)) :: STEP]
+        left = plan.measurements - len(known)
+        wanted = [point for point in line if point not in known][:left]
+        if wanted:
+            known = yield wanted
+        best = min((each for each in (best, *line) if each in known), key=lambda p: known[p])
     return known
 
 
