@@ -260,7 +260,7 @@ class Runner:
 
 @dataclass
 class Watched:
-    """Runs that count only where the reference is as fast as ever before and after them."""
+    """Runs that count only where the reference is as fast as usual before and after them."""
 
     runner: Runner
     reference: Sizes

@@ -51,6 +51,9 @@ MOST_DISTURBED = 5
 MOST_UNSTEADY = 3
 """Measurements in a row of which the last one counts, though the CPU was slow."""
 
+LONG = 0.2
+"""Seconds of runs that are not made again: the CPU was slow for a part of them only."""
+
 REAL_TIME_SECONDS = 60
 
 
@@ -206,7 +209,7 @@ class Measurer:
             with stage("steady"):
                 is_steady = self._watch.is_steady()
             left -= 1
-            if is_steady or is_censored or not left:
+            if is_steady or is_censored or not left or sum(runs) > LONG:
                 return runs, is_censored
 
     def _repeat(

@@ -95,3 +95,13 @@ def test_runs_are_made_again_where_the_cpu_was_slow(
     assert not is_censored
     assert found == tuple(seconds[-policy.least_runs :])
     assert len(seconds) == turns * policy.least_runs
+
+
+def test_long_runs_are_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Answers, "wait", lambda _: None)
+    policy = Policy()
+    measurer = Measurer(policy, [0])
+    measurer._watch = Answers([False])  # pyright: ignore[reportPrivateUsage]
+    found, _ = measurer._repeat_steadily(lambda: 1.0, 1.0, None)  # pyright: ignore[reportPrivateUsage]
+    assert found == (1.0,) * policy.least_runs
+    assert measurer._watch.asked == 1  # pyright: ignore[reportPrivateUsage]
