@@ -200,7 +200,7 @@ class Measurer:
     def _repeat_steadily(
         self, call: Callable[[], float], first: float, baseline: float | None
     ) -> tuple[tuple[float, ...], bool]:
-        """All measured runs, made again where the CPU was slow before or after them."""
+        """All measured runs, made again where the CPU is slow after them."""
         left = MOST_UNSTEADY
         while True:
             with stage("steady"):

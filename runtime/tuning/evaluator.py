@@ -55,6 +55,9 @@ LONGEST = 600.0
 AS_WRITTEN = 0.2
 """Of a budget may be spent on running the program as written."""
 
+PART = 0.2
+"""Of the limit of the program as written, for which it is repeated."""
+
 EPSILON = {"f32": 2.0**-23, "f64": 2.0**-52}
 
 
@@ -188,7 +191,8 @@ class RunningEvaluator:
                 return inf
             if self._runner.starts != self._starts:
                 self._reopen()
-            limit = max(LEAST_LIMIT, HANG * min(best, self.baseline_seconds))
+            assert self._best is not None, "the program itself runs first"
+            limit = max(LEAST_LIMIT, HANG * min(best, self._best[0]))
             trial = Trial(self._codes[text], False, CUTOFF * best, BUDGET, tile_sizes)
             outcome = self._ask(trial, limit)
         except Lost:
@@ -269,7 +273,10 @@ class RunningEvaluator:
         self._compile([text])
         if text not in self._codes:
             raise EvaluationError(f"the program cannot be compiled: {self.failures[text]}")
-        outcome = self._ask(Trial(self._codes[text], True, ENOUGH, BUDGET), limit)
+        # All repetitions are to end within the limit where the first run does.
+        part = limit * PART
+        trial = Trial(self._codes[text], True, min(ENOUGH, part), min(BUDGET, part))
+        outcome = self._ask(trial, limit)
         if outcome.message:
             raise EvaluationError(f"the program cannot be run: {outcome.message}")
         return outcome.seconds
