@@ -27,9 +27,8 @@ import random
 import signal
 import sys
 import time
-from bisect import insort
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkProcess
@@ -42,6 +41,7 @@ import loopwright
 from loopwright.kernels.catalogue import catalogue
 from loopwright.runtime.kernel import Kernel
 from loopwright.runtime.labelling.arena import Arena, array_bytes
+from loopwright.runtime.labelling.watch import Pace
 from loopwright.runtime.program import Function
 
 pa: Any = importlib.import_module("pyarrow")
@@ -68,9 +68,6 @@ CHUNK = 8
 
 SLOW = 1.1
 """A reference that takes so many times its usual seconds says that the machine is slow."""
-
-USUAL = 0.2
-"""What is usual: the quantile of all runs of the reference so far."""
 
 PATIENCE = 20
 """How often the same runs are made again before they count nevertheless."""
@@ -264,7 +261,7 @@ class Watched:
 
     runner: Runner
     reference: Sizes
-    seconds: list[float] = field(default_factory=list[float])
+    pace: Pace
     repeated: int = 0
 
     def run(self, chunk: Sequence[Sizes], best: float) -> list[tuple[float, bool]]:
@@ -281,8 +278,7 @@ class Watched:
 
     def _is_steady(self) -> bool:
         seconds, _ = self.runner.run(self.reference, 60.0)
-        insort(self.seconds, seconds)
-        return seconds <= SLOW * self.seconds[int(USUAL * len(self.seconds))]
+        return self.pace.is_usual(seconds)
 
 
 RESTORING = 0.01
@@ -360,7 +356,7 @@ def measure(name: str, folder: Path) -> None:
     order = sorted({canonical(benchmark, sizes) for sizes in space()})
     random.Random(0).shuffle(order)
     runner = Runner(kernel, values)
-    watched = Watched(runner, canonical(benchmark, REFERENCE))
+    watched = Watched(runner, canonical(benchmark, REFERENCE), Pace(SLOW))
     try:
         with progress.open("a", encoding="utf-8") as file:
             for count in range(1, RUNS + 1):

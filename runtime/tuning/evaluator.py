@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -14,9 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...dialects.errors import SourceError
-from ...passes.default.default_schedule import default_schedule
 from ...passes.default.request import Request
-from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.polyhedral.counting import UncountableError, floating_point_operations
 from ...passes.schedule import Schedule
 from ..arguments import ArrayArgument
@@ -56,7 +55,7 @@ AS_WRITTEN = 0.2
 """Of a budget may be spent on running the program as written."""
 
 PART = 0.2
-"""Of the limit of the program as written, for which it is repeated."""
+"""Of the limit of a reference: its repetitions take no longer."""
 
 EPSILON = {"f32": 2.0**-23, "f64": 2.0**-52}
 
@@ -77,22 +76,17 @@ class Substitute:
 
     @classmethod
     def default(
-        cls, original: Schedule, request: Request, budget: float | None
+        cls, function: Function, request: Request, budget: float | None, *, fast_math: bool
     ) -> Substitute | None:
         """The default schedule, after a part of the budget; None without a budget."""
         if budget is None:
             return None
-
-        def schedule() -> Schedule:
-            with ISL_LOCK:
-                return default_schedule(
-                    original.program,
-                    request.sizes,
-                    original.target,
-                    threads=request.threads,
-                    reassociate=original.reassociate,
-                )
-
+        schedule = partial(
+            function.default_schedule,
+            request.sizes,
+            threads=request.threads,
+            fast_math=fast_math,
+        )
         return cls(AS_WRITTEN * budget, schedule)
 
 

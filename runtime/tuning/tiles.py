@@ -131,7 +131,12 @@ class _Tuning:
             self.values,
             threads=self.threads,
             fast_math=self.options.fast_math,
-            substitute=Substitute.default(self.original, self.request, self.options.budget),
+            substitute=Substitute.default(
+                self.function,
+                self.request,
+                self.options.budget,
+                fast_math=self.options.fast_math,
+            ),
         ) as evaluator:
             tiling = self._best_tiling(candidates, evaluator)
             return self._tune(tiling, evaluator)

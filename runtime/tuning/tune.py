@@ -90,7 +90,9 @@ def tune(
         threads=threads,
         fast_math=options.fast_math,
         comparison=comparison,
-        substitute=Substitute.default(original, task.request, options.budget),
+        substitute=Substitute.default(
+            function, task.request, options.budget, fast_math=options.fast_math
+        ),
     ) as evaluator:
         result = _search(how, replace(task, evaluator=evaluator), options.model)
         result = replace(result, bound=evaluator.bound)
