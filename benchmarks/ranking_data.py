@@ -1,22 +1,29 @@
-"""Measures two-level tiles of GEMM in the ten sizes of Table 1, on one thread, to rank them.
+"""Measures two-level tiles of GEMM on one thread, to rank them.
 
-Table 1 is that of "AI Powered Compiler Techniques for DL Code Optimization" (2021). Three steps;
-the first two go on where they were stopped.
+In the ten sizes of Table 1 of "AI Powered Compiler Techniques for DL Code Optimization" (2021),
+which models are judged by, or, with --random, in other sizes to learn from. Three steps; the first
+two go on where they were stopped.
 
     python benchmarks/ranking_data.py compile WORK
     python benchmarks/ranking_data.py measure WORK --seconds 50      # again and again
     python benchmarks/ranking_data.py keep WORK datasets/gemm-tiles
+
+    python benchmarks/ranking_data.py compile OTHER --random 60
+    python benchmarks/ranking_data.py measure OTHER --random 60
+    python benchmarks/ranking_data.py keep OTHER datasets/gemm-tiles-random --random 60
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import pickle
 import sys
 import time
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -46,12 +53,27 @@ MOST_WORK = 5e12
 """Operations of all variants of a size: of large ones there are fewer."""
 
 FEWEST = 40
+RANDOM_COUNT = 60
+"""Variants of a random size."""
+
+RANDOM_EXTENTS, RANDOM_WORK = (1, 8192), (5e5, 2e9)
+"""Random sizes: the loops' extents, and operations of a call."""
+
+RANDOM_ELEMENTS = 1 << 24
+"""Of each array of a random size, at most."""
+
+SINGLE = 0.08
+"""How often an extent of a random size is 1."""
+
+VISITS = 2
+"""So often every variant is measured, one turn after the other; the shortest time counts."""
+
 MEMORY = 16 << 30
 BASELINE_WORK = 1e8
 """Operations for which the program as written is run; more rows take as much longer."""
 
-BUDGET = 0.15
-"""Seconds of runs of a variant."""
+BUDGET = 0.05
+"""Seconds of runs of a variant in one turn."""
 
 CUTOFF = 3.0
 """A variant so many times slower than the best one is run once."""
@@ -66,14 +88,15 @@ ORIGIN = "two-level tiles"
 class Problem:
     """GEMM in one size: schedules by text, codes and measured seconds on disk."""
 
-    def __init__(self, entry: KernelEntry, size: str, work: Path) -> None:
-        self.entry, self.name = entry, size
+    def __init__(self, entry: KernelEntry, parameters: Mapping[str, int], work: Path) -> None:
+        self.entry, self.parameters = entry, dict(parameters)
+        self.name = "x".join(str(extent) for extent in parameters.values())
         self.function: Function = load(entry.text)[entry.function]
-        self.parameters = dict(entry.parameter_values(size))
         self.sizes = self.sizes_of(self.parameters)
-        self.codes_file = work / f"{size}.codes"
-        self.seconds_file = work / f"{size}.jsonl"
-        self.flops = entry.flops(size)
+        self.is_random = parameters not in entry.sizes.values()
+        self.codes_file = work / f"{self.name}.codes"
+        self.seconds_file = work / f"{self.name}.jsonl"
+        self.flops = entry.flops(parameters)
 
     def sizes_of(self, parameters: dict[str, int]) -> dict[str, int]:
         """All sizes by name, those of the arrays as well."""
@@ -82,7 +105,8 @@ class Problem:
     @cached_property
     def variants(self) -> list[str]:
         """Schedules as pipelines."""
-        count = min(COUNT, max(FEWEST, round(MOST_WORK / self.flops)))
+        most = RANDOM_COUNT if self.is_random else COUNT
+        count = min(most, max(FEWEST, round(MOST_WORK / self.flops)))
         original = Schedule.original(self.function.scop)
         found = two_level_tiles(original, 0, Request(self.sizes, 1), count)
         return [str(schedule) for schedule in found]
@@ -95,12 +119,13 @@ class Problem:
         return pickle.loads(self.codes_file.read_bytes())
 
     @cached_property
-    def seconds(self) -> dict[str, dict[str, float]]:
-        """What is measured, by schedule."""
-        if not self.seconds_file.exists():
-            return {}
-        rows = map(json.loads, self.seconds_file.read_text().splitlines())
-        return {row.pop("schedule"): row for row in rows}
+    def seconds(self) -> dict[str, list[dict[str, float]]]:
+        """What is measured, by schedule: one row for each turn."""
+        found: dict[str, list[dict[str, float]]] = {}
+        if self.seconds_file.exists():
+            for row in map(json.loads, self.seconds_file.read_text().splitlines()):
+                found.setdefault(row.pop("schedule"), []).append(row)
+        return found
 
     def compiler(self, sizes: dict[str, int]) -> Compiler:
         """What compiles schedules for some sizes."""
@@ -120,10 +145,9 @@ class Problem:
                 print(f"{self.name}: {text}: {compiled.message}", file=sys.stderr)
                 continue
             self.codes[text] = compiled.code
-            print(f"\r{self.name}: {number + 1}/{len(missing)} ", end="", flush=True)
             if number % 20 == 0 or text == missing[-1]:
                 self._store()
-        print()
+        print(self.name, len(self.codes), "compiled", flush=True)
 
     def _store(self) -> None:
         temporary = self.codes_file.with_suffix(".new")
@@ -154,7 +178,12 @@ class Problem:
         """Runs variants until the time is up; says whether all are measured."""
         if not self.codes:
             return False
-        missing = [text for text in self.codes if text not in self.seconds]
+        missing = [
+            text
+            for turn in range(VISITS)
+            for text in self.codes
+            if len(self.seconds.get(text, ())) <= turn
+        ]
         if not missing and "" in self.seconds:
             return True
         if "" not in self.seconds:
@@ -175,7 +204,7 @@ class Problem:
 
     def _record(self, schedule: str, seconds: float) -> None:
         row = {"seconds": seconds, "at": time.time()}
-        self.seconds[schedule] = row
+        self.seconds.setdefault(schedule, []).append(row)
         with self.seconds_file.open("a") as file:
             file.write(json.dumps({"schedule": schedule, **row}) + "\n")
 
@@ -203,20 +232,41 @@ class Problem:
         )
 
     def _label(self, schedule: str, status: Status) -> Label:
-        row, baseline = self.seconds[schedule], self.seconds[""]["seconds"]
-        seconds = row["seconds"]
+        rows, baseline = self.seconds[schedule], self.seconds[""][0]["seconds"]
+        seconds = min(row["seconds"] for row in rows)
         origin = ORIGIN if schedule else ""
-        return Label(
-            schedule, origin, status, seconds, 0.0, seconds, 1, 1, baseline, 0.0, 0.0, row["at"]
-        )
+        at = rows[-1]["at"]
+        return Label(schedule, origin, status, seconds, 0.0, seconds, 1, 1, baseline, 0.0, 0.0, at)
 
 
-def problems(work: Path) -> Iterator[Problem]:
+def problem(work: Path, size: Mapping[str, int]) -> Problem:
+    """GEMM in some size."""
+    return Problem(catalogue()[KERNEL], size, work)
+
+
+def compile_problem(work: Path, size: Mapping[str, int]) -> None:
+    """Compiles what is missing of a size."""
+    problem(work, size).compile()
+
+
+def table_sizes() -> list[dict[str, int]]:
     """The sizes of Table 1, small ones first."""
     entry = catalogue()[KERNEL]
     names = [size for size in entry.sizes if "x" in size]
-    for size in sorted(names, key=entry.flops):
-        yield Problem(entry, size, work)
+    return [dict(entry.parameter_values(size)) for size in sorted(names, key=entry.flops)]
+
+
+def random_sizes(count: int) -> Iterator[dict[str, int]]:
+    """Sizes of GEMM, with extents log-uniform at random; always the same ones."""
+    random = np.random.default_rng(2021)
+    low, high = map(math.log, RANDOM_EXTENTS)
+    while count:
+        free = random.random(3) >= SINGLE
+        m, n, k = np.where(free, np.exp(random.uniform(low, high, 3)), 1).astype(int).tolist()
+        is_measurable = RANDOM_WORK[0] <= 2 * m * n * k <= RANDOM_WORK[1]
+        if is_measurable and max(m * n, n * k, k * m) <= RANDOM_ELEMENTS:
+            yield {"M": m, "N": n, "K": k}
+            count -= 1
 
 
 def main() -> int:
@@ -227,24 +277,27 @@ def main() -> int:
     parser.add_argument("action", choices=("compile", "measure", "keep"))
     parser.add_argument("work", type=Path, help="a folder for codes and what is measured")
     parser.add_argument("dataset", type=Path, nargs="?", help="where to keep what is measured")
-    parser.add_argument("--seconds", type=float, default=50.0)
+    parser.add_argument("--seconds", type=float, default=math.inf, help="of measuring")
+    parser.add_argument("--random", type=int, metavar="N", help="other sizes than those of Table 1")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
+    sizes = table_sizes() if options.random is None else list(random_sizes(options.random))
     if options.action == "keep":
         if options.dataset is None:
             parser.error("keep needs a directory for the labels")
         with Writer(options.dataset) as writer:
-            for problem in problems(options.work):
-                if "" in problem.seconds:
-                    writer.append(rows_of(problem.labelled()))
+            for each in map(partial(problem, options.work), sizes):
+                if "" in each.seconds:
+                    writer.append(rows_of(each.labelled()))
+        return 0
+    if options.action == "compile":
+        with ProcessPoolExecutor() as pool:
+            list(pool.map(partial(compile_problem, options.work), sizes))
         return 0
     begin = time.monotonic()
-    for problem in problems(options.work):
-        if options.action == "compile":
-            problem.compile()
-            continue
-        done = problem.measure(begin + options.seconds)
-        print(problem.name, len(problem.seconds), "measured", flush=True)
+    for each in map(partial(problem, options.work), sizes):
+        done = each.measure(begin + options.seconds)
+        print(each.name, len(each.seconds), "measured", flush=True)
         if not done:
             return 0
     return 0

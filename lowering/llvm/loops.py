@@ -13,6 +13,7 @@ from .affine_expressions import emit_bound
 from .emitter import FunctionEmitter, constant
 from .metadata import attach_loop_metadata
 from .module import Emitters
+from .short_loops import is_for_inner_vectors
 from .types import I1
 from .unrolling import unroll_hint
 
@@ -29,10 +30,13 @@ def emit_loop(
     inits: Sequence[ir.Value],
     body: Body,
     unroll: int | None = None,
+    *,
+    vectors: bool = True,
 ) -> list[ir.Value]:
     """Runs `body` for lower, lower + step, ... below upper; returns the values carried out.
 
-    The step must be positive. `unroll` is a hint: a factor, 0 for full.
+    The step must be positive. `unroll` is a hint: a factor, 0 for full; so is `vectors`: whether
+    LLVM may make any along this loop.
     """
     first, last = integers.known(lower), integers.known(upper)
     if first is not None and last is not None:
@@ -59,7 +63,8 @@ def emit_loop(
     following = emitter.builder.add(index, step, flags=("nsw",))
     again = emitter.builder.icmp_signed("<", following, upper)
     latch = emitter.builder.block
-    attach_loop_metadata(emitter, emitter.builder.cbranch(again, header, end), unroll)
+    branch = emitter.builder.cbranch(again, header, end)
+    attach_loop_metadata(emitter, branch, unroll, vectors=vectors)
     index.add_incoming(following, latch)
     for phi, result in zip(carried, results, strict=True):
         phi.add_incoming(result, latch)
@@ -100,7 +105,14 @@ def _emit_for(
         return emitter.emit_block(block)
 
     results = emit_loop(
-        emitter, lower, upper, step, emitter.all_values(inits), body, unroll_hint(op)
+        emitter,
+        lower,
+        upper,
+        step,
+        emitter.all_values(inits),
+        body,
+        unroll_hint(op),
+        vectors=not (isinstance(op, affine.ForOp) and is_for_inner_vectors(op, block.args[0])),
     )
     emitter.values.update(zip(op.results, results, strict=True))
 

@@ -5,23 +5,33 @@ from __future__ import annotations
 from llvmlite import ir
 
 from .emitter import FunctionEmitter
-from .types import I32
+from .types import I1, I32
 
 
 def attach_loop_metadata(
-    emitter: FunctionEmitter, latch: ir.Instruction, unroll: int | None
+    emitter: FunctionEmitter, latch: ir.Instruction, unroll: int | None, *, vectors: bool = True
 ) -> None:
-    """Marks the loop that ends with the branch `latch`: unroll by a factor, 0 = fully, 1 = not."""
-    if unroll is None:
-        return
+    """Marks the loop that ends with the branch `latch`.
+
+    `unroll`: by a factor, 0 = fully, 1 = not, None = as LLVM likes; without `vectors`, LLVM makes
+    none along the loop.
+    """
     module = emitter.module.module
-    hints: dict[int, tuple[str | ir.Value, ...]] = {
-        0: ("llvm.loop.unroll.full",),
-        1: ("llvm.loop.unroll.disable",),
-    }
-    by_factor = ("llvm.loop.unroll.count", ir.Constant(I32, unroll))
-    hint = module.add_metadata(hints.get(unroll, by_factor))
-    loop = ir.MDValue(module, [hint], name=str(len(module.metadata)))
+    hints: list[ir.MDValue] = []
+    if unroll is not None:
+        by_factor = ("llvm.loop.unroll.count", ir.Constant(I32, unroll))
+        hints.append(module.add_metadata(_UNROLLING.get(unroll, by_factor)))
+    if not vectors:
+        hints.append(module.add_metadata(("llvm.loop.vectorize.enable", ir.Constant(I1, 0))))
+    if not hints:
+        return
+    loop = ir.MDValue(module, hints, name=str(len(module.metadata)))
     # A node that begins with itself is different from all others, as LLVM wants it of loops.
-    loop.operands = (loop, hint)
+    loop.operands = (loop, *hints)
     latch.set_metadata("llvm.loop", loop)
+
+
+_UNROLLING: dict[int, tuple[str | ir.Value, ...]] = {
+    0: ("llvm.loop.unroll.full",),
+    1: ("llvm.loop.unroll.disable",),
+}

@@ -27,6 +27,7 @@ from . import integers
 from .emitter import Buffer, FunctionEmitter, constant
 from .heap import ALIGNMENT
 from .loops import emit_loop
+from .short_loops import is_for_inner_vectors
 from .types import I32, I64, POINTER, VOID
 
 RUNTIME_FUNCTIONS = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads")
@@ -217,7 +218,8 @@ def _emit_part(
             return []
 
         if innermost:
-            emit_loop(emitter, begin, end, constant(1), [], body)
+            vectors = not is_for_inner_vectors(op, block.args[dimension])
+            emit_loop(emitter, begin, end, constant(1), [], body, vectors=vectors)
             return
         builder = emitter.builder
         first = builder.udiv(begin, size)

@@ -22,6 +22,7 @@ from .emitter import FunctionEmitter, constant, type_of
 from .loops import emit_loop
 from .module import Emitters
 from .outlining import Range, emit_threads
+from .short_loops import is_for_inner_vectors
 from .values import integer
 
 
@@ -79,7 +80,9 @@ def _emit_nest(emitter: FunctionEmitter, op: affine.ParallelOp, ranges: Sequence
             return nest(dimension + 1, carried)
 
         whole = ranges[dimension]
-        return emit_loop(emitter, whole.lower, whole.upper, constant(whole.step), partial, body)
+        vectors = not is_for_inner_vectors(op, block.args[dimension])
+        step = constant(whole.step)
+        return emit_loop(emitter, whole.lower, whole.upper, step, partial, body, vectors=vectors)
 
     initial = [
         _neutral(type_of(result), _REDUCTIONS[reduction.data][0])

@@ -26,8 +26,10 @@ MAX_UNROLLED_OPERATIONS = 256
 
 _LOOPS = frozenset({"affine.for", "affine.parallel", "scf.for", "scf.parallel", "scf.while"})
 
-# A linear combination: coefficients by value (None: the constant term) or by a term left as it is.
-_Linear = dict[object, int]
+Linear = dict[object, int]
+"""A linear combination: coefficients by value (None: the constant term), or by a term left as it is
+with the operands of its map.
+"""
 
 
 def unroll_hint(op: Operation) -> int | None:
@@ -90,12 +92,16 @@ def trip_count(op: affine.ForOp) -> int | None:
     return max(0, -(-distance // op.step.value.data))
 
 
-def _linear(map: AffineMap, operands: Sequence[SSAValue]) -> _Linear | None:
+def _linear(map: AffineMap, operands: Sequence[SSAValue]) -> Linear | None:
     """The only result of a map as a linear combination; None when there are several."""
-    if len(map.results) != 1:
-        return None
+    results = linear_results(map, operands)
+    return results[0] if len(results) == 1 else None
 
-    def visit(expression: AffineExpr) -> _Linear:
+
+def linear_results(map: AffineMap, operands: Sequence[SSAValue]) -> list[Linear]:
+    """The results of a map as linear combinations."""
+
+    def visit(expression: AffineExpr) -> Linear:
         match expression:
             case AffineConstantExpr(value=value):
                 return {None: value}
@@ -113,10 +119,10 @@ def _linear(map: AffineMap, operands: Sequence[SSAValue]) -> _Linear | None:
                 # Equal terms over equal operands cancel.
                 return {(expression, tuple(operands)): 1}
 
-    return visit(map.results[0])
+    return [visit(result) for result in map.results]
 
 
-def _combine(left: _Linear, right: _Linear, factor: int) -> _Linear:
+def _combine(left: Linear, right: Linear, factor: int) -> Linear:
     result = dict(left)
     for term, coefficient in right.items():
         result[term] = result.get(term, 0) + factor * coefficient

@@ -36,6 +36,9 @@ USUAL_SIZE = 32
 
 USUAL_ROW = 256
 
+COMPARING = 0.3
+"""Of the budget is for the comparison of tilings."""
+
 PROPOSED = 8
 """Points that estimates propose, to be measured first."""
 
@@ -162,10 +165,17 @@ class _Tuning:
             return candidates[0]
         seconds: list[float] = []
         for schedule in candidates:
+            if seconds and self._is_spent(COMPARING):
+                break
             names = schedule.run_time_sizes
             sizes = dict.fromkeys(names, USUAL_SIZE) | {names[-1]: USUAL_ROW}
             seconds.append(evaluator.time_tiles(schedule, sizes, min(seconds, default=inf)))
         return candidates[seconds.index(min(seconds))]
+
+    def _is_spent(self, share: float) -> bool:
+        """Whether so much of the budget is gone."""
+        budget = self.options.budget
+        return budget is not None and time.monotonic() - self.begun > share * budget
 
     def _tune(self, tiling: Schedule, evaluator: RunningEvaluator) -> TileResult:
         options = self.options
@@ -201,7 +211,7 @@ class _Tuning:
                     elapsed = time.monotonic() - self.begun
                     best = min(best, known[point])
                     options.report(TileProgress(len(known), planned, best, elapsed))
-                    if options.budget is not None and elapsed > options.budget:
+                    if self._is_spent(1.0):
                         ended = "time"
                         break
                 asked = search.send(dict(known)) if ended == "done" else []

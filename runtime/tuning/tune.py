@@ -95,7 +95,8 @@ def tune(
         ),
     ) as evaluator:
         result = _search(how, replace(task, evaluator=evaluator), options.model)
-        result = replace(result, bound=evaluator.bound)
+        if evaluator.bound is not None:
+            result = _with_bound(result, evaluator.bound)
         if options.keep and result.measured:
             question = Question.of(
                 function.function,
@@ -109,6 +110,13 @@ def tune(
             if database is not None:
                 database.put(question, Tuned(str(result.best), seconds, result.measured))
     return result
+
+
+def _with_bound(result: Result, bound: float) -> Result:
+    """The result where the program as written was ended after so many seconds."""
+    measured = result.measured if result.best.transformations else None
+    path = (replace(result.path[0], measured=None), *result.path[1:])
+    return replace(result, bound=bound, measured=measured, path=path)
 
 
 def _search(how: Search, task: Task, model: str) -> Result:

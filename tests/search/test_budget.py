@@ -82,6 +82,17 @@ def test_the_default_schedule_stays_where_it_cannot_be_checked() -> None:
     assert str(result.best) == default
 
 
+def test_a_program_that_was_ended_is_not_chosen_while_the_default_schedule_is_unknown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = task(Wishes())
+    monkeypatch.setattr(Ledger, "default_schedule", given.original)
+    runs = Runs(lambda schedule: 0.5 if schedule.transformations else 0.0)
+    result = search(HybridSearch(beam=2, batches=1), replace(given, evaluator=runs))
+    assert result.best.transformations
+    assert result.measured == 0.5
+
+
 def test_an_interrupt_while_running_gives_the_best_that_was_run() -> None:
     def rule(schedule: Schedule) -> float:
         if len(runs.asked) > 10:

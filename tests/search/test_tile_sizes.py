@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +16,14 @@ from loopwright.passes.default.request import Request
 from loopwright.passes.schedule import Schedule
 from loopwright.passes.search.space.open_tiles import open_tilings
 from loopwright.runtime.program import load
-from loopwright.runtime.tuning.evaluator import EvaluationError
+from loopwright.runtime.tuning import evaluator, tiles
+from loopwright.runtime.tuning.evaluator import EvaluationError, RunningEvaluator
 from loopwright.runtime.tuning.tiles import (
     Journal,
     TileOptions,
     TileProgress,
     extents,
+    promising_points,
     tune_tiles,
     with_sizes,
 )
@@ -162,6 +165,56 @@ def test_a_small_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert result.ended == "done" and result.combinations == len([s for s in USUAL if s < 40]) + 1
     assert str(result.schedule) == f"tile{{loops=i sizes={result.sizes['T']}}}"
     assert not list((tmp_path / "tiles").iterdir())
+
+
+def gemm_values(extent: int = 8) -> list[object]:
+    c, a, b = np.zeros((40, extent)), np.ones((40, extent)), np.ones((extent, extent))
+    return [40, extent, extent, c, a, b]
+
+
+def test_few_tilings_are_compared_in_little_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    tilings: list[str] = []
+
+    def time_tiles(
+        _: RunningEvaluator, schedule: Schedule, sizes: Mapping[str, int], best: float
+    ) -> float:
+        tilings.append(str(schedule))
+        return 1.0
+
+    monkeypatch.setattr(RunningEvaluator, "time_tiles", time_tiles)
+    monkeypatch.setattr(tiles, "COMPARING", 0.0)
+    options = TileOptions(threads=1, budget=30.0, keep=False, share=0.001)
+    tune_tiles(load(GEMM)["gemm"], gemm_values(), options)
+    assert len(set(tilings)) == 1
+
+
+def test_no_size_can_be_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RunningEvaluator, "time_tiles", lambda *_: float("inf"))
+    options = TileOptions("tile{loops=i sizes=T}", threads=1, keep=False)
+    with pytest.raises(EvaluationError, match="no tile size could be run"):
+        tune_tiles(load(GEMM)["gemm"], gemm_values(), options)
+
+
+def test_a_program_that_is_slow_as_written_has_its_tiles_tuned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(evaluator, "AS_WRITTEN", 1e-9)
+    options = TileOptions("tile{loops=i sizes=T}", threads=1, budget=60.0, keep=False)
+    result = tune_tiles(load(GEMM)["gemm"], gemm_values(100), options)
+    assert result.bound == pytest.approx(60e-9)
+    assert result.seconds < 1.0 and result.default
+
+
+@pytest.mark.parametrize("loops", ["i", "i,j"])
+def test_points_are_proposed_for_one_loop_and_for_two(loops: str) -> None:
+    function = load(GEMM)["gemm"]
+    names = ",".join("TS"[: len(loops.split(","))])
+    tiling = function.schedule(f"tile{{loops={loops} sizes={names}}}")
+    sizes = {"ni": 40, "nj": 20, "nk": 8}
+    space = TileSpace.usual(extents(tiling, sizes))
+    points = promising_points(function.schedule(), tiling, space, Request(sizes, 1))
+    assert 1 < len(points) == len(set(points)) <= len(space.points)
+    assert space.near([40, 20][: len(space.sizes)]) in points  # all in one tile
 
 
 def test_nothing_to_tune() -> None:

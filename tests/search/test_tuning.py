@@ -176,6 +176,17 @@ def test_a_program_that_nothing_makes_faster_is_run_to_its_end() -> None:
         assert evaluator.bound is None
 
 
+def test_the_program_as_written_is_run_to_its_end_where_its_substitute_fails() -> None:
+    program = function()
+    other = load(SUM.replace("%i", "%p"))["sum"]
+    foreign = other.schedule("interchange{loops=j,p}")
+    with RunningEvaluator(
+        program, arguments(), threads=1, compilers=1, substitute=Substitute(0.0, lambda: foreign)
+    ) as evaluator:
+        assert evaluator.measure(request_for(), [program.schedule()])[0] > 0
+        assert evaluator.bound is None
+
+
 def test_the_budget_is_not_spent_on_the_program_as_written(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

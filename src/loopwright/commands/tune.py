@@ -278,8 +278,6 @@ def _describe(result: Result) -> str:
     for step in result.path:
         cells = (f"{s:.2f}x" if s is not None else "-" for s in (step.predicted, step.measured))
         rows.append([step.step, *cells])
-    if result.bound is not None:
-        rows[1][-1] = "-"
     compared = ""
     if result.default and result.measured:
         compared = f", {result.measured / result.default:.2f}x over the default schedule"
