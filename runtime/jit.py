@@ -6,14 +6,14 @@ import contextlib
 import ctypes
 import itertools
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
 from llvmlite import binding, ir
 
-from ..lowering.llvm.target import features, processor
+from ..lowering.llvm.target import features, processor, vectoriser_features
 from ..lowering.llvm.translate import EXPLICIT_VECTORS
 from ..passes.stages import stage
 
@@ -34,7 +34,7 @@ class CompileOptions:
 
 DEFAULT_OPTIONS = CompileOptions()
 
-LARGEST, LARGEST_GROWTH = 1 << 17, 4
+LARGEST, LARGEST_GROWTH = 1 << 15, 4
 """Bytes of optimised bitcode, at least and per byte of LLVM IR, beyond which nothing is unrolled.
 
 Now and then LLVM unrolls loops around loops that it has unrolled, and takes 16 seconds for 3 KiB.
@@ -48,17 +48,18 @@ def _initialise() -> None:
     binding.initialize_native_asmparser()
 
 
-def _target_machine(target: Target) -> binding.TargetMachine:
+def _target_machine(
+    target: Target, features: Callable[[Target], str] = features
+) -> binding.TargetMachine:
     _initialise()
     return binding.Target.from_triple(binding.get_process_triple()).create_target_machine(
         cpu=processor(target), features=features(target), opt=3, reloc="pic", codemodel="small"
     )
 
 
-def optimise(
-    module: ir.Module | str, machine: binding.TargetMachine, options: CompileOptions
-) -> binding.ModuleRef:
+def optimise(module: ir.Module | str, target: Target, options: CompileOptions) -> binding.ModuleRef:
     """Parses, verifies and optimises a module, or the text of one."""
+    machine = _target_machine(target)
     text = str(module)
     parsed = _parse(text, machine)
     vectorise = options.vectorise
@@ -67,6 +68,7 @@ def optimise(
     if not vectorise:
         _run_light_pipeline(parsed, machine, unrolls="llvm.loop.unroll.count" in text)
         return parsed
+    machine = _target_machine(target, vectoriser_features)
     _run_whole_pipeline(parsed, machine, unrolls=True)
     if len(parsed.as_bitcode()) > max(LARGEST, LARGEST_GROWTH * len(text)):
         parsed = _parse(text, machine)
@@ -127,7 +129,7 @@ def compile_module(
     """Compiles a module, or the text of one, to a relocatable object file for this machine."""
     machine = _target_machine(target)
     with stage("optimise"):
-        optimised = optimise(module, machine, options)
+        optimised = optimise(module, target, options)
     with stage("codegen"):
         return machine.emit_object(optimised)
 
@@ -136,7 +138,7 @@ def compile_together(modules: Iterable[str], *, target: Target) -> bytes:
     """Compiles the texts of several modules to one object file; each is optimised by itself."""
     machine = _target_machine(target)
     with stage("optimise"):
-        first, *others = [optimise(module, machine, DEFAULT_OPTIONS) for module in modules]
+        first, *others = [optimise(module, target, DEFAULT_OPTIONS) for module in modules]
         for other in others:
             first.link_in(other)
     with stage("codegen"):
@@ -147,15 +149,14 @@ def emit_assembly(
     module: ir.Module | str, *, target: Target, options: CompileOptions = DEFAULT_OPTIONS
 ) -> str:
     """The assembly text of what `compile_module` makes."""
-    machine = _target_machine(target)
-    return machine.emit_assembly(optimise(module, machine, options))
+    return _target_machine(target).emit_assembly(optimise(module, target, options))
 
 
 def optimised_ir(
     module: ir.Module | str, *, target: Target, options: CompileOptions = DEFAULT_OPTIONS
 ) -> str:
     """The LLVM IR text that `compile_module` generates code from."""
-    return str(optimise(module, _target_machine(target), options))
+    return str(optimise(module, target, options))
 
 
 def fingerprint(target: Target, options: CompileOptions = DEFAULT_OPTIONS) -> str:
@@ -166,6 +167,7 @@ def fingerprint(target: Target, options: CompileOptions = DEFAULT_OPTIONS) -> st
             binding.get_process_triple(),
             f"{target.name} {binding.get_host_cpu_name()}",
             binding.get_host_cpu_features().flatten(),
+            vectoriser_features(target),
             repr(options),
         )
     )

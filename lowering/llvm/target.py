@@ -31,6 +31,12 @@ def features(target: Target) -> str:
     return _host_features() if target.name == "host" else ""
 
 
+def vectoriser_features(target: Target) -> str:
+    """The same for LLVM's own vectorisers: on Zen, scatters are slower than stores one by one."""
+    is_zen = processor(target).startswith("znver")
+    return ",".join(filter(None, (features(target), "+prefer-no-scatter" if is_zen else "")))
+
+
 def function_attributes(target: Target) -> tuple[str, ...]:
     """Attributes of every function: LLVM would by itself prefer narrow vectors on many CPUs."""
     return (

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from loopwright.dialects.parse import parse_module
 from loopwright.lowering.llvm import translate
 from loopwright.passes.target import Target
 from loopwright.runtime import jit, openmp
+from loopwright.runtime.program import load
 
 ADD = """
 define i64 @add(i64 %a, i64 %b) {
@@ -218,3 +220,22 @@ def test_a_runtime_is_found_without_importing_torch() -> None:
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip() == str(openmp.library() is not None)
+
+
+def test_llvm_stores_far_elements_one_by_one_on_zen() -> None:
+    program = """
+    func.func @turn(%A: memref<64x64xf64>, %B: memref<64x64xf64>) {
+      affine.for %i = 0 to 64 {
+        affine.for %j = 0 to 64 {
+          %a = affine.load %A[%i, %j] : memref<64x64xf64>
+          %b = arith.mulf %a, %a : f64
+          affine.store %b, %B[%j, %i] : memref<64x64xf64>
+        }
+      }
+      return
+    }
+    """
+    (function,) = load(program).values()
+    llvm_ir = function.compile(schedule="", threads=1).llvm_ir
+    zen = replace(Target.host(), name="znver4")
+    assert "scatter" not in jit.optimised_ir(llvm_ir, target=zen)
