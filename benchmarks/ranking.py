@@ -2,10 +2,11 @@
 
 The experiment of "AI Powered Compiler Techniques for DL Code Optimization" (2021), section 5.2, on
 one thread: of each size of Table 1, all variants are ranked by models that have learned from the
-other nine sizes. What counts is the best variant of the first tenth, as a share of the best of all.
+other nine sizes, and from those in `--also`. What counts is the best variant of the first tenth, as
+a share of the best of all.
 
     python benchmarks/ranking.py                         # datasets/gemm-tiles
-    python benchmarks/ranking.py DIR --features published
+    python benchmarks/ranking.py DIR --features published --also datasets/gemm-tiles-random
 """
 
 from __future__ import annotations
@@ -48,14 +49,17 @@ def main() -> int:
     parser.add_argument("directory", type=Path, nargs="?", default=DATASET)
     parser.add_argument("--features", default=",".join(FEATURES))
     parser.add_argument("--epochs", type=int, default=None)
+    parser.add_argument("--also", type=Path, help="labels of other sizes to learn from")
     options = parser.parse_args()
     torch.set_num_threads(1)
     pairs = read_pairs(options.directory)
-    shared = cache_directory()
-    cache = None if shared is None else shared / "features"
-    examples, _ = load_examples(pairs, Tournament({"features": "all"}).featuriser, cache=cache)
+    examples = _examples(pairs)
+    also: Sequence[ProgramExamples] = ()
+    if options.also is not None:
+        also = _examples(read_pairs(options.also))
     ways: dict[str, Sequence[Values]] = {
-        kind: _left_out(examples, kind, options.epochs) for kind in options.features.split(",")
+        kind: _left_out(examples, also, kind, options.epochs)
+        for kind in options.features.split(",")
     }
     ways["roofline"] = [_estimated(program) for program in pairs]
     print(f"{'size':<20}{'variants':>9}{'median':>9}" + "".join(f"{w:>28}" for w in ways))
@@ -76,14 +80,29 @@ def main() -> int:
     return 0
 
 
-def _left_out(whole: Sequence[ProgramExamples], kind: str, epochs: int | None) -> list[Values]:
-    """The scores in each size by a model that has learned from the other ones."""
+def _examples(pairs: Sequence[ProgramPairs]) -> Sequence[ProgramExamples]:
+    shared = cache_directory()
+    cache = None if shared is None else shared / "features"
+    examples, _ = load_examples(pairs, Tournament({"features": "all"}).featuriser, cache=cache)
+    return examples
+
+
+def _left_out(
+    whole: Sequence[ProgramExamples],
+    also: Sequence[ProgramExamples],
+    kind: str,
+    epochs: int | None,
+) -> list[Values]:
+    """The scores in each size by a model that has learned from the other ones, and from `also`."""
     count = len(FEATURES[kind])  # those of the paper come first
-    examples = [replace(p, features=tuple(row[:count] for row in p.features)) for p in whole]
+    examples, more = (
+        [replace(p, features=tuple(row[:count] for row in p.features)) for p in programs]
+        for programs in (whole, also)
+    )
     found: list[Values] = []
     for program in examples:
         model = Tournament({"features": kind})
-        others: list[ProgramExamples] = [each for each in examples if each is not program]
+        others = [*more, *(each for each in examples if each is not program)]
         model.fit(others, [], TrainingOptions(epochs=epochs))
         found.append(model.score(program.features))
         print(f"\r{kind}: {len(found)}/{len(examples)} ", end="", file=sys.stderr, flush=True)

@@ -25,10 +25,16 @@ _COUNTS = {"1-shot": 1, "2-shot": 2, "any-shot": SHOTS}
 
 
 def times_of(program: ProgramExamples) -> NDArray[np.float64]:
-    """Times of the classes (22,) relative to the program's own; infinite where not measured."""
+    """Times of the classes (22,) relative to the program's own; infinite where not measured.
+
+    Where all were cut off, nothing tells them apart: all count as just that slow.
+    """
     times = np.full(len(CLASSES), np.inf)
     numbers = [each.number for each in program.features]
-    times[numbers] = np.where(program.censored, np.inf, 1.0 / program.speedups)
+    if program.censored.all():
+        times[numbers] = CUT_OFF
+    else:
+        times[numbers] = np.where(program.censored, np.inf, 1.0 / program.speedups)
     return times
 
 

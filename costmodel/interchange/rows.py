@@ -22,10 +22,11 @@ from ..features.extract import profiles_of
 from ..features.statements import Operations, StatementProfile
 from ..representation.levels import iterators
 from .classes import CLASSES, NONE, class_of
+from .conflicts import CONFLICTS, conflicts
 
 Array = NDArray[np.float64]
 
-VERSION = 4
+VERSION = 5
 """Increases when a number changes its meaning or place."""
 
 INNER = 3
@@ -68,6 +69,7 @@ NAMES: tuple[str, ...] = (
     "around.instructions",
     "around.loads",
     "around.stores",
+    *(f"around.{name}" for name in CONFLICTS),
     "outer.trips",
     "entries",
     *(
@@ -103,7 +105,7 @@ NAMES: tuple[str, ...] = (
 
 SECONDS = NAMES.index("seconds")
 
-AROUND = slice(NAMES.index("around.outer"), NAMES.index("around.stores") + 1)
+AROUND = slice(NAMES.index("around.outer"), NAMES.index("outer.trips"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,20 +144,30 @@ class RowDescription:
             _FILL * schedule.target.caches.get(level + 1, size) for level, size in enumerate(CACHES)
         )
         parts: list[NDArray[np.float32]] = []
+        steps: list[Array] = []
         for profile, levels in paths:
-            orders = [
-                _order(levels, number if profile.name in swapped.get(number, ()) else NONE)
-                for number in classes
-            ]
-            affected = [order != orders[0] for order in orders]
-            parts.append(_describe(profile, np.array(orders), affected, len(paths), caches))
+            orders = np.array(
+                [
+                    _order(levels, number if profile.name in swapped.get(number, ()) else NONE)
+                    for number in classes
+                ],
+                dtype=np.int64,
+            )
+            steps.append(_steps(profile, orders))
+            parts.append(_describe(profile, orders, steps[-1], len(paths), caches))
         rows = np.stack(parts, axis=1)
-        for number, columns in enumerate(_around(rows, inside)):
+        found = [profile for profile, _ in paths]
+        for number, columns in enumerate(_around(rows, inside, found, steps)):
             rows[:, number, AROUND] = columns
         return NestRows(classes, rows)
 
 
-def _around(rows: NDArray[np.float32], loops: Sequence[tuple[int, ...]]) -> Iterator[Array]:
+def _around(
+    rows: NDArray[np.float32],
+    loops: Sequence[tuple[int, ...]],
+    profiles: Sequence[StatementProfile],
+    steps: Sequence[Array],
+) -> Iterator[Array]:
     """Of each statement, what all in its innermost loop are together: (classes, `AROUND`).
 
     `loops` are identities of the loops around each, outermost first. `outer` statements have loops
@@ -167,16 +179,24 @@ def _around(rows: NDArray[np.float32], loops: Sequence[tuple[int, ...]]) -> Iter
         & (rows[..., NAMES.index("reassociable")] > 0)
     )
     sizes = rows[..., [NAMES.index(name) for name in ("instructions", "reads", "writes")]]
+    known: dict[tuple[int, ...], Array] = {}
     for own in loops:
-        deeper = [len(path) > len(own) and path[: len(own)] == own for path in loops]
-        together = [path == own for path in loops]
-        yield np.column_stack(
-            [
-                np.full(len(rows), float(sum(deeper))),
-                serial[:, together].sum(axis=1),
-                sizes[:, together].sum(axis=1),
-            ]
-        )
+        if own not in known:
+            deeper = [len(path) > len(own) and path[: len(own)] == own for path in loops]
+            together = [number for number, path in enumerate(loops) if path == own]
+            known[own] = np.column_stack(
+                [
+                    np.full(len(rows), float(sum(deeper))),
+                    serial[:, together].sum(axis=1),
+                    sizes[:, together].sum(axis=1),
+                    conflicts(
+                        [profiles[number] for number in together],
+                        [steps[number] for number in together],
+                        rows[:, together[0], NAMES.index("trips0")].astype(np.float64),
+                    ),
+                ]
+            )
+        yield known[own]
 
 
 def _order(levels: Sequence[int | None], number: int) -> list[int]:
@@ -192,7 +212,7 @@ def _order(levels: Sequence[int | None], number: int) -> list[int]:
 def _describe(
     profile: StatementProfile,
     orders: NDArray[np.int64],
-    affected: Sequence[bool],
+    steps: Array,
     siblings: int,
     caches: Sequence[float],
 ) -> NDArray[np.float32]:
@@ -205,7 +225,6 @@ def _describe(
     varies = full[orders] > trips + 0.01
     inside = np.ones((count, depth + 1))
     inside[:, :-1] = np.cumprod(trips[:, ::-1], axis=1)[:, ::-1]
-    steps = _steps(profile, orders)
     touched = _touched(profile, orders, spans)
     own = inside[:, :1]
     moved, fits = _moved(touched, trips, own[:, 0], caches)
@@ -277,7 +296,7 @@ def _describe(
         seconds[:, None],
     ]
     result = np.concatenate(columns, axis=1)
-    result[:, NAMES.index("affected")] = affected
+    result[:, NAMES.index("affected")] = np.any(orders != orders[0], axis=1)
     return result.astype(np.float32)
 
 

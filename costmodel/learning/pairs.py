@@ -64,7 +64,6 @@ def read_pairs(
 ) -> list[ProgramPairs]:
     """All labelled pairs, sorted by machine and program; raises DatasetError, LearningError.
 
-    A program of which every pair was cut off is left out: nothing tells its schedules apart.
     `machine` is a part of machines' fingerprints; unless `several` may be together, it must be that
     of one.
     """
@@ -84,8 +83,7 @@ def read_pairs(
         threads[row["machine"]] = max(threads.get(row["machine"], 1), row["threads"])
         key = row["machine"], row["program_key"], row["fast_math"]
         programs.setdefault(key, []).append(row)
-    found = (_program(programs[key], threads[key[0]]) for key in sorted(programs))
-    return [program for program in found if not program.censored.all()]
+    return [_program(programs[key], threads[key[0]]) for key in sorted(programs)]
 
 
 def _of_machines(

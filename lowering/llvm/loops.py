@@ -112,7 +112,10 @@ def _emit_for(
         emitter.all_values(inits),
         body,
         unroll_hint(op),
-        vectors=not (isinstance(op, affine.ForOp) and is_for_inner_vectors(op, block.args[0])),
+        vectors=not (
+            isinstance(op, affine.ForOp)
+            and is_for_inner_vectors(op, block.args[0], op.step.value.data)
+        ),
     )
     emitter.values.update(zip(op.results, results, strict=True))
 

@@ -218,7 +218,7 @@ def _emit_part(
             return []
 
         if innermost:
-            vectors = not is_for_inner_vectors(op, block.args[dimension])
+            vectors = not is_for_inner_vectors(op, block.args[dimension], whole.step)
             emit_loop(emitter, begin, end, constant(1), [], body, vectors=vectors)
             return
         builder = emitter.builder

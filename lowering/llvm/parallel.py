@@ -80,7 +80,7 @@ def _emit_nest(emitter: FunctionEmitter, op: affine.ParallelOp, ranges: Sequence
             return nest(dimension + 1, carried)
 
         whole = ranges[dimension]
-        vectors = not is_for_inner_vectors(op, block.args[dimension])
+        vectors = not is_for_inner_vectors(op, block.args[dimension], whole.step)
         step = constant(whole.step)
         return emit_loop(emitter, whole.lower, whole.upper, step, partial, body, vectors=vectors)
 

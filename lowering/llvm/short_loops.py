@@ -5,8 +5,8 @@ it, even where accesses jump along that one and follow each other along the shor
 
     for i: for j < 14: B[i][j] = A[i][j]  ->  gathers and scatters of 8 rows, for each j
 
-Told not to, it makes vectors of what it has written out: of random programs with such loops, most
-take half of the time or less (docs/architecture.md).
+Told not to, it makes vectors of what it has written out. Of 71 random programs whose time changed,
+65 are faster, 2.4 times in the geometric mean of all (docs/architecture.md).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from xdsl.dialects import affine
 from xdsl.ir import SSAValue
 
-from .unrolling import Linear, linear_results, trip_count
+from .unrolling import LOOPS, Linear, linear_results, trip_count
 
 SHORTEST = 4
 """Iterations of a loop of which vectors can be made once it is written out."""
@@ -25,10 +25,10 @@ FAR = 2
 """Accesses jump that move by so many elements, or more."""
 
 
-def is_for_inner_vectors(op: affine.ForOp | affine.ParallelOp, index: SSAValue) -> bool:
+def is_for_inner_vectors(op: affine.ForOp | affine.ParallelOp, index: SSAValue, step: int) -> bool:
     """Whether an innermost loop inside of `op` is the better one to make vectors along.
 
-    Along that of `index` more accesses jump, and fewer follow each other.
+    Along that of `index`, which grows by `step`, more accesses jump, and fewer follow each other.
     """
     for loop in op.body.walk():
         if not isinstance(loop, affine.ForOp) or _has_loops(loop):
@@ -36,23 +36,24 @@ def is_for_inner_vectors(op: affine.ForOp | affine.ParallelOp, index: SSAValue) 
         trips = trip_count(loop)
         if trips is not None and trips < SHORTEST:
             continue
-        inner, outer = list(_steps(loop, loop.body.block.args[0])), list(_steps(loop, index))
+        inner = list(_steps(loop, loop.body.block.args[0], loop.step.value.data))
+        outer = list(_steps(loop, index, step))
         if inner.count(1) > outer.count(1) and inner.count(FAR) < outer.count(FAR):
             return True
     return False
 
 
 def _has_loops(op: affine.ForOp) -> bool:
-    return any(isinstance(inner, affine.ForOp | affine.ParallelOp) for inner in op.body.walk())
+    return any(inner.name in LOOPS for inner in op.body.walk())
 
 
-def _steps(loop: affine.ForOp, index: SSAValue) -> Iterator[int]:
-    """By how many elements each access in a loop moves with a step of `index`, up to `FAR`."""
+def _steps(loop: affine.ForOp, index: SSAValue, step: int) -> Iterator[int]:
+    """By how many elements each access moves where `index` grows by `step`, up to `FAR`."""
     for access in loop.body.walk():
         if isinstance(access, affine.LoadOp | affine.StoreOp):
             results = linear_results(access.map.data, access.indices)
             *rows, element = [_coefficient(result, index) for result in results] or [0]
-            yield FAR if any(rows) else min(element, FAR)
+            yield FAR if any(rows) else min(element * step, FAR)
 
 
 def _coefficient(result: Linear, index: SSAValue) -> int:

@@ -24,11 +24,11 @@ from xdsl.ir.affine import (
 # Operations of loop IR, all iterations together, up to which a vector loop is unrolled fully.
 MAX_UNROLLED_OPERATIONS = 256
 
-_LOOPS = frozenset({"affine.for", "affine.parallel", "scf.for", "scf.parallel", "scf.while"})
+LOOPS = frozenset({"affine.for", "affine.parallel", "scf.for", "scf.parallel", "scf.while"})
 
 Linear = dict[object, int]
 """A linear combination: coefficients by value (None: the constant term), or by a term left as it is
-with the operands of its map.
+with its operands.
 """
 
 
@@ -52,8 +52,8 @@ def all_loops_have_vectors(op: Operation) -> bool:
     innermost = [
         loop
         for loop in op.walk()
-        if loop.name in _LOOPS
-        and not any(inner.name in _LOOPS for inner in loop.walk() if inner is not loop)
+        if loop.name in LOOPS
+        and not any(inner.name in LOOPS for inner in loop.walk() if inner is not loop)
     ]
     return bool(innermost) and all(has_vectors(loop) for loop in innermost)
 
@@ -66,7 +66,7 @@ def _unrolled_operations(op: affine.ForOp) -> int | None:
     size = 0
     for inner in op.body.block.ops:
         inner_size = _unrolled_operations(inner) if isinstance(inner, affine.ForOp) else 1
-        if inner_size is None or any(nested.name in _LOOPS for nested in _nested(inner)):
+        if inner_size is None or any(nested.name in LOOPS for nested in _nested(inner)):
             return None
         size += inner_size
     return trips * size
@@ -117,9 +117,19 @@ def linear_results(map: AffineMap, operands: Sequence[SSAValue]) -> list[Linear]
                 return _combine({}, visit(left), factor)
             case _:
                 # Equal terms over equal operands cancel.
-                return {(expression, tuple(operands)): 1}
+                return {(expression, _used(expression, map, operands)): 1}
 
     return [visit(result) for result in map.results]
+
+
+def _used(
+    expression: AffineExpr, map: AffineMap, operands: Sequence[SSAValue]
+) -> tuple[SSAValue, ...]:
+    """The operands of an expression of a map."""
+    parts = list(expression.dfs())
+    dimensions = (part.position for part in parts if isinstance(part, AffineDimExpr))
+    symbols = (map.num_dims + part.position for part in parts if isinstance(part, AffineSymExpr))
+    return tuple(operands[position] for position in sorted({*dimensions, *symbols}))
 
 
 def _combine(left: Linear, right: Linear, factor: int) -> Linear:

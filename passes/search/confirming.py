@@ -21,8 +21,8 @@ GAIN = 1.02
 def confirm(ledger: Ledger) -> None:
     """Chooses the fastest schedule in the time that is left; the default one, unless it is slower.
 
-    Where the default schedule was not run, or cannot be, nothing is known to be faster; unless that
-    is the program as written, and was ended.
+    Where the default schedule was not run, or cannot be, nothing is known to be faster; but where
+    that is the program as written, and was ended, what can be run to its end is preferred.
     """
     default = ledger.default_schedule
     key = ledger.key(default)
@@ -33,7 +33,7 @@ def confirm(ledger: Ledger) -> None:
             ledger.repeat([default, *others])
     fastest = max(others, key=ledger.measured_speedup, default=default)
     usual = ledger.measured_speedup(default)
-    is_comparable = usual > 0 or not default.transformations
-    is_faster = is_comparable and ledger.measured_speedup(fastest) > GAIN * usual
+    was_ended = not default.transformations and key in ledger.measured and not usual
+    is_faster = ledger.measured_speedup(fastest) > GAIN * usual and (usual > 0 or was_ended)
     ledger.default = default
     ledger.choose(fastest if is_faster else default)

@@ -263,12 +263,13 @@ class RunningEvaluator:
 
     def _run_substitute(self, substitute: Substitute) -> tuple[str, float]:
         """The text and seconds of the substitute, or of the program where that fails."""
-        text = str(substitute.schedule())
+        text = ""
         try:
+            text = str(substitute.schedule())
             return text, self._expect(text, LONGEST)
-        except (Lost, EvaluationError):
-            if not text:
-                raise
+        except Overdue:
+            raise
+        except (Lost, EvaluationError, SourceError):
             return "", self._expect("", LONGEST)
 
     def _expect(self, text: str, limit: float) -> float:

@@ -165,7 +165,7 @@ class _Tuning:
             return candidates[0]
         seconds: list[float] = []
         for schedule in candidates:
-            if seconds and self._is_spent(COMPARING):
+            if min(seconds, default=inf) < inf and self._is_spent(COMPARING):
                 break
             names = schedule.run_time_sizes
             sizes = dict.fromkeys(names, USUAL_SIZE) | {names[-1]: USUAL_ROW}

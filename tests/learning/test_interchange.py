@@ -16,6 +16,7 @@ from loopwright.costmodel.find import INTERCHANGE_MODEL, find_loop_pairs, find_m
 from loopwright.costmodel.interchange.accuracy import accuracies
 from loopwright.costmodel.interchange.benchmarks import benchmarks
 from loopwright.costmodel.interchange.classes import CLASSES, NONE, SHOTS, answers, class_of
+from loopwright.costmodel.interchange.conflicts import CONFLICTS
 from loopwright.costmodel.interchange.model import Interchanged, InterchangeFeaturiser
 from loopwright.costmodel.interchange.rows import NAMES, RowDescription
 from loopwright.costmodel.interchange.vectors import VectorDescription
@@ -26,6 +27,8 @@ from loopwright.costmodel.learning.examples import (
     Unsupported,
     original_schedule,
 )
+from loopwright.costmodel.models.model import TrainingOptions
+from loopwright.costmodel.models.registry import model_class
 from loopwright.costmodel.models.storage import load_model
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
@@ -132,6 +135,24 @@ def test_accuracy_with_and_without_ties() -> None:
     assert found["loss"] == pytest.approx(0.02)
 
 
+@pytest.mark.parametrize("name", ["interchange-network", "interchange-trees"])
+def test_a_program_of_which_all_was_cut_off_spoils_nothing(name: str) -> None:
+    original, request = strided()
+    featuriser = InterchangeFeaturiser(RowDescription())
+    schedules = [schedule for schedule, _ in every_interchange(original)]
+    features = tuple(featuriser.featurise(request, schedules))
+    speedups, cut = np.array([0.125, 0.5]), np.ones(2, bool)
+    texts = tuple(map(str, schedules))
+    programs = [
+        ProgramExamples("0", STRIDED, "test", texts, np.array([1.0, 2.0]), ~cut, features),
+        ProgramExamples("1", STRIDED, "test", texts, speedups, cut, features),
+    ]
+    model = model_class(name)({"members": 1})
+    model.fit(programs, programs, TrainingOptions(epochs=2))
+    assert np.isfinite(model.score(features)).all()
+    assert accuracies(programs[1:], model.ratings([features[0].nest]))["strict 1-shot"] == 1.0
+
+
 def test_the_class_of_each_schedule() -> None:
     original = original_schedule(benchmarks()["matmul-MINI"].text)
     request = Request(infer_extents(original.scop, benchmarks()["matmul-MINI"].sizes), 1)
@@ -170,6 +191,43 @@ def test_rows_are_those_of_the_interchanged_nest() -> None:
         ours[:, column] = 0.0
         again = RowDescription().describe(request, schedule, schedule.tree).rows[NONE]
         np.testing.assert_allclose(ours, again, rtol=1e-5)
+
+
+CONFLICTING = """
+func.func @conflicting(%A: memref<40x50xf64>, %B: memref<40x50xf64>, %C: memref<50xf64>) {{
+  affine.for %i = 1 to 40 {{
+    affine.for %j = 2 to 50 {{
+      %a = affine.load {first} : memref<40x50xf64>
+      affine.store %a, %B[%i, %j] : memref<40x50xf64>
+      %b = affine.load {second} : memref<40x50xf64>
+      affine.store %b, %A[%i, %j] : memref<40x50xf64>
+    }}
+  }}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "written", "swapped"),
+    [
+        ("%A[%i, %j]", "%B[%i, %j]", (0, 0, 0, 0), (0, 0, 0, 0)),
+        # A later statement has been, two iterations before, where an earlier one is now.
+        ("%A[%i, %j - 2]", "%B[%i, %j]", (0, 0.5, 0, 0), (0, 0, 0, 0)),
+        ("%A[%i, %j]", "%B[%i - 1, %j]", (0, 0, 0, 0), (1, 0, 0, 0)),
+        ("%A[%j - 2, %j]", "%B[%i, %j]", (0, 0, 0, 1), (0, 0, 0, 1)),
+        ("%A[%j - 2, %i]", "%B[%i, 3]", (0, 0, 0, 2), (0, 0, 1, 1)),
+    ],
+)
+def test_rows_tell_what_keeps_loops_from_vectors(
+    first: str, second: str, written: Sequence[float], swapped: Sequence[float]
+) -> None:
+    original = original_schedule(CONFLICTING.format(first=first, second=second))
+    request = Request(infer_extents(original.scop, {}), 1)
+    found = RowDescription().describe(request, original, original.tree)
+    columns = [NAMES.index(f"around.{name}") for name in CONFLICTS]
+    for statement in (0, 1):
+        assert found.rows[:, statement, columns].tolist() == [list(written), list(swapped)]
 
 
 def test_vectors_have_a_row_per_statement_and_loop() -> None:

@@ -93,6 +93,21 @@ def test_a_program_that_was_ended_is_not_chosen_while_the_default_schedule_is_un
     assert result.measured == 0.5
 
 
+def test_a_program_that_was_not_run_is_not_taken_for_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Refusing(Runs):
+        def measure(
+            self, request: Request, schedules: Sequence[Schedule], seconds: float = inf
+        ) -> list[float]:
+            known = [schedule for schedule in schedules if schedule.transformations]
+            return super().measure(request, known if len(known) == len(schedules) else [])
+
+    given = task(Wishes())
+    monkeypatch.setattr(Ledger, "default_schedule", given.original)
+    how = BeamSearch(beam=2, execution=True)
+    result = search(how, replace(given, evaluator=Refusing(lambda _: 0.5)))
+    assert not result.best.transformations
+
+
 def test_an_interrupt_while_running_gives_the_best_that_was_run() -> None:
     def rule(schedule: Schedule) -> float:
         if len(runs.asked) > 10:
