@@ -114,9 +114,9 @@ def tune(
 
 def _with_bound(result: Result, bound: float) -> Result:
     """The result where the program as written was ended after so many seconds."""
-    measured = result.measured if result.best.transformations else None
     path = (replace(result.path[0], measured=None), *result.path[1:])
-    return replace(result, bound=bound, measured=measured, path=path)
+    result = replace(result, bound=bound, path=path)
+    return result if result.best.transformations else replace(result, measured=None, default=None)
 
 
 def _search(how: Search, task: Task, model: str) -> Result:
