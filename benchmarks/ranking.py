@@ -3,9 +3,11 @@
 The experiment of "AI Powered Compiler Techniques for DL Code Optimization" (2021), section 5.2, on
 one thread: of each size of Table 1, all variants are ranked by models that have learned from the
 other nine sizes, and from those in `--also`. What counts is the best variant of the first tenth, as
-a share of the best of all.
+a share of the best of all. `shipped` is the model of the package, which has learned from none of
+these sizes.
 
     python benchmarks/ranking.py                         # datasets/gemm-tiles
+    python benchmarks/ranking.py --features ""           # the shipped model alone
     python benchmarks/ranking.py DIR --features published --also datasets/gemm-tiles-random
 """
 
@@ -21,6 +23,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from loopwright.costmodel.find import DEFAULT_RANKER, find_ranker
 from loopwright.costmodel.learning.examples import (
     ProgramExamples,
     load_examples,
@@ -60,7 +63,11 @@ def main() -> int:
     ways: dict[str, Sequence[Values]] = {
         kind: _left_out(examples, also, kind, options.epochs)
         for kind in options.features.split(",")
+        if kind
     }
+    shipped = find_ranker(DEFAULT_RANKER)
+    assert isinstance(shipped, Tournament)
+    ways["shipped"] = [shipped.score(program.features) for program in examples]
     ways["roofline"] = [_estimated(program) for program in pairs]
     print(f"{'size':<20}{'variants':>9}{'median':>9}" + "".join(f"{w:>28}" for w in ways))
     shares: dict[str, list[float]] = {way: [] for way in ways}

@@ -65,6 +65,9 @@ RANDOM_ELEMENTS = 1 << 24
 SINGLE = 0.08
 """How often an extent of a random size is 1."""
 
+SINGLE_COLUMN = 16
+"""Random sizes with one column besides: Table 1 has such a size."""
+
 VISITS = 2
 """So often every variant is measured, one turn after the other; the shortest time counts."""
 
@@ -257,16 +260,19 @@ def table_sizes() -> list[dict[str, int]]:
 
 
 def random_sizes(count: int) -> Iterator[dict[str, int]]:
-    """Sizes of GEMM, with extents log-uniform at random; always the same ones."""
+    """Sizes of GEMM, with extents log-uniform at random, then such with one column."""
     random = np.random.default_rng(2021)
     low, high = map(math.log, RANDOM_EXTENTS)
-    while count:
-        free = random.random(3) >= SINGLE
-        m, n, k = np.where(free, np.exp(random.uniform(low, high, 3)), 1).astype(int).tolist()
-        is_measurable = RANDOM_WORK[0] <= 2 * m * n * k <= RANDOM_WORK[1]
-        if is_measurable and max(m * n, n * k, k * m) <= RANDOM_ELEMENTS:
-            yield {"M": m, "N": n, "K": k}
-            count -= 1
+    for wanted, columns in ((count, None), (SINGLE_COLUMN, 1)):
+        left = wanted
+        while left:
+            free = random.random(3) >= SINGLE
+            m, n, k = np.where(free, np.exp(random.uniform(low, high, 3)), 1).astype(int).tolist()
+            n = columns or n
+            is_measurable = RANDOM_WORK[0] <= 2 * m * n * k <= RANDOM_WORK[1]
+            if is_measurable and max(m * n, n * k, k * m) <= RANDOM_ELEMENTS:
+                yield {"M": m, "N": n, "K": k}
+                left -= 1
 
 
 def main() -> int:
@@ -281,6 +287,8 @@ def main() -> int:
     parser.add_argument("--random", type=int, metavar="N", help="other sizes than those of Table 1")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
+    if options.random is not None and options.random < 1:
+        parser.error(f"--random must be positive, got {options.random}")
     sizes = table_sizes() if options.random is None else list(random_sizes(options.random))
     if options.action == "keep":
         if options.dataset is None:

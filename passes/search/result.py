@@ -58,7 +58,8 @@ class Result:
     """The best schedule of a search, its speed-up over the program as written, and what it took.
 
     `measured` is None where nothing was run, or the best is the program as written and was ended;
-    so is `default`, the speed-up of the schedule that `default` means. `path` begins with the program as written.
+    so is `default`, the speed-up of the schedule that `default` means. `path` begins with the
+    program as written.
     `candidates` is the number of different schedules that were looked at. `bound` are the seconds
     after which the program as written was ended: measured speed-ups are over these, and results
     were compared with those of the default schedule.

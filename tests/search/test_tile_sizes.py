@@ -189,7 +189,10 @@ def test_few_tilings_are_compared_in_little_time(monkeypatch: pytest.MonkeyPatch
 
 
 def test_no_size_can_be_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(RunningEvaluator, "time_tiles", lambda *_: float("inf"))
+    def time_tiles(*_: object) -> float:
+        return float("inf")
+
+    monkeypatch.setattr(RunningEvaluator, "time_tiles", time_tiles)
     options = TileOptions("tile{loops=i sizes=T}", threads=1, keep=False)
     with pytest.raises(EvaluationError, match="no tile size could be run"):
         tune_tiles(load(GEMM)["gemm"], gemm_values(), options)
