@@ -65,8 +65,12 @@ RANDOM_ELEMENTS = 1 << 24
 SINGLE = 0.08
 """How often an extent of a random size is 1."""
 
-SINGLE_COLUMN = 16
-"""Random sizes with one column besides: Table 1 has such a size."""
+BESIDES: tuple[tuple[int, int | None, bool], ...] = (
+    (16, 1, False),
+    (16, None, True),
+    (16, 1, True),
+)
+"""More random sizes: how many, with how many columns, and whether all extents are powers of two."""
 
 VISITS = 2
 """So often every variant is measured, one turn after the other; the shortest time counts."""
@@ -260,17 +264,22 @@ def table_sizes() -> list[dict[str, int]]:
 
 
 def random_sizes(count: int) -> Iterator[dict[str, int]]:
-    """Sizes of GEMM, with extents log-uniform at random, then such with one column."""
+    """Sizes with extents log-uniform at random, then those of `BESIDES`; none is of Table 1."""
     random = np.random.default_rng(2021)
     low, high = map(math.log, RANDOM_EXTENTS)
-    for wanted, columns in ((count, None), (SINGLE_COLUMN, 1)):
+    known = [tuple(size.values()) for size in table_sizes()]
+    for wanted, columns, powers in ((count, None, False), *BESIDES):
         left = wanted
         while left:
             free = random.random(3) >= SINGLE
-            m, n, k = np.where(free, np.exp(random.uniform(low, high, 3)), 1).astype(int).tolist()
+            drawn = random.uniform(low, high, 3)
+            drawn = np.exp2(np.round(drawn / math.log(2))) if powers else np.exp(drawn)
+            m, n, k = np.where(free, drawn, 1).astype(int).tolist()
             n = columns or n
             is_measurable = RANDOM_WORK[0] <= 2 * m * n * k <= RANDOM_WORK[1]
-            if is_measurable and max(m * n, n * k, k * m) <= RANDOM_ELEMENTS:
+            is_measurable &= max(m * n, n * k, k * m) <= RANDOM_ELEMENTS
+            if is_measurable and (m, n, k) not in known:
+                known.append((m, n, k))
                 yield {"M": m, "N": n, "K": k}
                 left -= 1
 
