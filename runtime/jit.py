@@ -59,16 +59,15 @@ def _target_machine(
 
 def optimise(module: ir.Module | str, target: Target, options: CompileOptions) -> binding.ModuleRef:
     """Parses, verifies and optimises a module, or the text of one."""
-    machine = _target_machine(target)
     text = str(module)
-    parsed = _parse(text, machine)
     vectorise = options.vectorise
     if vectorise is None:
         vectorise = EXPLICIT_VECTORS not in text
+    machine = _target_machine(target, vectoriser_features if vectorise else features)
+    parsed = _parse(text, machine)
     if not vectorise:
         _run_light_pipeline(parsed, machine, unrolls="llvm.loop.unroll.count" in text)
         return parsed
-    machine = _target_machine(target, vectoriser_features)
     _run_whole_pipeline(parsed, machine, unrolls=True)
     if len(parsed.as_bitcode()) > max(LARGEST, LARGEST_GROWTH * len(text)):
         parsed = _parse(text, machine)

@@ -13,7 +13,6 @@ from .affine_expressions import emit_bound
 from .emitter import FunctionEmitter, constant
 from .metadata import attach_loop_metadata
 from .module import Emitters
-from .short_loops import is_for_inner_vectors
 from .types import I1
 from .unrolling import unroll_hint
 
@@ -112,10 +111,7 @@ def _emit_for(
         emitter.all_values(inits),
         body,
         unroll_hint(op),
-        vectors=not (
-            isinstance(op, affine.ForOp)
-            and is_for_inner_vectors(op, block.args[0], op.step.value.data)
-        ),
+        vectors=block.args[0] not in emitter.module.without_vectors,
     )
     emitter.values.update(zip(op.results, results, strict=True))
 

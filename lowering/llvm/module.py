@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from llvmlite import ir
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
 from .options import Options
 from .target import function_attributes
@@ -26,7 +26,8 @@ class ModuleEmitter:
 
     `functions` are the translated functions, and `parameters` the types of their arguments, by the
     name of their `func.func`. All of them have `attributes`. `can_stream` says whether the target
-    has stores that go past the caches.
+    has stores that go past the caches. LLVM makes no vectors along the loops of `without_vectors`,
+    which are told by their indices.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class ModuleEmitter:
         options: Options,
         emitters: Emitters,
         attributes: Iterable[str] = (),
+        without_vectors: Iterable[SSAValue] = (),
     ) -> None:
         self.module = ir.Module(name=name)
         self.options = options
@@ -43,6 +45,7 @@ class ModuleEmitter:
         self.functions: dict[str, ir.Function] = {}
         self.parameters: dict[str, Sequence[Attribute]] = {}
         self.can_stream = "sse2" in target.features
+        self.without_vectors = frozenset(without_vectors)
         self._attributes = (*function_attributes(target), *attributes)
 
     def declare(

@@ -27,7 +27,6 @@ from . import integers
 from .emitter import Buffer, FunctionEmitter, constant
 from .heap import ALIGNMENT
 from .loops import emit_loop
-from .short_loops import is_for_inner_vectors
 from .types import I32, I64, POINTER, VOID
 
 RUNTIME_FUNCTIONS = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads")
@@ -218,7 +217,7 @@ def _emit_part(
             return []
 
         if innermost:
-            vectors = not is_for_inner_vectors(op, block.args[dimension], whole.step)
+            vectors = block.args[dimension] not in emitter.module.without_vectors
             emit_loop(emitter, begin, end, constant(1), [], body, vectors=vectors)
             return
         builder = emitter.builder

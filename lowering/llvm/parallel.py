@@ -22,7 +22,6 @@ from .emitter import FunctionEmitter, constant, type_of
 from .loops import emit_loop
 from .module import Emitters
 from .outlining import Range, emit_threads
-from .short_loops import is_for_inner_vectors
 from .values import integer
 
 
@@ -80,7 +79,7 @@ def _emit_nest(emitter: FunctionEmitter, op: affine.ParallelOp, ranges: Sequence
             return nest(dimension + 1, carried)
 
         whole = ranges[dimension]
-        vectors = not is_for_inner_vectors(op, block.args[dimension], whole.step)
+        vectors = block.args[dimension] not in emitter.module.without_vectors
         step = constant(whole.step)
         return emit_loop(emitter, whole.lower, whole.upper, step, partial, body, vectors=vectors)
 

@@ -11,10 +11,10 @@ Told not to, it makes vectors of what it has written out. Of 71 random programs 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from xdsl.dialects import affine
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from .unrolling import LOOPS, Linear, linear_results, trip_count
 
@@ -25,35 +25,55 @@ FAR = 2
 """Accesses jump that move by so many elements, or more."""
 
 
-def is_for_inner_vectors(op: affine.ForOp | affine.ParallelOp, index: SSAValue, step: int) -> bool:
-    """Whether an innermost loop inside of `op` is the better one to make vectors along.
+def indices_without_vectors(function: Operation) -> Iterator[SSAValue]:
+    """The indices of loops inside of which an innermost one is the better one for vectors.
 
-    Along that of `index`, which grows by `step`, more accesses jump, and fewer follow each other.
+    Along the loop of such an index more accesses jump, and fewer follow each other.
     """
-    for loop in op.body.walk():
-        if not isinstance(loop, affine.ForOp) or _has_loops(loop):
+    loops = [op for op in function.walk() if op.name in LOOPS]
+    outer = {around for loop in loops for around in _around(loop)}
+    for loop in loops:
+        if not isinstance(loop, affine.ForOp) or loop in outer:
             continue
         trips = trip_count(loop)
         if trips is not None and trips < SHORTEST:
             continue
-        inner = list(_steps(loop, loop.body.block.args[0], loop.step.value.data))
-        outer = list(_steps(loop, index, step))
-        if inner.count(1) > outer.count(1) and inner.count(FAR) < outer.count(FAR):
-            return True
-    return False
+        accesses = [
+            linear_results(access.map.data, access.indices)
+            for access in loop.body.walk()
+            if isinstance(access, affine.LoadOp | affine.StoreOp)
+        ]
+        inner = [_moved(access, *_indices(loop)[0]) for access in accesses]
+        for around in _around(loop):
+            for index, step in _indices(around):
+                steps = [_moved(access, index, step) for access in accesses]
+                if inner.count(1) > steps.count(1) and inner.count(FAR) < steps.count(FAR):
+                    yield index
 
 
-def _has_loops(op: affine.ForOp) -> bool:
-    return any(inner.name in LOOPS for inner in op.body.walk())
+def _around(op: Operation) -> Iterator[Operation]:
+    """The operations around another one, from the inside outwards."""
+    while (parent := op.parent_op()) is not None:
+        yield parent
+        op = parent
 
 
-def _steps(loop: affine.ForOp, index: SSAValue, step: int) -> Iterator[int]:
-    """By how many elements each access moves where `index` grows by `step`, up to `FAR`."""
-    for access in loop.body.walk():
-        if isinstance(access, affine.LoadOp | affine.StoreOp):
-            results = linear_results(access.map.data, access.indices)
-            *rows, element = [_coefficient(result, index) for result in results] or [0]
-            yield FAR if any(rows) else min(element * step, FAR)
+def _indices(op: Operation) -> list[tuple[SSAValue, int]]:
+    """The indices of an affine loop, and by how much each grows."""
+    match op:
+        case affine.ForOp():
+            return [(op.body.block.args[0], op.step.value.data)]
+        case affine.ParallelOp():
+            steps = (step.value.data for step in op.steps)
+            return list(zip(op.body.block.args, steps, strict=True))
+        case _:
+            return []
+
+
+def _moved(access: Sequence[Linear], index: SSAValue, step: int) -> int:
+    """By how many elements an access moves where `index` grows by `step`, up to `FAR`."""
+    *rows, element = [_coefficient(result, index) for result in access] or [0]
+    return FAR if any(rows) else min(element * step, FAR)
 
 
 def _coefficient(result: Linear, index: SSAValue) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
@@ -29,6 +30,7 @@ from .entry_points import EntryPoint, emit_entry_point
 from .functions import declare_function, emit_function
 from .module import Emitters, ModuleEmitter
 from .options import Options
+from .short_loops import indices_without_vectors
 from .unrolling import all_loops_have_vectors
 
 if TYPE_CHECKING:
@@ -75,7 +77,8 @@ def translate(
     overlapping = functions_with_overlap(functions)
     explicit = all(all_loops_have_vectors(function) for function in functions.values())
     attributes = (EXPLICIT_VECTORS,) if explicit else ()
-    module = ModuleEmitter("loopwright", target, options, EMITTERS, attributes)
+    without_vectors = () if explicit else chain(*map(indices_without_vectors, functions.values()))
+    module = ModuleEmitter("loopwright", target, options, EMITTERS, attributes, without_vectors)
     for name, function in functions.items():
         declare_function(module, function, noalias=name not in overlapping)
     for name, function in functions.items():
