@@ -31,7 +31,7 @@ import numpy as np
 from loopwright.costmodel.dataset.schema import rows_of
 from loopwright.costmodel.dataset.store import Writer
 from loopwright.costmodel.labels import Label, LabelledProgram, Status, Subject
-from loopwright.kernels.catalogue import KernelEntry, catalogue
+from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.request import Request
 from loopwright.passes.polyhedral.extents import infer_extents
@@ -95,8 +95,9 @@ ORIGIN = "two-level tiles"
 class Problem:
     """GEMM in one size: schedules by text, codes and measured seconds on disk."""
 
-    def __init__(self, entry: KernelEntry, parameters: Mapping[str, int], work: Path) -> None:
-        self.entry, self.parameters = entry, dict(parameters)
+    def __init__(self, work: Path, parameters: Mapping[str, int]) -> None:
+        self.entry = entry = catalogue()[KERNEL]
+        self.parameters = dict(parameters)
         self.name = "x".join(str(extent) for extent in parameters.values())
         self.function: Function = load(entry.text)[entry.function]
         self.sizes = self.sizes_of(self.parameters)
@@ -246,14 +247,9 @@ class Problem:
         return Label(schedule, origin, status, seconds, 0.0, seconds, 1, 1, baseline, 0.0, 0.0, at)
 
 
-def problem(work: Path, size: Mapping[str, int]) -> Problem:
-    """GEMM in some size."""
-    return Problem(catalogue()[KERNEL], size, work)
-
-
 def compile_problem(work: Path, size: Mapping[str, int]) -> None:
     """Compiles what is missing of a size."""
-    problem(work, size).compile()
+    Problem(work, size).compile()
 
 
 def table_sizes() -> list[dict[str, int]]:
@@ -303,7 +299,7 @@ def main() -> int:
         if options.dataset is None:
             parser.error("keep needs a directory for the labels")
         with Writer(options.dataset) as writer:
-            for each in map(partial(problem, options.work), sizes):
+            for each in map(partial(Problem, options.work), sizes):
                 if "" in each.seconds:
                     writer.append(rows_of(each.labelled()))
         return 0
@@ -312,7 +308,7 @@ def main() -> int:
             list(pool.map(partial(compile_problem, options.work), sizes))
         return 0
     begin = time.monotonic()
-    for each in map(partial(problem, options.work), sizes):
+    for each in map(partial(Problem, options.work), sizes):
         done = each.measure(begin + options.seconds)
         print(each.name, len(each.seconds), "measured", flush=True)
         if not done:
