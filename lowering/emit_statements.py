@@ -7,7 +7,7 @@ one element per lane is a contiguous vector access; anything else linear is a ga
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -29,6 +29,7 @@ from ..dialects.memref import is_memref
 from ..passes.polyhedral.scop import Access, AccessKind, Scop, Statement
 from ..passes.schedule_tree import Loop
 from .aff_to_index import aff_to_index
+from .alignment import RowAccess
 from .index_expression import Index, linear_form
 from .ir_builder import IRBuilder, vector_of_zeros
 from .nest import Call
@@ -135,23 +136,15 @@ class StatementEmitter:
             for expression in statement.indices.values()
         )
 
-    def misalignment(self, calls: Iterable[Call], width: int) -> int:
-        """How many elements behind a multiple of `width` the stores of the calls are.
-
-        That holds where arrays are aligned; 0 where stores differ, or depend on variables.
-        """
-        found = {
-            _residue(
-                self._subscripts(
-                    access, dict(enumerate((*call.arguments, *self.parameters.values())))
-                ),
-                self.storage.memref(access.array),
-                width,
-            )
-            for call in calls
-            for access in self.statements[call.statement].writes
-        }
-        return (found.pop() or 0) if len(found) == 1 else 0
+    def rows(self, call: Call, lanes: Lanes) -> Iterator[RowAccess]:
+        """The accesses of the call along a row from lane to lane, where pitches are known."""
+        arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
+        for access in self.statements[call.statement].accesses:
+            memref = self.storage.memref(access.array)
+            located = _along(self._subscripts(access, arguments), lanes)
+            place = located and _linear(memref, located.first)
+            if located is not None and located.is_contiguous and place is not None:
+                yield RowAccess(memref, place, is_store=access.kind is AccessKind.WRITE)
 
     def _subscripts(self, access: Access, arguments: Mapping[int, Index]) -> list[Index]:
         dims = access.map.num_dims
@@ -327,18 +320,14 @@ def _along(subscripts: list[Index], lanes: Lanes) -> _Place | None:
     return _Place(tuple(first for first, _ in known), tuple(step for _, step in known), lanes)
 
 
-def _residue(subscripts: Sequence[Index], memref: SSAValue, width: int) -> int | None:
-    """The linear offset of an element modulo a width, where no variable changes it."""
+def _linear(memref: SSAValue, subscripts: Sequence[Index]) -> Index | None:
+    """How many elements lie before one; None when that depends on a dynamic extent."""
     assert is_memref(memref.type)
     shape = memref.type.get_shape()
     if DYNAMIC_INDEX in shape[1:]:
         return None
-    place = sum(
-        (subscript * prod(shape[position + 1 :]) for position, subscript in enumerate(subscripts)),
-        Index(),
-    )
-    varies = any(coefficient % width for _, coefficient in place.terms)
-    return None if varies else place.constant % width
+    pitches = [prod(shape[position + 1 :]) for position in range(len(shape))]
+    return sum((s * pitch for s, pitch in zip(subscripts, pitches, strict=True)), Index())
 
 
 def _stride(memref: SSAValue, steps: Sequence[int]) -> int | None:

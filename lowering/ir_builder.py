@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     VectorType,
     i1,
 )
+from xdsl.dialects.memref import ExtractAlignedPointerAsIndexOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import (
     AffineConstraintExpr,
@@ -51,7 +52,8 @@ class IRBuilder:
         self.values: dict[int, SSAValue] = {}
         self.count = 0
         self.constants: dict[tuple[int, Attribute], SSAValue] = {}
-        self.last_constant: Operation | None = None
+        self.addresses: dict[SSAValue, Index] = {}
+        self.last_at_head: Operation | None = None
         self.available: dict[Hashable, SSAValue] = {}
 
     def new_variable(self) -> int:
@@ -73,12 +75,22 @@ class IRBuilder:
         key = (value, kind)
         if key not in self.constants:
             operation = arith.ConstantOp(IntegerAttr(value, kind))
-            after = self.last_constant
-            place = InsertPoint.after(after) if after else InsertPoint.at_start(self.entry)
-            Rewriter.insert_op(operation, place)
-            self.last_constant = operation
-            self.constants[key] = operation.result
+            self.constants[key] = self._at_head(operation).result
         return self.constants[key]
+
+    def address(self, memref: SSAValue) -> Index:
+        """Where an argument begins in memory, in bytes, as the function finds out at its head."""
+        if memref not in self.addresses:
+            operation = ExtractAlignedPointerAsIndexOp.get(memref)
+            self.addresses[memref] = self.named(self._at_head(operation).aligned_pointer)
+        return self.addresses[memref]
+
+    def _at_head(self, operation: OperationT) -> OperationT:
+        after = self.last_at_head
+        place = InsertPoint.after(after) if after else InsertPoint.at_start(self.entry)
+        Rewriter.insert_op(operation, place)
+        self.last_at_head = operation
+        return operation
 
     def value(self, index: Index) -> SSAValue:
         """The index as an SSA value of type index."""

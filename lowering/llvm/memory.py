@@ -13,7 +13,7 @@ from . import integers
 from .affine_expressions import emit_map
 from .emitter import Buffer, FunctionEmitter, type_of
 from .module import Emitters
-from .types import I32, POINTER, VOID, scalar_type, size_in_bytes, storage_type
+from .types import I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
 
 
 def element_pointer(
@@ -131,6 +131,11 @@ def emit_cast(emitter: FunctionEmitter, op: memref.CastOp) -> None:
     emitter.buffers[op.dest] = buffer
 
 
+def emit_address(emitter: FunctionEmitter, op: memref.ExtractAlignedPointerAsIndexOp) -> None:
+    pointer = emitter.buffer(op.source).pointer
+    emitter.values[op.aligned_pointer] = emitter.builder.ptrtoint(pointer, I64)
+
+
 EMITTERS: Emitters = {
     "affine.load": emit_affine_load,
     "affine.store": emit_affine_store,
@@ -138,5 +143,6 @@ EMITTERS: Emitters = {
     "memref.load": emit_load,
     "memref.store": emit_store,
     "memref.dim": emit_dim,
+    "memref.extract_aligned_pointer_as_index": emit_address,
     "memref.cast": emit_cast,
 }

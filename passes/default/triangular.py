@@ -21,7 +21,7 @@ from ..transformations.parallel import Parallel
 from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
-from .contraction import selects
+from .contraction import is_contiguous, selects
 from .facts import Facts, StatementFacts
 from .request import Request
 from .steps import Steps
@@ -93,8 +93,7 @@ def recognise(
         return None
     for vector, rows in (free, free[::-1]):
         streamed = tuple(access for access in reads if selects(statement, vector, access))
-        is_contiguous = statement.stride(result, statement.slopes(vector), facts) == 1
-        if is_contiguous and streamed:
+        if is_contiguous(statement, vector, result) and streamed:
             return TriangularContraction(name, vector.name, rows.name, terms[0].name, streamed)
     return None
 
