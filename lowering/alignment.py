@@ -47,7 +47,7 @@ def elements_before(
     vectors at both sides then. 0 where hardly any would be aligned, or where that is not known.
     """
     rows = list(dict.fromkeys(accesses))
-    counted = _first_of_neighbours(rows) if shuffles else rows
+    counted = _without_neighbours(rows, width) if shuffles else rows
     groups: defaultdict[Index, list[RowAccess]] = defaultdict(list)
     for row in counted:
         place = _reduced(row.place, width)
@@ -64,14 +64,17 @@ def _weight(rows: Sequence[RowAccess]) -> int:
     return sum(STORE if row.is_store else 1 for row in rows)
 
 
-def _first_of_neighbours(rows: Sequence[RowAccess]) -> list[RowAccess]:
-    """Of loads that differ in the constant only, the one with the smallest; and all stores."""
-    first: dict[tuple[SSAValue, Index], RowAccess] = {}
-    for row in rows:
+def _without_neighbours(rows: Sequence[RowAccess], width: int) -> list[RowAccess]:
+    """All but the loads that begin less than a vector behind another one of the same memref."""
+    kept = [row for row in rows if row.is_store]
+    last: dict[tuple[SSAValue, Index], int] = {}
+    for row in sorted(rows, key=lambda row: row.place.constant):
         if not row.is_store:
             key = row.memref, row.place - row.place.constant
-            first[key] = min(first.get(key, row), row, key=lambda each: each.place.constant)
-    return [*first.values(), *(row for row in rows if row.is_store)]
+            if row.place.constant - last.get(key, row.place.constant - width) >= width:
+                last[key] = row.place.constant
+                kept.append(row)
+    return kept
 
 
 def _base(builder: IRBuilder, memref: SSAValue) -> Index:

@@ -94,6 +94,11 @@ def test_other_loops_begin_where_they_begin(text: str, why: str) -> None:
     assert not is_aligned(text), why
 
 
+def test_rows_that_begin_at_different_places_are_not_neighbours() -> None:
+    unrolled = "vectorize{loops=j width=8},unroll{loops=j factor=4}"
+    assert not is_aligned(stencil(162).replace("%B[%i, %j]", "%B[%i - 1, %j]", 1), unrolled)
+
+
 def test_tiles_that_are_short_begin_where_they_begin() -> None:
     assert not is_aligned(stencil(160), "tile{loops=j sizes=64},vectorize{loops=j width=8}")
     assert is_aligned(stencil(320), "tile{loops=j sizes=128},vectorize{loops=j width=8}")
