@@ -18,10 +18,8 @@ from ..scaled_loads import scaled_load
 from ..schedule import Schedule
 from ..schedule_tree import Loop, Tree, chain, statements
 from ..transformation import TransformationError
-from ..transformations.interchange import Interchange
 from ..transformations.pack import Pack
 from ..transformations.parallel import Parallel
-from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .facts import CACHE_LINE, Facts, StatementFacts, bytes_of, coefficients
@@ -220,7 +218,8 @@ class ContractionPlan(Steps):
         outer = (rows, vector, terms) if by_rows else (vector, terms, rows)
         self.interchange((*outer, found.rows, found.vector, tiled))
         if packs:
-            self._pack_panels(found.streamed, self.panels_at or terms)
+            cut = self._subscript(found.streamed, found.vector)
+            self.pack_panels(self.panels_at or terms, found.streamed.array, cut, self.width)
         for access in found.broadcast:
             scaled = self._is_scaled(access)
             if self._has_own_arrays() and (scaled or (packs and self._has_conflicts(access))):
@@ -316,26 +315,6 @@ class ContractionPlan(Steps):
         """Whether every operand is an array of its own: a copy would replace all uses."""
         arrays = [access.array for access in (self.found.streamed, *self.found.broadcast)]
         return len(set(arrays)) == len(arrays)
-
-    def _pack_panels(self, access: Access, loop: str) -> None:
-        """Copies the streamed operand into panels as wide as the register tile."""
-        cut = self._subscript(access, self.found.vector)
-        rank = len(access.array.shape)
-        order = (cut, *(k for k in range(rank) if k != cut))
-        panels = tuple(self.width if k == cut else 0 for k in range(rank))
-        name = access.array.name
-        self.step(Pack((self.name(loop),), name, order, panels))
-        copied = [f"pack_{name}.{name}{k}" for k in range(rank)]
-        tiled, sizes = [copied[cut]], [self.width]
-        if cut != rank - 1:
-            # Blocks of neighbouring columns are transposed in registers.
-            tiled, sizes = [copied[cut], copied[-1]], [self.width, self.lanes]
-            if cut != rank - 2:
-                others = [copied[k] for k in range(cut + 1, rank - 1)]
-                self.step(Interchange((*others, *tiled)))
-        self.step(Tile(tuple(tiled), tuple(sizes)))
-        self.step(Unroll(tuple(tiled)))
-        self.step(Vectorize((copied[cut],), self.lanes))
 
     def _pack_rows(self, access: Access, loop: str, *, scaled: bool) -> None:
         """Copies an operand of which single elements are used, so that its rows lie together."""

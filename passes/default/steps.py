@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from ..polyhedral.scop import Array
 from ..schedule import Schedule
 from ..transformation import Transformation, TransformationError
 from ..transformations.interchange import Interchange
+from ..transformations.pack import Pack
 from ..transformations.tile import Tile
+from ..transformations.unroll import Unroll
+from ..transformations.vectorize import Vectorize
 
 
 def attempt(schedule: Schedule, step: Transformation) -> Schedule | None:
@@ -45,3 +50,31 @@ class Steps:
         names = tile.new_loops(self.schedule)
         self.step(tile)
         return names
+
+    def pack_panels(self, loop: str, array: Array, cut: int, width: int, **options: Any) -> str:
+        """Copies an array into panels of `width` values of its subscript `cut`, in vectors.
+
+        `options` are others of `Pack`. Returns the name of the loop over panels; raises
+        TransformationError.
+        """
+        rank = len(array.shape)
+        order = (cut, *(k for k in range(rank) if k != cut))
+        panels = tuple(width if k == cut else 0 for k in range(rank))
+        known = {statement.name for statement in self.schedule.scop.statements}
+        self.step(Pack((self.name(loop),), array.name, order, panels, **options))
+        copy = next(s.name for s in self.schedule.scop.statements if s.name not in known)
+        copied = [f"{copy}.{array.name}{k}" for k in range(rank)]
+        lanes = self.schedule.target.lanes(array.element_type)
+        tiled, sizes = [copied[cut]], [width]
+        if cut != rank - 1:
+            # Blocks of neighbouring columns are transposed in registers.
+            tiled, sizes = [copied[cut], copied[-1]], [width, lanes]
+            if cut != rank - 2:
+                others = [copied[k] for k in range(cut + 1, rank - 1)]
+                self.step(Interchange((*others, *tiled)))
+        tile = Tile(tuple(tiled), tuple(sizes))
+        blocks, *_ = tile.new_loops(self.schedule)
+        self.step(tile)
+        self.step(Unroll(tuple(tiled)))
+        self.step(Vectorize((copied[cut],), lanes))
+        return f"{copy}.{blocks}"

@@ -2,38 +2,55 @@
 
 As for any contraction, a block of the result stays in registers while a sum runs over it. Blocks
 are only tiled once: on the diagonal they are partial, and small blocks lose less there. Operands
-along whose rows the sum runs are transposed into a buffer first.
+of which each term of the sum is in another row, or each lane of a vector, are copied into panels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
 from ..polyhedral.counting import fix_parameters
-from ..polyhedral.scop import Access
+from ..polyhedral.scop import Access, Array
+from ..scaled_loads import scaled_load
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, chain, statements
+from ..schedule_tree import Loop, Tree, chain, loops_around, statements
 from ..transformation import TransformationError
-from ..transformations.interchange import Interchange
-from ..transformations.pack import Pack
+from ..transformations.pack import read_number
 from ..transformations.parallel import Parallel
-from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
-from .contraction import is_contiguous, selects
-from .facts import Facts, StatementFacts
+from .contraction import PANEL_OF_L1, is_contiguous, selects
+from .facts import Facts, StatementFacts, bytes_of, coefficients
 from .request import Request
 from .steps import Steps
 
 WORTHWHILE = 500_000
 """Statement instances below which tiles are not worth their edges."""
 
-DEPTH = 256
-"""Terms of a sum that are packed at a time."""
-
 ROWS = 8
 """Rows of a block in registers, of as many vectors as there are registers for."""
+
+
+FAR = 0.5
+"""The part of the last cache from which on an operand is read faster where its terms lie together.
+Copies that it does not need cost up to a fifth."""
+
+
+@dataclass(frozen=True)
+class _Copy:
+    """An operand, its subscript that is cut into panels, and how wide these are.
+
+    `scaled` says that the copy has products with a scalar argument, `reads` (empty: all) which
+    accesses it is for.
+    """
+
+    array: Array
+    cut: int
+    width: int
+    scaled: bool
+    reads: tuple[Access, ...]
 
 
 @dataclass(frozen=True)
@@ -41,7 +58,8 @@ class TriangularContraction:
     """An accumulation in three loops, by name.
 
     Neighbouring iterations of `vector` are neighbouring elements of the result, `rows` selects its
-    rows and `terms` is the loop of the sum. `streamed` are the operands that `vector` selects.
+    rows and `terms` is the loop of the sum. `streamed` are the operands that `vector` selects,
+    `broadcast` all others.
     """
 
     statement: str
@@ -49,13 +67,14 @@ class TriangularContraction:
     rows: str
     terms: str
     streamed: tuple[Access, ...]
+    broadcast: tuple[Access, ...]
 
 
 def triangular(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
     """Register tiles for an accumulation over a triangle, operands transposed where needed.
 
     for i: for j <= i: for k: C[i, j] += A[i, k] * A[j, k]
-    ->  for kt: pack A; parallel it: for jt: for k: 8 x 24 block of C in registers
+    ->  for kt: pack A; parallel jt: for it: for k: 8 x 24 block of C in registers
     """
     facts = request.facts(schedule.scop)
     names = statements(nest)
@@ -64,9 +83,10 @@ def triangular(schedule: Schedule, nest: Tree, request: Request) -> Schedule | N
     found = recognise(schedule, names[0], chain(nest), facts)
     if found is None or facts.statements[names[0]].instances < WORTHWHILE:
         return None
-    for order in ((found.vector, found.rows), (found.rows, found.vector)):
+    orders = (found.vector, found.rows), (found.rows, found.vector)
+    for packs, order in product((True, False), orders):
         try:
-            return _Plan(schedule, found, facts, request).apply(order)
+            return _Plan(schedule, found, facts, request).apply(order, packs=packs)
         except TransformationError:
             continue
     return None
@@ -94,7 +114,10 @@ def recognise(
     for vector, rows in (free, free[::-1]):
         streamed = tuple(access for access in reads if selects(statement, vector, access))
         if is_contiguous(statement, vector, result) and streamed:
-            return TriangularContraction(name, vector.name, rows.name, terms[0].name, streamed)
+            broadcast = tuple(access for access in reads if access not in streamed)
+            return TriangularContraction(
+                name, vector.name, rows.name, terms[0].name, streamed, broadcast
+            )
     return None
 
 
@@ -120,47 +143,98 @@ class _Plan(Steps):
         self.threads = request.threads
         self.lanes = schedule.target.lanes(found.streamed[0].array.element_type)
         registers = schedule.target.vector_registers
-        self.vectors = max(1, min(3, (registers - 2) // (ROWS + len(found.streamed))))
+        vectors = max(1, min(3, (registers - 2) // (ROWS + len(found.streamed))))
+        self.width = vectors * self.lanes
+        self.loops = {loop.name: loop for loop in loops_around(schedule.tree, found.statement)}
 
-    def apply(self, order: tuple[str, str]) -> Schedule:
-        """The schedule with loops outside of the block in this order."""
+    def apply(self, order: tuple[str, str], *, packs: bool) -> Schedule:
+        """The schedule with loops outside of the block in this order.
+
+        Without `packs`, only what vectors cannot be loaded from is copied.
+        """
         found = self.found
         self.interchange((*order, found.terms))
-        strided = [access for access in found.streamed if not self._is_row(access)]
-        outside = self._packed(order, strided) if strided else ()
-        sizes = {found.rows: ROWS, found.vector: self.vectors * self.lanes}
+        copies = self._copies(needed_only=not packs)
+        if copies:
+            self._pack(order, copies)
+        sizes = {found.rows: ROWS, found.vector: self.width}
         tiles = self.make_tiles(order, tuple(sizes[loop] for loop in order))
         self.interchange((found.terms, found.rows, found.vector))
         self.step(Unroll((self.name(found.rows), self.name(found.vector))))
         self.step(Vectorize((self.name(found.vector),), self.lanes))
-        if self.threads > 1 and not self._parallel(tiles) and not outside:
+        if self.threads > 1 and not self._parallel(tiles) and not copies:
             raise TransformationError("no loop over tiles can run in parallel")
         return self.schedule
 
-    def _is_row(self, access: Access) -> bool:
-        """Whether the vector loop goes along a row of an operand."""
-        statement = self.facts.statements[self.found.statement]
-        loops = chain(self.schedule.loop(self.name(self.found.rows)))
-        outer = self.schedule.outer(loops[0])
-        vector = next(loop for loop in (*outer, *loops) if loop.name == self.found.vector)
-        return statement.stride(access, statement.slopes(vector), self.facts) == 1
+    def _copies(self, *, needed_only: bool) -> list[_Copy]:
+        """Operands that are worth a copy, or cannot do without.
 
-    def _packed(self, order: tuple[str, str], strided: Sequence[Access]) -> tuple[str, ...]:
-        """Transposes the operands for some terms of the sum at a time."""
-        tiles = self.make_tiles((self.found.terms,), (DEPTH,))
+        The only copy of an array is there for all that reads it.
+        """
+        found = self.found
+        result: dict[tuple[str, int, bool], _Copy] = {}
+        for access in (*found.streamed, *found.broadcast):
+            is_streamed = access in found.streamed
+            along = found.vector if is_streamed else found.rows
+            cut = self._subscript(access, along)
+            needed = is_streamed and self._stride(access, along) != 1
+            scaled = not (is_streamed or needed_only) and self._is_scaled(access)
+            worthwhile = not needed_only and (scaled or self._is_scattered(access))
+            if cut is None or not (needed or worthwhile):
+                continue
+            key = access.array.name, cut, scaled
+            before = result.get(key, _Copy(access.array, cut, 0, scaled, ()))
+            width = max(before.width, self.width if is_streamed else ROWS)
+            result[key] = replace(before, width=width, reads=(*before.reads, access))
+        arrays = [copy.array for copy in result.values()]
+        return [
+            copy if arrays.count(copy.array) > 1 else replace(copy, reads=())
+            for copy in result.values()
+        ]
+
+    def _is_scaled(self, access: Access) -> bool:
+        """Whether only products of what is read with a scalar argument are used."""
+        scop = self.schedule.scop
+        return scaled_load(scop, scop.statement(self.found.statement), access) is not None
+
+    def _is_scattered(self, access: Access) -> bool:
+        """Whether each term of the sum is far from the one before, in an array that is large."""
+        result = self.schedule.dependences.accumulations[self.found.statement].store
+        return (
+            access.array != result.array
+            and abs(self._stride(access, self.found.terms)) > self.width
+            and self.facts.bytes(access.array) > FAR * max(self.schedule.target.caches.values())
+        )
+
+    def _pack(self, order: tuple[str, str], copies: Sequence[_Copy]) -> None:
+        """Copies operands for some terms of the sum at a time."""
+        panel = int(self.schedule.target.caches[1] * PANEL_OF_L1)
+        depth = max(1, panel // (self.width * bytes_of(self.found.streamed[0].array.element_type)))
+        tiles = self.make_tiles((self.found.terms,), (depth,))
         self.interchange((*tiles, *order, self.found.terms))
-        for name in dict.fromkeys(access.array.name for access in strided):
-            self.step(Pack((self.name(tiles[0]),), name, (1, 0)))
-            copy = f"pack_{name}"
-            rows, columns = f"{copy}.{name}0", f"{copy}.{name}1"
-            step = Tile((rows,), (self.lanes,))
-            (blocks,) = step.new_loops(self.schedule)
-            self.step(step)
-            self.step(Interchange((columns, rows)))
-            self.step(Vectorize((rows,), self.lanes))
+        statement = self.schedule.scop.statement(self.found.statement)
+        for copy in copies:
+            reads = [f"{statement.name}.{read_number(statement, access)}" for access in copy.reads]
+            panels = self.pack_panels(
+                tiles[0], copy.array, copy.cut, copy.width, scaled=copy.scaled, reads=tuple(reads)
+            )
             if self.threads > 1:
-                self.step(Parallel((f"{copy}.{blocks}",)))
-        return tiles
+                self.step(Parallel((panels,)))
+
+    def _stride(self, access: Access, loop: str) -> int:
+        """By how many elements an access moves from one iteration of a loop to the next."""
+        statement = self.facts.statements[self.found.statement]
+        return statement.stride(access, statement.slopes(self.loops[loop]), self.facts)
+
+    def _subscript(self, access: Access, loop: str) -> int | None:
+        """The last subscript of an access that a loop changes."""
+        slopes = self.facts.statements[self.found.statement].slopes(self.loops[loop])
+        moved = [
+            position
+            for position, row in enumerate(coefficients(access.map))
+            if sum(c * s for c, s in zip(row, slopes, strict=True))
+        ]
+        return moved[-1] if moved else None
 
     def _parallel(self, tiles: Sequence[str]) -> bool:
         for tile in tiles:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from loopwright.passes.default.triangular import triangular
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedule import Schedule
 from loopwright.passes.schedule_tree import loops
+from loopwright.passes.target import Target
 from loopwright.runtime.program import Function
 
 # C[i, j] += A[i, k] * B[k, j] below the diagonal of C, in another order and under other names
@@ -57,14 +59,78 @@ def test_results_over_a_triangle(subscripts: str, threads: int, n: int, m: int) 
     assert tiled["column"].vector == schedule.target.lanes(function.scop.arrays[0].element_type)
     assert ("pack" in str(schedule)) == (subscripts == "%column, %x")
     assert any(loop.parallel for loop in loops(schedule.tree)) == (threads > 1)
+    check(function, schedule, subscripts, threads, n, m)
+
+
+def check(
+    function: Function,
+    schedule: Schedule,
+    subscripts: str,
+    threads: int,
+    n: int,
+    m: int,
+    *factors: float,
+) -> None:
+    """The schedule's results are NumPy's."""
     generator = np.random.default_rng(n * m)
     left = generator.random((n, m))
     right = generator.random((m, n) if subscripts == "%x, %column" else (n, m))
     result = generator.random((n, n))
     product = left @ (right if subscripts == "%x, %column" else right.T)
-    expected = result + np.tril(product)
-    function.compile(schedule, threads=threads)(n, m, left, right, result)
+    expected = result + np.prod(factors) * np.tril(product)
+    function.compile(schedule, threads=threads)(n, m, *factors, left, right, result)
     np.testing.assert_allclose(result, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("subscripts", ["%x, %column", "%column, %x"])
+def test_large_operands_are_packed_where_their_terms_are_far_apart(
+    subscripts: str, threads: int
+) -> None:
+    function = loopwright.load(LOWER.replace("SUBSCRIPTS", subscripts))["f"]
+    caches = {1: 1 << 12, 2: 1 << 14, 3: 1 << 20}
+    target = replace(Target.host(), caches=caches)
+    original = Schedule.original(function.scop, target)
+    schedule = triangular(original, original.tree, Request(large(function, 1000), threads))
+    assert schedule is not None
+    assert "array=B" in str(schedule)
+    assert "array=A" not in str(schedule), "its terms lie together"
+    check(function, schedule, subscripts, threads, 61, 300)
+
+
+@pytest.mark.parametrize("subscripts", ["%x, %column", "%column, %x"])
+def test_products_with_a_scalar_are_made_once(subscripts: str) -> None:
+    text = (
+        LOWER.replace("SUBSCRIPTS", subscripts)
+        .replace("%m: index,", "%m: index, %factor: f64,")
+        .replace(
+            "%3 = arith.mulf %1, %2", "%5 = arith.mulf %1, %factor : f64\n%3 = arith.mulf %5, %2"
+        )
+    )
+    function = loopwright.load(text)["f"]
+    original = Schedule.original(function.scop)
+    schedule = triangular(original, original.tree, Request(large(function, 1000), 1))
+    assert schedule is not None
+    assert "scaled=true" in str(schedule)
+    check(function, schedule, subscripts, 1, 61, 300, 0.75)
+
+
+def test_a_product_and_its_transposed_have_copies_of_their_own() -> None:
+    entry = catalogue()["polybench/syrk"]
+    function = loopwright.load(entry.text)[entry.function]
+    sizes = infer_extents(function.scop, entry.parameter_values("LARGE"))
+    steps = str(default_schedule(function.scop, sizes, threads=1))
+    assert steps.count("pack{") == 2
+    assert steps.count("scaled=true") == 1
+
+
+def test_both_products_of_symm_have_register_tiles() -> None:
+    """One of them accumulates into a scalar of the program, of which each iteration has a copy."""
+    entry = catalogue()["polybench/symm"]
+    function = loopwright.load(entry.text)[entry.function]
+    sizes = infer_extents(function.scop, entry.parameter_values("LARGE"))
+    schedule = default_schedule(function.scop, sizes, threads=2)
+    assert len([1 for loop in loops(schedule.tree) if loop.vector and loop.unroll == 0]) == 2
 
 
 def test_small_triangles_and_boxes_are_left_alone() -> None:
