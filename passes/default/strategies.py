@@ -8,6 +8,7 @@ from ..schedule import Schedule
 from ..schedule_tree import Tree
 from .contraction import contraction
 from .factorisation import factorisation
+from .finished_columns import finished_columns
 from .initialised_contraction import initialised_contraction
 from .interleaving import interleaving
 from .matrix_vector import matrix_vector
@@ -34,6 +35,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     private_contraction,
     triangular,
     factorisation,
+    finished_columns,
     matrix_vector,
     recurrences,
     split_at_pivots,
