@@ -28,6 +28,9 @@ from .steps import attempt
 WORTHWHILE = 1_000_000
 """Statement instances of updates below which blocks are not worth their edges."""
 
+NEARBY = 2
+"""The level of the cache in which a matrix may come by as often as it likes."""
+
 BLOCK = 16
 """Columns that are finished before the rest comes by."""
 
@@ -50,14 +53,14 @@ def finished_columns(schedule: Schedule, nest: Tree, request: Request) -> Schedu
         return None
     updates = [name for name in statements(last) if len(loops_around(schedule.tree, name)) == 3]
     facts = request.facts(schedule.scop)
-    columnwise = all(
-        is_contiguous(facts.statements[name], last, write)
-        for name in updates
-        for write in schedule.scop.statement(name).writes
-    )
+    writes = [(name, write) for name in updates for write in schedule.scop.statement(name).writes]
+    columnwise = all(is_contiguous(facts.statements[name], last, write) for name, write in writes)
+    largest = max((facts.bytes(write.array) for _, write in writes), default=0)
     sums = [name for name in updates if name in schedule.dependences.accumulations]
     work = sum(facts.statements[name].instances for name in updates)
     if len(updates) < 2 or not sums or not columnwise or work < WORTHWHILE:
+        return None
+    if largest <= schedule.target.caches[NEARBY]:
         return None
     try:
         return _Plan(schedule, nest.name, last.name, request).apply(statements(last))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, chain, loops_around, statements
+from ..schedule_tree import Loop, Tree, chain, loops_around, statements, walk
 from ..transformation import Transformation, TransformationError
 from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel
+from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .facts import Facts
 from .request import Request
@@ -29,6 +30,8 @@ def vector_parallel(schedule: Schedule, nest: Tree, request: Request) -> Schedul
     result = schedule
     for name in members:
         result = _innermost(result, name, facts)
+    for name in members:
+        result = _transposed(result, name, facts)
     if request.threads > 1:
         result = _parallel(result, members, facts)
     return result
@@ -63,6 +66,29 @@ def _innermost(schedule: Schedule, name: str, facts: Facts) -> Schedule:
         except TransformationError:
             if loop is several[-1] and _may_reassociate(schedule, name):
                 return schedule  # LLVM makes vectors of the terms of a sum.
+    return schedule
+
+
+def _transposed(schedule: Schedule, name: str, facts: Facts) -> Schedule:
+    """The loop inside of a vector loop unrolled, where each lane walks along a row of its own.
+
+    As many neighbours in a row as there are lanes are loaded as rows then, and transposed.
+    """
+    outer = loops_around(schedule.tree, name)
+    statement = facts.statements[name]
+    vector = next((loop for loop in outer[:-1] if loop.vector is not None), None)
+    if vector is None or vector.vector is None or outer[-1].unroll is not None:
+        return schedule
+    if any(isinstance(node, Loop) for node in walk(outer[-1].body)):
+        return schedule
+    across, along = (statement.direction(outer, loop) for loop in (vector, outer[-1]))
+    if across is None or along is None:
+        return schedule
+    for access in statement.statement.accesses:
+        lanes, inner = (abs(statement.stride(access, each, facts)) for each in (across, along))
+        if inner == 1 and lanes > 1:
+            step = Unroll((_name(schedule, outer[-1], name),), vector.vector)
+            return attempt(schedule, step) or schedule
     return schedule
 
 

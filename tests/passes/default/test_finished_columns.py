@@ -66,7 +66,7 @@ def test_gram_schmidt_in_blocks(threads: int) -> None:
 def test_results(kind: str, m: int, n: int, threads: int) -> None:
     function = loopwright.load(DEFLATION.replace("TYPE", kind))["deflation"]
     original = Schedule.original(function.scop)
-    sizes = infer_extents(function.scop, {"m": 500, "n": 500})
+    sizes = infer_extents(function.scop, {"m": 1500, "n": 1500})
     chosen = finished_columns(original, original.tree, Request(sizes, threads))
     assert chosen is not None
     generator = np.random.default_rng(m * n)
