@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import gcd
 
 from xdsl.ir import BlockArgument, SSAValue
 
@@ -22,6 +23,12 @@ from .ir_builder import IRBuilder
 
 STORE = 2
 """What a store counts among loads."""
+
+LINE = 64
+"""Bytes of a cache line."""
+
+LEAST = 32
+"""Vectors that begin at multiples of fewer bytes cross the border of a line anyway."""
 
 SHARE = 0.5
 """The part of all accesses along rows that must become aligned. Vectors of different rows begin at
@@ -43,21 +50,36 @@ def elements_before(
 ) -> Index:
     """How many elements lie before the first vector that is aligned in most of the accesses.
 
-    Of neighbours along a row, only the first counts with `shuffles`: the others come from the
-    vectors at both sides then. 0 where hardly any would be aligned, or where that is not known.
+    All arguments are taken to begin equally far behind a line, as large arrays of NumPy do. Of
+    neighbours along a row, only the first counts with `shuffles`: the others come from the
+    vectors at both sides then. 0 where not enough would be aligned, or where that is not known.
     """
     rows = list(dict.fromkeys(accesses))
     counted = _without_neighbours(rows, width) if shuffles else rows
-    groups: defaultdict[Index, list[RowAccess]] = defaultdict(list)
+    groups: defaultdict[tuple[object, Index], list[RowAccess]] = defaultdict(list)
     for row in counted:
-        place = _reduced(row.place, width)
+        unit = _unit(row.memref, width)
+        place = _reduced(row.place, unit)
         if all(number in builder.values for number in place.variables()):
-            groups[place].append(row)
-    place = max(groups, key=lambda each: _weight(groups[each]), default=Index())
-    if _weight(groups[place]) <= SHARE * _weight(counted):
+            groups[(isinstance(row.memref, BlockArgument), unit), place].append(row)
+    best = max(groups.values(), key=_weight, default=list[RowAccess]())
+    if _weight(best) <= SHARE * _weight(counted):
         return Index()
-    chosen = max(groups[place], key=lambda row: row.is_store)
-    return -(_base(builder, chosen.memref) + place) % width
+    chosen = max(best, key=lambda row: row.is_store)
+    unit = _unit(chosen.memref, width)
+    if unit * _element(chosen.memref) < LEAST:
+        return Index()
+    return -(_base(builder, chosen.memref) + chosen.place) % unit
+
+
+def _unit(memref: SSAValue, width: int) -> int:
+    """Of how many elements all vectors begin at a multiple if one does, a line's at most."""
+    return gcd(width, LINE // _element(memref))
+
+
+def _element(memref: SSAValue) -> int:
+    assert is_memref(memref.type)
+    return bytes_of(memref.type.element_type)
 
 
 def _weight(rows: Sequence[RowAccess]) -> int:
@@ -81,11 +103,10 @@ def _base(builder: IRBuilder, memref: SSAValue) -> Index:
     """How many elements lie before a memref in memory; local arrays begin where a line does."""
     if not isinstance(memref, BlockArgument):
         return Index()
-    assert is_memref(memref.type)
-    return builder.address(memref) // bytes_of(memref.type.element_type)
+    return builder.address(memref) // _element(memref)
 
 
-def _reduced(place: Index, width: int) -> Index:
-    """A place modulo the width of a vector."""
-    terms = tuple((atom, c % width) for atom, c in place.terms if c % width)
-    return Index(place.constant % width, terms)
+def _reduced(place: Index, unit: int) -> Index:
+    """A place modulo a number of elements."""
+    terms = tuple((atom, c % unit) for atom, c in place.terms if c % unit)
+    return Index(place.constant % unit, terms)

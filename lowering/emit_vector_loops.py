@@ -229,8 +229,8 @@ class VectorLoopEmitter(ABC):
     def _gap(self, nest: For, first: Index, limit: Index, environment: Environment) -> Index:
         """How many iterations lie before the first aligned vector; 0 in loops that are left alone.
 
-        These are short ones, and vectors that are written out, as in a register tile; of those with
-        bounds that vary, all that have no loops inside.
+        These are short ones, those with steps, and vectors that are written out, as in a register
+        tile; of those with bounds that vary, all that have no loops inside.
         """
         width = nest.loop.vector
         assert width is not None
@@ -247,7 +247,8 @@ class VectorLoopEmitter(ABC):
         lanes, values = self._in_lanes(nest, first, None, environment)
         calls = [node.substitute(values) for node in walk(nest.body) if isinstance(node, Call)]
         rows = (row for call in calls for row in self.statements.rows(call, lanes))
-        gap = elements_before(self.builder, rows, width, shuffles=(nest.loop.unroll or 1) > 1)
+        shuffles = (nest.loop.unroll or 1) > 1 and not self.is_partial_tile
+        gap = elements_before(self.builder, rows, width, shuffles=shuffles)
         found = choice(Comparison(">=", excess), gap, Index())
         return found if found.is_constant else self.builder.named(self.builder.value(found))
 

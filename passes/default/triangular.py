@@ -169,7 +169,7 @@ class _Plan(Steps):
     def _copies(self, *, needed_only: bool) -> list[_Copy]:
         """Operands that are worth a copy, or cannot do without.
 
-        The only copy of an array is there for all that reads it.
+        One for all reads of an array does not name them.
         """
         found = self.found
         result: dict[tuple[str, int, bool], _Copy] = {}
@@ -186,9 +186,9 @@ class _Plan(Steps):
             before = result.get(key, _Copy(access.array, cut, 0, scaled, ()))
             width = max(before.width, self.width if is_streamed else ROWS)
             result[key] = replace(before, width=width, reads=(*before.reads, access))
-        arrays = [copy.array for copy in result.values()]
+        reads = [access.array for access in (*found.streamed, *found.broadcast)]
         return [
-            copy if arrays.count(copy.array) > 1 else replace(copy, reads=())
+            replace(copy, reads=()) if reads.count(copy.array) == len(copy.reads) else copy
             for copy in result.values()
         ]
 

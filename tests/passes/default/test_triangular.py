@@ -124,6 +124,36 @@ def test_a_product_and_its_transposed_have_copies_of_their_own() -> None:
     assert steps.count("scaled=true") == 1
 
 
+def test_one_read_of_several_has_a_copy_of_its_own() -> None:
+    text = """
+func.func @f(%n: index, %m: index, %alpha: f64, %A: memref<?x?xf64>, %C: memref<?x?xf64>) {
+  affine.for %i = 0 to %n {
+    affine.for %k = 0 to %m {
+      affine.for %j = 0 to affine_map<(d0) -> (d0 + 1)>(%i) {
+        %0 = affine.load %C[%i, %j] : memref<?x?xf64>
+        %1 = affine.load %A[%k, %i] : memref<?x?xf64>
+        %2 = arith.mulf %alpha, %1 : f64
+        %3 = affine.load %A[%k, %j] : memref<?x?xf64>
+        %4 = arith.mulf %2, %3 : f64
+        %5 = arith.addf %0, %4 : f64
+        affine.store %5, %C[%i, %j] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}
+"""
+    function = loopwright.load(text)["f"]
+    original = Schedule.original(function.scop)
+    schedule = triangular(original, original.tree, Request(large(function, 400), 1))
+    assert schedule is not None
+    assert "scaled=true reads=" in str(schedule)
+    matrix = np.random.default_rng(3).random((70, 45))
+    result = np.zeros((45, 45))
+    function.compile(schedule)(45, 70, 0.5, matrix, result)
+    np.testing.assert_allclose(result, np.tril(0.5 * matrix.T @ matrix), rtol=1e-12)
+
+
 def test_both_products_of_symm_have_register_tiles() -> None:
     """One of them accumulates into a scalar of the program, of which each iteration has a copy."""
     entry = catalogue()["polybench/symm"]
