@@ -17,23 +17,20 @@ from math import gcd
 from xdsl.ir import BlockArgument, SSAValue
 
 from ..dialects.memref import is_memref
-from ..passes.default.facts import bytes_of
+from ..passes.default.facts import CACHE_LINE, bytes_of
 from .index_expression import Index
 from .ir_builder import IRBuilder
 
 STORE = 2
 """What a store counts among loads."""
 
-LINE = 64
-"""Bytes of a cache line."""
-
 LEAST = 32
 """Vectors that begin at multiples of fewer bytes cross the border of a line anyway."""
 
 SHARE = 0.5
 """The part of all accesses along rows that must become aligned. Vectors of different rows begin at
-different places then where rows are no multiple of a vector; what has just been stored as one
-vector is not loaded as one, and takes long."""
+different places then where rows are no multiple of a vector, which was slower where it was tried
+(jacobi-2d): probably as what has just been stored as one vector is not loaded as one."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,7 @@ def elements_before(
 
 def _unit(memref: SSAValue, width: int) -> int:
     """Of how many elements all vectors begin at a multiple if one does, a line's at most."""
-    return gcd(width, LINE // _element(memref))
+    return gcd(width, CACHE_LINE // _element(memref))
 
 
 def _element(memref: SSAValue) -> int:

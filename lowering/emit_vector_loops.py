@@ -167,9 +167,9 @@ class VectorLoopEmitter(ABC):
         environment: Environment,
     ) -> None:
         """The vector at `base`, in the lanes from `lower` (if any) to below `upper`."""
-        mask = self._mask(nest, [limit - base for limit in upper], "min")
+        mask = self._mask(nest, base, upper, "min")
         if lower:
-            skipped = self._mask(nest, [limit - base for limit in lower], "max")
+            skipped = self._mask(nest, base, lower, "max")
             mask = self.builder.emit(
                 arith.XOrIOp(mask, self.builder.emit(arith.AndIOp(mask, skipped)).result)
             ).result
@@ -215,14 +215,14 @@ class VectorLoopEmitter(ABC):
             else:
                 self._full_vectors(nest, first, Index(vectors), stride, whole)
             if rest:
-                self._masked(nest, (limit,), environment, first + vectors * stride)
+                self._between(nest, first + vectors * stride, (), (limit,), environment)
             return
         vectors = iterations // width
         self._full_vectors(nest, first, vectors, stride, whole)
         rest = iterations - vectors * width
         self.builder.branch(
             Connective("all", (Comparison(">=", iterations - 1), Comparison(">=", rest - 1))),
-            partial(self._masked, nest, (limit,), environment, first + vectors * stride),
+            partial(self._between, nest, first + vectors * stride, (), (limit,), environment),
             None,
         )
 
@@ -276,16 +276,12 @@ class VectorLoopEmitter(ABC):
         else:
             self.plain_loop(nest, (first,), (end,), stride, whole)
 
-    def _masked(
-        self, nest: For, upper: tuple[Index, ...], environment: Environment, base: Index
-    ) -> None:
-        """The vector that starts at `base`, in the lanes below `upper`."""
-        counts = [(limit - base + (nest.step - 1)) // nest.step for limit in upper]
-        self._lanes(nest, base, self._mask(nest, counts, "min"), environment)
-
-    def _mask(self, nest: For, counts: list[Index], kind: Literal["min", "max"]) -> SSAValue:
-        """The first lanes, as many as the least (largest) of the counts says."""
+    def _mask(
+        self, nest: For, base: Index, limits: tuple[Index, ...], kind: Literal["min", "max"]
+    ) -> SSAValue:
+        """The lanes of a vector at `base` below the least (largest) of the limits."""
         assert nest.loop.vector is not None
+        counts = [(limit - base + (nest.step - 1)) // nest.step for limit in limits]
         return self.builder.emit(
             xdsl_vector.CreateMaskOp(
                 [self.builder.extremum(kind, counts)], VectorType(i1, [nest.loop.vector])
@@ -322,5 +318,5 @@ class VectorLoopEmitter(ABC):
         self.builder.branch(
             is_whole,
             partial(self._lanes, nest, base, None, environment),
-            partial(self._masked, nest, upper, environment, base),
+            partial(self._between, nest, base, (), upper, environment),
         )

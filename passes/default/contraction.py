@@ -22,7 +22,7 @@ from ..transformations.pack import Pack
 from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
-from .facts import CACHE_LINE, Facts, StatementFacts, bytes_of, coefficients
+from .facts import CACHE_LINE, Facts, StatementFacts, bytes_of, coefficients, subscript_steps
 from .register_tile import RegisterTile, even_size
 from .request import Request
 from .steps import Steps
@@ -151,18 +151,12 @@ def _is_iterator(statement: StatementFacts, loop: Loop) -> bool:
 
 def selects(statement: StatementFacts, loop: Loop, access: Access) -> bool:
     """Whether an access goes to other elements from one iteration of the loop to the next."""
-    slopes = statement.slopes(loop)
-    return any(
-        sum(c * s for c, s in zip(row, slopes, strict=True)) for row in coefficients(access.map)
-    )
+    return any(subscript_steps(access, statement.slopes(loop)))
 
 
 def is_contiguous(statement: StatementFacts, loop: Loop, access: Access) -> bool:
     """Whether an access goes from one element of a row to the next."""
-    slopes = statement.slopes(loop)
-    steps = [
-        sum(c * s for c, s in zip(row, slopes, strict=True)) for row in coefficients(access.map)
-    ]
+    steps = subscript_steps(access, statement.slopes(loop))
     return steps[-1:] == [1] and not any(steps[:-1])
 
 

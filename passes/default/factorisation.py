@@ -29,7 +29,7 @@ from ..transformations.unroll import Unroll
 from ..transformations.unroll_and_jam import UnrollAndJam
 from ..transformations.vectorize import Vectorize
 from .contraction import is_contiguous, selects
-from .facts import Facts, coefficients
+from .facts import Facts, subscript_steps
 from .register_tile import RegisterTile
 from .request import Request
 from .steps import attempt
@@ -263,8 +263,7 @@ class _Plan:
             statement = self.facts.statements[name]
             along = statement.slopes(self._loop(name, self.order.along))
             for access in statement.statement.reads:
-                rows = coefficients(access.map)
-                moving = [any(c * s for c, s in zip(row, along, strict=True)) for row in rows]
+                moving = [step != 0 for step in subscript_steps(access, along)]
                 if access is not self._sum(name).load and sum(moving) == 1:
                     # The subscript that moves comes last.
                     order = tuple(sorted(range(len(moving)), key=lambda k: moving[k]))

@@ -225,16 +225,20 @@ class StatementFacts:
 
     def stride(self, access: Access, direction: Sequence[Slope], facts: Facts) -> int:
         """By how many elements an access moves along a direction of the iterators."""
-        steps = [
-            sum(c * d for c, d in zip(row, direction, strict=True))
-            for row in coefficients(access.map)
-        ]
+        steps = subscript_steps(access, direction)
         extents = facts.extents(access.array)
         total: Slope = 0
         for position, step in enumerate(steps):
             if access.array.shape[position] is not None:
                 total += step * prod(extents[position + 1 :])
         return int(total) if total.denominator == 1 else 1 << 20
+
+
+def subscript_steps(access: Access, direction: Sequence[Slope]) -> list[Slope]:
+    """By how much each subscript of an access grows along a direction of the iterators."""
+    return [
+        sum(c * d for c, d in zip(row, direction, strict=True)) for row in coefficients(access.map)
+    ]
 
 
 @lru_cache(maxsize=4096)

@@ -21,7 +21,7 @@ from ..transformations.strip_mine import StripMine
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .contraction import is_contiguous
-from .facts import coefficients
+from .facts import subscript_steps
 from .request import Request
 from .steps import attempt
 
@@ -117,11 +117,7 @@ class _Plan:
         facts = self.request.facts(self.schedule.scop).statements[names[-1]]
         slopes = facts.slopes(self.schedule.loop(f"{names[-1]}.{self.terms}"))
         for access in statement.reads:
-            moved = [
-                sum(c * s for c, s in zip(row, slopes, strict=True)) != 0
-                for row in coefficients(access.map)
-            ]
-            if moved == [False, True]:
+            if [step != 0 for step in subscript_steps(access, slopes)] == [False, True]:
                 step = Pack((strips,), access.array.name, (1, 0))
                 self.schedule = attempt(self.schedule, step) or self.schedule
 

@@ -22,7 +22,7 @@ from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .contraction import PANEL_OF_L1, is_contiguous, selects
-from .facts import Facts, StatementFacts, bytes_of, coefficients
+from .facts import Facts, StatementFacts, bytes_of, subscript_steps
 from .request import Request
 from .steps import Steps
 
@@ -31,7 +31,6 @@ WORTHWHILE = 500_000
 
 ROWS = 8
 """Rows of a block in registers, of as many vectors as there are registers for."""
-
 
 FAR = 0.5
 """The part of the last cache from which on an operand is read faster where its terms lie together.
@@ -169,7 +168,7 @@ class _Plan(Steps):
     def _copies(self, *, needed_only: bool) -> list[_Copy]:
         """Operands that are worth a copy, or cannot do without.
 
-        One for all reads of an array does not name them.
+        All reads of an array use its only copy, unless that has products which not all want.
         """
         found = self.found
         result: dict[tuple[str, int, bool], _Copy] = {}
@@ -186,9 +185,13 @@ class _Plan(Steps):
             before = result.get(key, _Copy(access.array, cut, 0, scaled, ()))
             width = max(before.width, self.width if is_streamed else ROWS)
             result[key] = replace(before, width=width, reads=(*before.reads, access))
+        arrays = [copy.array for copy in result.values()]
         reads = [access.array for access in (*found.streamed, *found.broadcast)]
         return [
-            replace(copy, reads=()) if reads.count(copy.array) == len(copy.reads) else copy
+            replace(copy, reads=())
+            if arrays.count(copy.array) == 1
+            and not (copy.scaled and reads.count(copy.array) > len(copy.reads))
+            else copy
             for copy in result.values()
         ]
 
@@ -229,12 +232,8 @@ class _Plan(Steps):
     def _subscript(self, access: Access, loop: str) -> int | None:
         """The last subscript of an access that a loop changes."""
         slopes = self.facts.statements[self.found.statement].slopes(self.loops[loop])
-        moved = [
-            position
-            for position, row in enumerate(coefficients(access.map))
-            if sum(c * s for c, s in zip(row, slopes, strict=True))
-        ]
-        return moved[-1] if moved else None
+        steps = subscript_steps(access, slopes)
+        return max((position for position, step in enumerate(steps) if step), default=None)
 
     def _parallel(self, tiles: Sequence[str]) -> bool:
         for tile in tiles:

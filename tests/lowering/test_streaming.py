@@ -63,6 +63,11 @@ def test_a_large_array_that_is_only_written_bypasses_the_caches() -> None:
     assert "nontemporal" not in loop_ir(UPDATE, 100, 128), "it is read"
 
 
+def test_long_rows_begin_with_a_vector_that_aligns_the_others() -> None:
+    assert "extract_aligned_pointer" in loop_ir(BLUR, 100, 256)
+    assert "affine.for %j = 1 to" in loop_ir(BLUR, 100, 250), "rows begin anywhere"
+
+
 @pytest.mark.parametrize("width", [250, 256, 259])
 @pytest.mark.parametrize("offset", [0, 4, 16, 60])
 @pytest.mark.parametrize("schedule", [VECTORS, "parallel{loops=i}," + VECTORS])

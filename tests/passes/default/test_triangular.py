@@ -124,6 +124,15 @@ def test_a_product_and_its_transposed_have_copies_of_their_own() -> None:
     assert steps.count("scaled=true") == 1
 
 
+def test_all_reads_use_the_only_copy() -> None:
+    entry = catalogue()["polybench/syr2k"]
+    function = loopwright.load(entry.text)[entry.function]
+    sizes = infer_extents(function.scop, entry.parameter_values("LARGE"))
+    steps = str(default_schedule(function.scop, sizes, threads=1))
+    assert steps.count("pack{") == 2
+    assert "reads=" not in steps
+
+
 def test_one_read_of_several_has_a_copy_of_its_own() -> None:
     text = """
 func.func @f(%n: index, %m: index, %alpha: f64, %A: memref<?x?xf64>, %C: memref<?x?xf64>) {
