@@ -26,6 +26,21 @@ from ..dialects.memref import is_memref
 from .index_expression import Index, Variable, linear_form
 from .simplification import is_known
 
+# Whatever has another name touches no place: most of the operations that are asked about.
+_ACCESSES = frozenset(
+    kind.name
+    for kind in (
+        xdsl_affine.LoadOp,
+        xdsl_affine.StoreOp,
+        affine.VectorLoadOp,
+        affine.VectorStoreOp,
+        xdsl_vector.MaskedLoadOp,
+        xdsl_vector.MaskedStoreOp,
+        vector.GatherOp,
+        vector.ScatterOp,
+    )
+)
+
 # So many steps at most from an inequality to the bounds of the outermost loop.
 DEPTH = 8
 
@@ -141,6 +156,8 @@ class Numbering:
 
     def place(self, operation: Operation) -> Place | None:
         """What a load or store touches; None where that is no part of a row."""
+        if operation.name not in _ACCESSES:
+            return None
         operands = operation.operands
         match operation:
             case xdsl_affine.LoadOp() | affine.VectorLoadOp():

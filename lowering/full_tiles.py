@@ -204,8 +204,10 @@ def _box(box: TileBox, space: isl.Space, context: isl.Set) -> isl.Set:
 
 def outer_schedule(loops: tuple[Loop, ...], name: str, domain: isl.Set) -> isl.Map:
     """The values of `loops` at the instances of a statement: `{ S0[i, j] -> [l0, l1, ...] }`."""
-    result = isl.Map.from_domain(domain)
+    parameters = domain.get_space().params()
+    affs = isl.AffList.alloc(isl.DEFAULT_CONTEXT, len(loops))
     for loop in loops:
-        aff = loop.schedule[name].align_params(domain.get_space().params())
-        result = result.flat_range_product(isl.Map.from_aff(aff))
-    return result
+        affs = affs.add(loop.schedule[name].align_params(parameters))
+    values = parameters.set_from_params().add_dims(_SET, len(loops))
+    space = domain.get_space().map_from_domain_and_range(values)
+    return isl.Map.from_multi_aff(isl.MultiAff.from_aff_list(space, affs)).intersect_domain(domain)

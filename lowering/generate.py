@@ -33,7 +33,9 @@ from .storage import Storage, place_local_arrays
 from .streaming import stream
 
 
-def generate(schedule: Schedule, sizes: Mapping[str, int], *, vectors: bool = True) -> func.FuncOp:
+def generate(
+    schedule: Schedule, sizes: Mapping[str, int], *, vectors: bool = True, most: int | None = None
+) -> func.FuncOp:
     """The scheduled program as loop IR.
 
     `sizes` gives values of the Scop's parameters and of other dynamic dimensions by which an
@@ -41,13 +43,16 @@ def generate(schedule: Schedule, sizes: Mapping[str, int], *, vectors: bool = Tr
     The result has the argument list of the original function, with static shapes where known, and
     behind it the tile sizes that the schedule leaves open.
     Without `vectors`, vector loops stay loops; those that a compiler may run in vectors have the
-    attribute `omp.simd`, the width. Raises SourceError where isl cannot make the loops.
+    attribute `omp.simd`, the width. Raises SourceError where isl cannot make the loops, and
+    TooManyOperationsError as soon as there are more than `most` operations.
     """
     with bounded_for(schedule.scop.func, f"the loops of '@{schedule.scop.name}'"):
-        return _generate(schedule, sizes, vectors)
+        return _generate(schedule, sizes, vectors, most)
 
 
-def _generate(schedule: Schedule, sizes: Mapping[str, int], vectors: bool) -> func.FuncOp:
+def _generate(
+    schedule: Schedule, sizes: Mapping[str, int], vectors: bool, most: int | None
+) -> func.FuncOp:
     scop = schedule.scop
     context = _fixed(scop, sizes)
     tile_sizes = schedule.run_time_sizes
@@ -58,7 +63,7 @@ def _generate(schedule: Schedule, sizes: Mapping[str, int], vectors: bool) -> fu
         new.name_hint = old.name_hint
     for new, name in zip(tiles, tile_sizes, strict=True):
         new.name_hint = name
-    builder = IRBuilder(entry)
+    builder = IRBuilder(entry, most)
     parameters = {p.name: _parameter(p, builder, sizes) for p in scop.parameters}
     domains = {s.name: s.domain.intersect_params(context) for s in scop.statements}
     nest: Nest = Parts(())

@@ -101,6 +101,7 @@ class Index:
         return Index(0, ((atom, 1),))
 
     @staticmethod
+    @cache
     def variable(number: int) -> Index:
         """The index that is just the variable of this number."""
         return Index.of(Variable(number))
@@ -195,10 +196,14 @@ class Index:
 
     def substitute(self, values: Mapping[int, Index]) -> Index:
         """Replaces variables by indices."""
-        result = Index(self.constant)
+        constant = self.constant
+        total: dict[Atom, int] = {}
         for atom, coefficient in self.terms:
-            result = result + _substitute_atom(atom, values) * coefficient
-        return result
+            value = _substitute_atom(atom, values)
+            constant += value.constant * coefficient
+            for inner, factor in value.terms:
+                total[inner] = total.get(inner, 0) + factor * coefficient
+        return Index(constant, tuple((a, c) for a, c in total.items() if c != 0))
 
     def to_affine(self, position: Callable[[int], int]) -> AffineExpr:
         """As an affine expression; `position` gives the dim of a variable's number.
@@ -338,7 +343,8 @@ def _parts(atom: Quotient | Extremum | Choice) -> tuple[Index, ...]:
 def _substitute_atom(atom: Atom, values: Mapping[int, Index]) -> Index:
     match atom:
         case Variable(number):
-            return values.get(number, Index.of(atom))
+            value = values.get(number)
+            return Index.of(atom) if value is None else value
         case Quotient(numerator, divisor):
             return numerator.substitute(values) // divisor
         case Extremum(kind, operands):

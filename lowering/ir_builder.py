@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar, cast
 
@@ -43,12 +44,20 @@ from .index_expression import (
 OperationT = TypeVar("OperationT", bound=Operation)
 
 
-class IRBuilder:
-    """Appends operations to a block and keeps the SSA values behind `Variable` numbers."""
+class TooManyOperationsError(Exception):
+    """A builder was asked for more operations than it may make."""
 
-    def __init__(self, entry: Block):
+
+class IRBuilder:
+    """Appends operations to a block and keeps the SSA values behind `Variable` numbers.
+
+    It raises TooManyOperationsError instead of appending more than `most`.
+    """
+
+    def __init__(self, entry: Block, most: int | None = None):
         self.block = entry
         self.entry = entry
+        self.left = math.inf if most is None else most
         self.values: dict[int, SSAValue] = {}
         self.count = 0
         self.constants: dict[tuple[int, Attribute], SSAValue] = {}
@@ -67,6 +76,9 @@ class IRBuilder:
 
     def emit(self, operation: OperationT) -> OperationT:
         """Appends the operation and returns it."""
+        self.left -= 1
+        if self.left < 0:
+            raise TooManyOperationsError
         self.block.add_op(operation)
         return operation
 

@@ -23,13 +23,14 @@ from .accesses import Numbering, Place, PlacedAccess, is_inside, touched_memrefs
 from .forwarding import Forward, forwards
 from .index_expression import Comparison, Connective, decide
 from .ir_builder import IRBuilder
+from .operations import operations
 from .place_access import load, store, stored_value
 
 
 def promote(function: func.FuncOp) -> None:
     """Promotes what can be in all innermost loops of the function, in place."""
     numbering = Numbering()
-    for loop in [op for op in function.walk() if isinstance(op, affine.ForOp)]:
+    for loop in [op for op in operations(function) if isinstance(op, affine.ForOp)]:
         if not loop.inits and not any(op.regions for op in loop.body.block.ops):
             _promote(loop, function.body.block, numbering)
 

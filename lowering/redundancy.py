@@ -23,15 +23,17 @@ from xdsl.dialects import func, memref
 from xdsl.ir import Block, Operation, SSAValue
 
 from .accesses import Numbering, Place, touched_memrefs
+from .operations import operations
 from .place_access import stored_value
 
 
 def remove_redundant_accesses(function: func.FuncOp) -> None:
     """Removes loads of what was just stored and stores that nothing reads, in place."""
-    if any(isinstance(op, memref.CastOp) for op in function.walk()):
+    inside = operations(function)
+    if any(isinstance(op, memref.CastOp) for op in inside):
         return  # One array under two names.
     numbering = Numbering()
-    regions = [region for op in function.walk() for region in op.regions]
+    regions = [region for op in inside for region in op.regions]
     for block in [block for region in regions for block in region.blocks]:
         if not _has_repeated_memref(block):
             continue

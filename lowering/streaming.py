@@ -30,13 +30,11 @@ from xdsl.ir.affine import AffineMap
 
 from ..dialects import affine
 from ..dialects.memref import is_memref
-from ..passes.default.facts import bytes_of
+from ..passes.default.facts import CACHE_LINE, bytes_of
 from ..passes.target import Target
 from .accesses import Numbering, touched_memrefs
 from .index_expression import Index, Variable
-
-LINE = 64
-"""Bytes of a cache line."""
+from .operations import operations
 
 NEARBY = 2
 """The level of the cache that rows stay in from one iteration of a loop over rows to the next."""
@@ -74,7 +72,7 @@ def stream(function: func.FuncOp, target: Target) -> None:
     beyond = [a for a in arguments if _bytes(a) > target.caches.get(NEARBY, 0)]
     if not beyond:
         return
-    for block in [op.body.block for op in function.walk() if isinstance(op, affine.ForOp)]:
+    for block in [op.body.block for op in operations(function) if isinstance(op, affine.ForOp)]:
         _prefetch(block, numbering, set(beyond), target)
     last = target.caches.get(max(target.caches, default=0), 0)
     _bypass(function, numbering, {a for a in beyond if _bytes(a) > last})
@@ -129,7 +127,7 @@ def _prefetch(block: Block, numbering: Numbering, arrays: set[SSAValue], target:
         rows = len({load.constants[:-1] for load in loads})
         if (2 * rows * memory.type.get_shape()[-1] * element) > SHARE * target.caches[NEARBY]:
             continue
-        for load in _leading(loads, dimension, LINE // element):
+        for load in _leading(loads, dimension, CACHE_LINE // element):
             _insert_prefetch(load, dimension, distance)
 
 
@@ -209,13 +207,13 @@ def _insert_prefetch(load: _Load, dimension: int, distance: int) -> None:
 def _bypass(function: func.FuncOp, numbering: Numbering, arrays: set[SSAValue]) -> None:
     """Marks the vector stores to those arrays that are only written, and there once."""
     stores: defaultdict[SSAValue, list[Operation]] = defaultdict(list)
-    for operation in function.walk():
+    for operation in operations(function):
         for memory in touched_memrefs(operation):
             if memory in arrays:
                 stores[memory].append(operation)
-    for operations in stores.values():
-        if all(isinstance(op, _STORES) and _is_once(op, numbering) for op in operations):
-            for operation in operations:
+    for group in stores.values():
+        if all(isinstance(op, _STORES) and _is_once(op, numbering) for op in group):
+            for operation in group:
                 if isinstance(operation, affine.VectorStoreOp):
                     operation.attributes["nontemporal"] = UnitAttr()
 

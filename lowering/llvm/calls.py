@@ -11,6 +11,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
+from ..operations import operations
 from .emitter import FunctionEmitter, type_of
 from .memory import load
 from .module import Emitters
@@ -19,7 +20,7 @@ from .types import size_in_bytes, storage_type
 
 def calls_in(function: func.FuncOp) -> list[func.CallOp]:
     """The calls in a function."""
-    return [op for op in function.walk() if isinstance(op, func.CallOp)]
+    return [op for op in operations(function) if isinstance(op, func.CallOp)]
 
 
 def callee_of(call: func.CallOp) -> str:

@@ -23,6 +23,7 @@ from xdsl.dialects import affine
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
+from ..operations import operations
 from . import integers
 from .emitter import Buffer, FunctionEmitter, constant
 from .heap import ALIGNMENT
@@ -124,14 +125,14 @@ class _Capture:
 
 def _used(op: Operation) -> list[SSAValue]:
     """Values that operations inside use, in order."""
-    inside = (inner for inner in op.walk() if inner is not op)
+    inside = operations(op)[1:]
     return list(dict.fromkeys(value for inner in inside for value in inner.operands))
 
 
 def _defined(op: Operation) -> set[SSAValue]:
     """Values that operations and blocks inside define."""
     defined = set[SSAValue]()
-    for inner in op.walk():
+    for inner in operations(op):
         if inner is not op:
             defined.update(inner.results)
         for region in inner.regions:

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from xdsl.dialects import affine
 from xdsl.ir import Operation, SSAValue
 
+from ..operations import operations
 from .unrolling import LOOPS, Linear, linear_results, trip_count
 
 SHORTEST = 4
@@ -30,7 +31,7 @@ def indices_without_vectors(function: Operation) -> Iterator[SSAValue]:
 
     Along the loop of such an index more accesses jump, and fewer follow each other.
     """
-    loops = [op for op in function.walk() if op.name in LOOPS]
+    loops = [op for op in operations(function) if op.name in LOOPS]
     outer = {around for loop in loops for around in _around(loop)}
     for loop in loops:
         if not isinstance(loop, affine.ForOp) or loop in outer:
@@ -40,7 +41,7 @@ def indices_without_vectors(function: Operation) -> Iterator[SSAValue]:
             continue
         accesses = [
             linear_results(access.map.data, access.indices)
-            for access in loop.body.walk()
+            for access in operations(loop)
             if isinstance(access, affine.LoadOp | affine.StoreOp)
         ]
         inner = [_moved(access, *_indices(loop)[0]) for access in accesses]

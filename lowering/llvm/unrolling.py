@@ -21,6 +21,8 @@ from xdsl.ir.affine import (
     AffineSymExpr,
 )
 
+from ..operations import operations
+
 # Operations of loop IR, all iterations together, up to which a vector loop is unrolled fully.
 MAX_UNROLLED_OPERATIONS = 256
 
@@ -44,16 +46,17 @@ def unroll_hint(op: Operation) -> int | None:
 
 def has_vectors(op: Operation) -> bool:
     """Whether an operation inside makes a vector."""
-    return any(isinstance(kind, VectorType) for inner in op.walk() for kind in inner.result_types)
+    return any(
+        isinstance(kind, VectorType) for inner in operations(op) for kind in inner.result_types
+    )
 
 
 def all_loops_have_vectors(op: Operation) -> bool:
     """Whether there are loops, and vectors in every one that has no loop inside."""
     innermost = [
         loop
-        for loop in op.walk()
-        if loop.name in LOOPS
-        and not any(inner.name in LOOPS for inner in loop.walk() if inner is not loop)
+        for loop in operations(op)
+        if loop.name in LOOPS and not any(inner.name in LOOPS for inner in operations(loop)[1:])
     ]
     return bool(innermost) and all(has_vectors(loop) for loop in innermost)
 
@@ -76,7 +79,7 @@ def _nested(op: Operation) -> Iterable[Operation]:
     """What is inside of an operation other than a loop, itself included."""
     if isinstance(op, affine.ForOp):
         return ()
-    return op.walk() if op.regions else (op,)
+    return operations(op) if op.regions else (op,)
 
 
 def trip_count(op: affine.ForOp) -> int | None:

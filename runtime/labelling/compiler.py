@@ -12,6 +12,7 @@ from xdsl.dialects import func
 from ...costmodel.labels import Incident, Subject, Workload
 from ...dialects.errors import SourceError
 from ...lowering.generate import generate
+from ...lowering.ir_builder import TooManyOperationsError
 from ...lowering.llvm import Options, translate
 from ...lowering.specialise import specialise
 from ...passes.garbage import collect_garbage_seldom
@@ -35,11 +36,11 @@ REFUSALS = (SourceError, TransformationError, KernelError)
 MOST_FRAMES = 6
 """Frames of a traceback that are reported."""
 
-LARGEST = 48 << 10
-"""Bytes of LLVM IR of one candidate: 7 % have more, and take 37 % of the time until LLVM."""
+LARGEST = 256
+"""Operations of loop IR of one candidate: one in eight has more, and takes long in every stage."""
 
-LARGEST_DEFAULT = 1 << 20
-"""Bytes of LLVM IR of a schedule that a search starts from."""
+LARGEST_DEFAULT = 6500
+"""Operations of loop IR of a schedule that a search starts from."""
 
 OPERATIONS = 1_000_000
 """Of isl, to make the loops of a candidate: the slowest 1.4 % take a third of that time."""
@@ -147,11 +148,9 @@ class Compiler:
         self, schedule: Schedule, names: Mapping[str, int], *, is_default: bool
     ) -> ObjectCode:
         with stage("loop IR"):
-            loops = _loops(schedule, names, None if is_default else OPERATIONS)
+            loops = _loops(schedule, names, is_default)
         with stage("LLVM IR"):
             text = str(translate(loops, target=self._target, options=self._options))
-        if len(text) > (LARGEST_DEFAULT if is_default else LARGEST):
-            raise TooLarge
         # One in twenty schedules of a program differs from others in its text only.
         if text not in self._compiled:
             self._compiled[text] = object_code(text, schedule.program.name, self._target)
@@ -167,10 +166,12 @@ class Compiler:
         self._connection.send(Failed(item, incident))
 
 
-def _loops(schedule: Schedule, names: Mapping[str, int], operations: int | None) -> func.FuncOp:
+def _loops(schedule: Schedule, names: Mapping[str, int], is_default: bool) -> func.FuncOp:
     try:
-        with bounded(operations):
-            return generate(schedule, names)
+        with bounded(None if is_default else OPERATIONS):
+            return generate(schedule, names, most=LARGEST_DEFAULT if is_default else LARGEST)
+    except TooManyOperationsError as error:
+        raise TooLarge from error
     except SourceError as error:
         if isinstance(error.__cause__, TooComplexError):
             raise TooLarge from error
