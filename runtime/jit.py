@@ -41,16 +41,8 @@ Now and then LLVM unrolls loops around loops that it has unrolled, and takes 16 
 """
 
 
-PARTIAL_UNROLLING = 50
-"""Instructions up to which LLVM writes out iterations of a loop that it cannot remove, as on Intel.
-
-On Zen it would by itself go up to 512, which takes 9 % of its time and gains nothing.
-"""
-
-
 @cache
 def _initialise() -> None:
-    binding.set_option("loopwright", f"-unroll-partial-threshold={PARTIAL_UNROLLING}")
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     binding.initialize_native_asmparser()
@@ -175,7 +167,6 @@ def fingerprint(target: Target, options: CompileOptions = DEFAULT_OPTIONS) -> st
             f"{target.name} {binding.get_host_cpu_name()}",
             binding.get_host_cpu_features().flatten(),
             vectoriser_features(target),
-            f"unroll {PARTIAL_UNROLLING}",
             repr(options),
         )
     )
