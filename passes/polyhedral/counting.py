@@ -7,10 +7,10 @@ so on outwards. So the cost does not depend on the size of the set.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from math import comb
+from math import comb, prod
 
 import islpy as isl
 from xdsl.dialects import arith, math
@@ -65,7 +65,18 @@ def fix_parameters(points: isl.Set, sizes: Mapping[str, int]) -> isl.Set:
 
 def cardinality(points: isl.Set) -> int:
     """The number of points of a set without parameters; raises UncountableError."""
+    if points.is_box() and not points.is_empty():
+        return prod(len(values) for values in _sides(points))
     return int(sum((_count(part) for part in _disjoint(points.compute_divs())), Fraction(0)))
+
+
+def _sides(box: isl.Set) -> Iterator[range]:
+    """The values of each dimension of a box that is not empty; raises UncountableError."""
+    for position in range(box.dim(isl.dim_type.set)):
+        low, high = box.dim_min_val(position), box.dim_max_val(position)
+        if not low.is_int() or not high.is_int():
+            raise UncountableError(f"{box} has no bounds")
+        yield range(low.to_python(), high.to_python() + 1)
 
 
 def _count(part: isl.Set) -> Fraction:
