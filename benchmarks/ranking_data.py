@@ -72,7 +72,7 @@ BESIDES: tuple[tuple[int, int | None, bool], ...] = (
 )
 """More random sizes: how many, with how many columns, and whether all extents are powers of two."""
 
-VISITS = 2
+VISITS = 6
 """So often every variant is measured, one turn after the other; the shortest time counts."""
 
 MEMORY = 16 << 30
