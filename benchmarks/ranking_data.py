@@ -72,7 +72,7 @@ BESIDES: tuple[tuple[int, int | None, bool], ...] = (
 )
 """More random sizes: how many, with how many columns, and whether all extents are powers of two."""
 
-VISITS = 6
+VISITS, RANDOM_VISITS = 6, 2
 """So often every variant is measured, one turn after the other; the shortest time counts."""
 
 MEMORY = 16 << 30
@@ -188,7 +188,7 @@ class Problem:
             return False
         missing = [
             text
-            for turn in range(VISITS)
+            for turn in range(RANDOM_VISITS if self.is_random else VISITS)
             for text in self.codes
             if len(self.seconds.get(text, ())) <= turn
         ]

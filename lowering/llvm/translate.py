@@ -9,7 +9,6 @@ from llvmlite import ir
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
-from ..operations import operations
 from . import (
     affine_expressions,
     allocation,
@@ -94,7 +93,7 @@ def _reachable(op: func.FuncOp | ModuleOp) -> dict[str, func.FuncOp]:
     around = op if isinstance(op, ModuleOp) else op.get_toplevel_object()
     bodies = {
         function.sym_name.data: function
-        for function in operations(around)
+        for function in around.walk()
         if isinstance(function, func.FuncOp) and function.body.blocks
     }
     if isinstance(op, ModuleOp):

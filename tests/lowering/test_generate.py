@@ -7,7 +7,10 @@ import loopwright
 from loopwright.dialects.errors import SourceError
 from loopwright.kernels.catalogue import catalogue
 from loopwright.lowering.generate import generate
+from loopwright.lowering.ir_builder import TooManyOperationsError
+from loopwright.lowering.operations import operations
 from loopwright.passes.polyhedral.context import TooComplexError, bounded
+from loopwright.passes.polyhedral.extents import infer_extents
 
 COPY = """
 func.func @copy(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
@@ -159,15 +162,27 @@ def test_tiles_are_entered_only_where_they_have_instances(schedule: str, n: int)
     np.testing.assert_array_equal(found, expected)
 
 
+def test_large_code_is_given_up_early() -> None:
+    entry = catalogue()["polybench/gemm"]
+    function = loopwright.load(entry.text)[entry.function]
+    program = function.schedule("unroll{loops=S1.j factor=4}")
+    sizes = infer_extents(program.scop, dict(entry.parameter_values("MINI")))
+    expected = generate(program, sizes)
+    count = len(operations(expected))
+    assert str(generate(program, sizes, most=count)) == str(expected)
+    with pytest.raises(TooManyOperationsError):
+        generate(program, sizes, most=count // 2)
+
+
 def test_isl_may_give_up_anywhere() -> None:
     """In a function that isl calls back, too: an error, and no memory is corrupted."""
     band = "skew{loops=i,j factors=1},tile{loops=i,j sizes=32,32},vectorize{loops=j width=8}"
     program = loopwright.load(TRIANGLE)["copy"].schedule(band)
     names: list[str] = ["n", "m", "A_dim0", "A_dim1", "B_dim0", "B_dim1"]
     finished = 0
-    for operations in range(500, 45_000, 53):
+    for limit in range(500, 45_000, 53):
         try:
-            with bounded(operations):
+            with bounded(limit):
                 finished += "affine.vector_store" in str(
                     generate(program, dict.fromkeys(names, 100))
                 )
