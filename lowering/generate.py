@@ -44,7 +44,7 @@ def generate(
     behind it the tile sizes that the schedule leaves open.
     Without `vectors`, vector loops stay loops; those that a compiler may run in vectors have the
     attribute `omp.simd`, the width. Raises SourceError where isl cannot make the loops, and
-    TooManyOperationsError as soon as there are more than `most` operations.
+    TooManyOperationsError as soon as more than `most` operations are made, constants not counted.
     """
     with bounded_for(schedule.scop.func, f"the loops of '@{schedule.scop.name}'"):
         return _generate(schedule, sizes, vectors, most)

@@ -203,7 +203,7 @@ def test_a_program_that_is_slow_as_written_has_its_tiles_tuned(
 ) -> None:
     monkeypatch.setattr(evaluator, "AS_WRITTEN", 1e-9)
     options = TileOptions("tile{loops=i sizes=T}", threads=1, budget=60.0, keep=False)
-    result = tune_tiles(load(GEMM)["gemm"], gemm_values(100), options)
+    result = tune_tiles(load(GEMM)["gemm"], gemm_values(600), options)
     assert result.bound == pytest.approx(60e-9)
     assert result.seconds < 1.0 and result.default
 
