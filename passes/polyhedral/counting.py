@@ -66,17 +66,17 @@ def fix_parameters(points: isl.Set, sizes: Mapping[str, int]) -> isl.Set:
 def cardinality(points: isl.Set) -> int:
     """The number of points of a set without parameters; raises UncountableError."""
     if points.is_box() and not points.is_empty():
-        return prod(len(values) for values in _sides(points))
+        return prod(_lengths(points))
     return int(sum((_count(part) for part in _disjoint(points.compute_divs())), Fraction(0)))
 
 
-def _sides(box: isl.Set) -> Iterator[range]:
-    """The values of each dimension of a box that is not empty; raises UncountableError."""
+def _lengths(box: isl.Set) -> Iterator[int]:
+    """How many values each dimension of a box has that is not empty; raises UncountableError."""
     for position in range(box.dim(isl.dim_type.set)):
         low, high = box.dim_min_val(position), box.dim_max_val(position)
         if not low.is_int() or not high.is_int():
             raise UncountableError(f"{box} has no bounds")
-        yield range(low.to_python(), high.to_python() + 1)
+        yield high.to_python() - low.to_python() + 1
 
 
 def _count(part: isl.Set) -> Fraction:

@@ -37,7 +37,7 @@ MOST_FRAMES = 6
 """Frames of a traceback that are reported."""
 
 LARGEST = 300
-"""Operations of loop IR of one candidate: 7 % have more, and take long in every stage."""
+"""Operations of loop IR of one candidate: 6 % have more, and take long in every stage."""
 
 LARGEST_DEFAULT = 6500
 """Operations of loop IR of a schedule that a search starts from."""
