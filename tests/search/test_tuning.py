@@ -20,6 +20,7 @@ from loopwright.runtime.program import Function, load
 from loopwright.runtime.tuning import evaluator as evaluating
 from loopwright.runtime.tuning.evaluator import RunningEvaluator, Substitute
 from loopwright.runtime.tuning.messages import Comparison, Trial
+from loopwright.runtime.tuning.workers import Worker
 
 SUM = """
 func.func @sum(%n: index, %A: memref<?x?xf64>, %x: memref<?xf64>) {
@@ -185,6 +186,21 @@ def test_the_program_as_written_is_run_to_its_end_where_its_substitute_fails() -
     ) as evaluator:
         assert evaluator.measure(request_for(), [program.schedule()])[0] > 0
         assert evaluator.bound is None
+
+
+def test_a_program_is_too_slow_also_where_its_answer_came_before_the_clock_was_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ask = Worker.ask
+    monkeypatch.setattr(Worker, "ask", lambda self, question, _: ask(self, question, 60.0))
+    program = function()
+    vectors = "vectorize{loops=j width=8}"
+    substitute = Substitute(1e-9, lambda: program.schedule(vectors))
+    with RunningEvaluator(
+        program, arguments(), threads=1, compilers=1, substitute=substitute
+    ) as evaluator:
+        assert evaluator.measure(request_for(), [program.schedule(vectors)])[0] > 0
+        assert evaluator.bound == 1e-9
 
 
 def test_the_budget_is_not_spent_on_the_program_as_written(
