@@ -192,7 +192,11 @@ def test_a_program_is_too_slow_also_where_its_answer_came_before_the_clock_was_r
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     ask = Worker.ask
-    monkeypatch.setattr(Worker, "ask", lambda self, question, _: ask(self, question, 60.0))
+
+    def ask_patiently(worker: Worker, question: object, _: float) -> None:
+        ask(worker, question, 60.0)
+
+    monkeypatch.setattr(Worker, "ask", ask_patiently)
     program = function()
     vectors = "vectorize{loops=j width=8}"
     substitute = Substitute(1e-9, lambda: program.schedule(vectors))
