@@ -14,27 +14,16 @@ from ...passes.polyhedral.scop import Scop
 from ...passes.schedule import Schedule, dependences_of
 from ...passes.schedule_tree import nests
 from ...passes.target import Target
+from .alone import alone
 from .bodies import body
 from .domains import Domains
 from .estimate import estimate
 from .local_arrays import Kept, local_arrays
 from .nests import Nests, PlacedStatement
-from .outer import outer
-from .rows import (
-    Machine,
-    Surroundings,
-    control,
-    innermost,
-    levels,
-    memory,
-    recurrence,
-    threads,
-    vectors,
-    work,
-)
+from .rows import control, memory, with_kilobytes
 from .schema import NAMES
+from .sections import Machine, Surroundings
 from .statements import StatementProfile, profile_statement, with_kept
-from .trip_counts import trip_counts
 
 _UNKNOWN_CACHE = 1 << 25
 
@@ -76,29 +65,20 @@ def _row(item: PlacedStatement, statements: int, around: Surroundings) -> list[f
 
 
 def _make_row(item: PlacedStatement, statements: int, around: Surroundings) -> list[float]:
-    place = item.place
-    lanes = vectors(place, around)
-    inner = innermost(place)
+    own = alone(item.place, around)
     together = body(item)
-    chain = recurrence(place, inner)
-    loops = control(item, statements)
-    shared = threads(place, around)
-    data = memory(item, around)
+    loops = control(item, own.loops, statements)
+    data = memory(item, around, own.streams)
     return [
-        *work(place),
-        *place.profile.operations,
-        *lanes,
-        *trip_counts(place),
-        *inner,
+        *own.first,
         *together,
-        *outer(place),
-        *chain,
+        *own.second,
         *loops,
-        *shared,
+        *own.threads,
         *data,
-        *levels(item),
+        *with_kilobytes(own.levels, item),
         *around.machine,
-        *estimate(place, lanes, inner, together, chain, loops, shared, data),
+        *estimate(item.place, own, together, loops, data),
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -42,6 +42,7 @@ class Placement:
     vectors, for a vector loop), `spans` those of values per iterator that are left inside the
     first 0, 1, 2 ... loops, `values` the same numbers as `trips` before vectors. `reads_stored`
     says whether it reads an array that it or another statement of its nest stores to.
+    `remembered` is what others have found out.
     """
 
     profile: StatementProfile
@@ -52,6 +53,7 @@ class Placement:
     values: tuple[float, ...]
     spans: tuple[tuple[float, ...], ...]
     reads_stored: bool
+    remembered: dict[object, object] = field(default_factory=dict[object, object])
 
     @cached_property
     def vector(self) -> int | None:
@@ -259,6 +261,11 @@ class Placement:
     def touched(self) -> np.ndarray:
         """The sums of `footprints` over all arrays, (3, loops + 1)."""
         return self.footprints.sum(axis=2)
+
+    @cached_property
+    def bytes_touched(self) -> float:
+        """Bytes that all instances touch."""
+        return float(self.touched[0, 0])
 
     @cached_property
     def jumps(self) -> float:

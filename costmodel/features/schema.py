@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .bodies import Body
 from .outer import Outer
-from .rows import (
+from .sections import (
     LEVELS,
     Control,
     Estimate,

@@ -17,8 +17,8 @@ from ...passes.default.request import Request
 from ...passes.polyhedral.working_sets import Reuse, WorkingSet, working_sets
 from ...passes.schedule import Schedule
 from .extract import rows_of
-from .rows import Estimate
 from .schema import NAMES, SLICES
+from .sections import Estimate
 
 VERSION = 1
 """Increases when a number changes its meaning or place."""

@@ -1,0 +1,303 @@
+"""The sections of a row that its loops determine, whatever other statements are in them."""
+
+from __future__ import annotations
+
+from math import ceil, prod
+from typing import NamedTuple, cast
+
+from ...passes.schedule_tree import Loop
+from .computing import ComputingTimes, computing_times
+from .outer import outer
+from .placement import Placement
+from .sections import (
+    LEVELS,
+    Innermost,
+    Level,
+    LoopCounts,
+    Recurrence,
+    Surroundings,
+    Threads,
+    Vectors,
+    Work,
+)
+from .trip_counts import trip_counts
+
+_LINE_ELEMENTS = 8
+_PAGE = 4096
+
+_FORWARDING = 4.0
+"""Cycles until what was stored can be loaded."""
+
+
+class Alone(NamedTuple):
+    """These sections; `first` and `second` are numbers that follow each other in a row.
+
+    `levels` lack what all statements touch, `streams` counts arrays that the cache of level 2
+    cannot hold.
+    """
+
+    vectors: Vectors
+    inner: Innermost
+    recurrence: Recurrence
+    loops: LoopCounts
+    threads: Threads
+    times: ComputingTimes
+    streams: float
+    levels: list[float]
+    first: tuple[float, ...]
+    second: tuple[float, ...]
+
+
+def alone(place: Placement, around: Surroundings) -> Alone:
+    """What is known of a placement, found out once."""
+    key = (around.explicit, around.threads, around.parallel_nests, around.machine)
+    known = place.remembered.get(key)
+    if known is None:
+        known = place.remembered[key] = _describe(place, around)
+    return cast("Alone", known)
+
+
+def _describe(place: Placement, around: Surroundings) -> Alone:
+    lanes = vectors(place, around)
+    inner = innermost(place)
+    chain = recurrence(place, inner)
+    return Alone(
+        lanes,
+        inner,
+        chain,
+        loop_counts(place),
+        threads(place, around),
+        computing_times(place, lanes, inner),
+        streams(place, around),
+        levels(place),
+        (*work(place), *place.profile.operations, *lanes, *trip_counts(place), *inner),
+        (*outer(place), *chain),
+    )
+
+
+def work(place: Placement) -> Work:
+    """The section `Work`."""
+    profile = place.profile
+    return Work(
+        profile.instances,
+        len(profile.spans),
+        profile.reads,
+        profile.writes,
+        profile.is_float,
+        profile.element_bytes,
+        profile.lanes,
+        profile.chain,
+        profile.own_chain,
+        profile.box,
+        profile.instructions,
+        profile.reassociable,
+    )
+
+
+def vectors(place: Placement, around: Surroundings) -> Vectors:
+    """The section `Vectors`."""
+    loops, position = place.loops, place.vector
+    marked = position is not None
+    if position is None:
+        position = place.innermost
+    if position is None:
+        return Vectors(0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, around.explicit, *([0.0] * 12))
+    width = float(loops[position].vector or place.profile.lanes)
+    values = place.values[position]
+    remainder = ceil(values / width) * width / values
+    counts = [0.0] * 12
+    for access, step in zip(place.profile.accesses, place.steps[position], strict=True):
+        counts[6 * access.is_write + _stride_class(step, access.size)] += 1.0
+    return Vectors(
+        marked,
+        width if marked else 0.0,
+        values / ceil(values / width) if marked else 1.0,
+        ceil(width / place.profile.lanes) if marked else 1.0,
+        values,
+        remainder,
+        position == place.innermost or place.innermost is None,
+        len(loops) - 1 - position,
+        around.explicit,
+        *counts,
+    )
+
+
+def _stride_class(step: float, size: int) -> int:
+    distance = abs(step)
+    if distance < 1e-6:
+        return 0
+    if distance <= 1.0:
+        return 1 if step > 0 else 2
+    if distance <= _LINE_ELEMENTS:
+        return 3
+    return 4 if distance * size < _PAGE else 5
+
+
+def innermost(place: Placement) -> Innermost:
+    """The section `Innermost`."""
+    position = place.innermost
+    accesses = place.profile.accesses
+    if position is None:
+        reads, writes = place.profile.reads, place.profile.writes
+        return Innermost._make((1.0, *([0.0] * 10), 1.0, reads, writes, 0.0, 1.0))
+    counts = [0.0] * 8
+    conflicts = 0.0
+    for access, step in zip(accesses, place.steps[position], strict=True):
+        kind = min(3, (0, 1, 1, 2, 2, 3)[_stride_class(step, access.size)])
+        counts[4 * access.is_write + kind] += 1.0
+        conflicts += abs(step) > 1 and (abs(step) * access.size) % _PAGE == 0
+    loads = stores = accumulators = 0.0
+    unrolled = [(n, copies) for n, copies in enumerate(place.copies) if copies > 1]
+    body = prod(copies for _, copies in unrolled)
+    for number, access in enumerate(accesses):
+        rate = 1.0
+        if abs(place.steps[position][number]) < 1e-6:
+            rate /= place.trips[position]
+        elements = 1.0
+        for n, copies in unrolled:
+            if abs(place.steps[n][number]) < 1e-6:
+                if n != position:
+                    rate /= copies
+            else:
+                elements *= copies
+        if access.is_write:
+            stores += rate
+            accumulators += elements
+        else:
+            loads += rate
+    return Innermost._make(
+        (
+            place.trips[position],
+            *counts,
+            conflicts,
+            place.loops[position].within is not None,
+            body,
+            loads,
+            stores,
+            accumulators,
+            place.repeats,
+        )
+    )
+
+
+def recurrence(place: Placement, inner: Innermost) -> Recurrence:
+    """The section `Recurrence`."""
+    carriers = place.carriers
+    if not carriers:
+        return Recurrence(*([0.0] * 9))
+    inside = place.innermost is None or place.innermost in carriers
+    position = place.innermost if place.innermost in carriers else max(carriers)
+    assert position is not None
+    distance, is_sum = carriers[position]
+    # Of loops that are written out, those that carry results too make the chain longer.
+    chains = distance * prod(
+        copies for n, copies in enumerate(place.copies) if n not in carriers and n != place.vector
+    )
+    forwarding = 0.0 if is_sum or inner.store_same else _FORWARDING
+    latency = (place.profile.own_chain + forwarding) / chains
+    return Recurrence(
+        1.0,
+        len(place.loops) - 1 - position,
+        inside,
+        place.vector in carriers,
+        distance,
+        is_sum,
+        chains,
+        latency if inside else 0.0,
+        distance * prod(place.trips[position + 1 :]),
+    )
+
+
+def loop_counts(place: Placement) -> LoopCounts:
+    """What `Control` says of the loops."""
+    loops = place.loops
+    entered = 1.0
+    entries = iterations = 0.0
+    unrolled = 0
+    partial = 1.0
+    skewed = 0
+    for n, loop in enumerate(loops):
+        entered *= place.trips[n]
+        if place.written_out[n]:
+            unrolled += 1
+        else:
+            iterations += entered / (loop.unroll or 1)
+            entries += entered / place.trips[n]
+        if place.forms[n].rounds:
+            partial *= ceil(place.trips[n]) / place.trips[n]
+        skewed += place.forms[n].skewed
+    instances = max(1.0, place.profile.instances)
+    return LoopCounts(
+        len(loops),
+        unrolled,
+        iterations / instances,
+        entries / instances,
+        partial,
+        skewed,
+        place.ragged,
+    )
+
+
+def threads(place: Placement, around: Surroundings) -> Threads:
+    """The section `Threads`."""
+    first = place.fork
+    if first is None or around.threads == 1:
+        return Threads(first is not None, 1.0, 1.0, 0.0, 1.0, 0.0, around.parallel_nests)
+    last = first
+    while last + 1 < len(place.loops) and place.loops[last + 1].parallel:
+        last += 1
+    trips = prod(ceil(count - 1e-6) for count in place.trips[first : last + 1])
+    rounds = ceil(trips / around.threads)
+    used = max(1.0, trips / rounds)
+    return Threads(
+        1.0,
+        used,
+        trips,
+        prod(place.trips[:first]) / len(place.loops[first].schedule),
+        min(around.threads, trips) / used,
+        first,
+        around.parallel_nests,
+    )
+
+
+def streams(place: Placement, around: Surroundings) -> float:
+    """How many arrays are too large for the cache of level 2."""
+    return float((place.footprints[0, 0] > around.caches[1]).sum())
+
+
+def levels(place: Placement) -> list[float]:
+    """The sections `Level`, from the innermost loop outwards; zeros where there is none.
+
+    `kilobytes` are left open, as neighbours change them: see `with_kilobytes`.
+    """
+    result: list[float] = []
+    for back in range(LEVELS):
+        n = len(place.loops) - 1 - back
+        if n < 0:
+            result += [0.0] * len(Level._fields)
+            continue
+        loop = place.loops[n]
+        same = following = far = 0.0
+        for step in place.steps[n]:
+            if abs(step) < 1e-6:
+                same += 1
+            elif abs(step) <= 1:
+                following += 1
+            else:
+                far += 1
+        count = max(1, len(place.steps[n]))
+        result += Level(
+            place.trips[n],
+            0.0,
+            -1.0 if loop.unroll is None else float(loop.unroll),
+            _mark(loop, place.forms[n].rounds),
+            same / count,
+            following / count,
+            far / count,
+        )
+    return result
+
+
+def _mark(loop: Loop, rounds: bool) -> float:
+    """0 to 7: tile loop (1), point loop (2), parallel loop (4)."""
+    return float(rounds) + 2.0 * (loop.within is not None) + 4.0 * loop.parallel
