@@ -262,7 +262,7 @@ def threads(place: Placement, around: Surroundings) -> Threads:
 
 def streams(place: Placement, around: Surroundings) -> float:
     """How many arrays are too large for the cache of level 2."""
-    return float((place.footprints[0, 0] > around.caches[1]).sum())
+    return float((place.footprint.arrays[0, 0] > around.caches[1]).sum())
 
 
 def levels(place: Placement) -> list[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -36,14 +36,36 @@ class ProgramProfile:
     nests: Nests
 
 
-def rows_of(schedule: Schedule, request: Request) -> NDArray[np.float32]:
-    """One row of `schema.NAMES` per statement that runs at all, in textual order."""
-    profile = _profile(schedule, request)
-    placed = [profile.nests.of(nest) for nest in nests(schedule.tree)]
+def rows_of(schedules: Sequence[Schedule], request: Request) -> list[NDArray[np.float32]]:
+    """Of each schedule, one row of `schema.NAMES` per statement that runs at all, in textual order.
+
+    What is new is found out at one go, where schedules are of the same program.
+    """
+    profiles = [_profile(schedule, request) for schedule in schedules]
+    trees = [nests(schedule.tree) for schedule in schedules]
+    together: dict[int, list[int]] = {}
+    for number, profile in enumerate(profiles):
+        together.setdefault(id(profile), []).append(number)
+    placed: dict[int, list[tuple[PlacedStatement, ...]]] = {}
+    for numbers in together.values():
+        found = iter(profiles[numbers[0]].nests.of([nest for n in numbers for nest in trees[n]]))
+        placed.update((n, [next(found) for _ in trees[n]]) for n in numbers)
+    return [
+        _rows(placed[number], schedule, profile.total_bytes, request)
+        for number, (schedule, profile) in enumerate(zip(schedules, profiles, strict=True))
+    ]
+
+
+def _rows(
+    placed: Sequence[Sequence[PlacedStatement]],
+    schedule: Schedule,
+    total_bytes: float,
+    request: Request,
+) -> NDArray[np.float32]:
     around = Surroundings(
         request.threads,
         all(item.place.vector is not None for nest in placed for item in nest if item.place.loops),
-        profile.total_bytes,
+        total_bytes,
         len(placed),
         sum(any(item.place.fork is not None for item in nest) for nest in placed),
         _machine(schedule.target),

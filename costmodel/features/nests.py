@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...passes.schedule_tree import Loop, Tree, leaves
+from .footprints import Footprint
 from .linear import LinearForms
 from .local_arrays import Kept, LocalArray, kept_dimensions
-from .placement import Placement, Placements
+from .placement import Placement, Placements, Query
 from .statements import StatementProfile
 
 
@@ -71,68 +72,64 @@ class Nests:
         self._placements = Placements()
         self._known: dict[int, tuple[Tree, tuple[PlacedStatement, ...]]] = {}
 
-    def of(self, nest: Tree) -> tuple[PlacedStatement, ...]:
-        """The statements of a nest that run at all, in textual order."""
-        known = self._known.get(id(nest))
-        if known is None:
-            if len(self._known) > self.MOST:
-                self._known.clear()
+    def of(self, nests: Sequence[Tree]) -> list[tuple[PlacedStatement, ...]]:
+        """The statements of nests that run at all, in textual order; new nests at one go."""
+        if len(self._known) > self.MOST:
+            self._known.clear()
+        unknown = {id(nest): nest for nest in nests if id(nest) not in self._known}
+        found = [self._queries(nest) for nest in unknown.values()]
+        places = iter(self._placements.of([query for queries in found for query in queries]))
+        for (key, nest), queries in zip(unknown.items(), found, strict=True):
+            placed = _together([next(places) for _ in queries], [each.loops for each in queries])
             # The nest is kept as well, so that its id stays its own.
-            known = self._known[id(nest)] = (nest, self._place(nest))
-        return known[1]
+            self._known[key] = nest, placed
+        return [self._known[id(nest)][1] for nest in nests]
 
-    def _place(self, nest: Tree) -> tuple[PlacedStatement, ...]:
+    def _queries(self, nest: Tree) -> list[Query]:
         paths = {
             leaf.statement: loops
             for leaf, loops in leaves(nest)
             if self.statements[leaf.statement].instances
         }
         forms = {
-            name: tuple(self._forms.of(loop, name) for loop in loops)
+            name: tuple([self._forms.of(loop, name) for loop in loops])
             for name, loops in paths.items()
         }
         kept = kept_dimensions(self._locals, paths, forms)
-        stored = frozenset[int]().union(*(self.statements[name].stored for name in paths))
-        places = [
-            self._placements.of(self._profile(name, kept), kept, loops, forms[name], stored)
+        stored = frozenset[int]().union(*[self.statements[name].stored for name in paths])
+        return [
+            Query(self._profile(name, kept), kept, loops, forms[name], stored)
             for name, loops in paths.items()
         ]
-        if len(places) == 1:
-            return (_alone(places[0]),)
-        return _together(list(paths.values()), places)
 
     def _profile(self, name: str, kept: Kept) -> StatementProfile:
         return self._with_kept(name, kept) if kept else self.statements[name]
 
 
-def _alone(place: Placement) -> PlacedStatement:
-    plain, first, second = (tuple(row) for row in place.touched.tolist())
-    return PlacedStatement(place, plain, (first, second, plain), (1.0,) * len(plain), ())
-
-
 def _together(
-    paths: Sequence[tuple[Loop, ...]], places: Sequence[Placement]
+    places: Sequence[Placement], paths: Sequence[tuple[Loop, ...]]
 ) -> tuple[PlacedStatement, ...]:
+    if len(places) == 1:
+        totals = places[0].footprint.totals
+        plain, first, second = totals
+        return (PlacedStatement(places[0], plain, (first, second, plain), (1.0,) * len(plain), ()),)
     touched = _touched(paths, places)
     result: list[PlacedStatement] = []
     for number, (path, place) in enumerate(zip(paths, places, strict=True)):
-        own = place.touched
+        own = place.footprint.totals
         # Level n is one execution of loop n; inside of the innermost, the statement itself.
         around = [touched[id(loop)] for loop in path]
-        totals = np.array([*(whole for whole, _ in around), own[:, -1]]).T
-        alone = [*(alone for _, alone in around), own[0, -1]]
-        shares = tuple(
-            part / whole if whole else 1.0
-            for part, whole in zip(own[0].tolist(), alone, strict=True)
+        plain, first, second = (
+            (*[whole[way] for whole, _ in around], own[way][-1]) for way in range(len(own))
         )
+        shares = [part / alone for part, (_, alone) in zip(own[0], around, strict=False)]
         neighbours: list[Neighbour] = []
         for other, (its_path, its_place) in enumerate(zip(paths, places, strict=True)):
-            common = _common(path, its_path)
-            if other != number and common:
+            common = 0 if other == number else _common(path, its_path)
+            if common:
                 neighbours.append(Neighbour(its_place, common, other > number))
-        plain, first, second = (tuple(row) for row in totals.tolist())
         result.append(
-            PlacedStatement(place, plain, (first, second, plain), shares, tuple(neighbours))
+            PlacedStatement(place, plain, (first, second, plain), (*shares, 1.0), tuple(neighbours))
         )
     return tuple(result)
 
@@ -149,19 +146,22 @@ def _common(path: Sequence[Loop], other: Sequence[Loop]) -> int:
 
 def _touched(
     paths: Sequence[tuple[Loop, ...]], places: Sequence[Placement]
-) -> dict[int, tuple[np.ndarray, float]]:
-    """What one execution of each loop touches, as `Placement.touched` but in all.
+) -> dict[int, tuple[Sequence[float], float]]:
+    """What one execution of each loop touches, as `Footprint.totals` but in all.
 
     Arrays count once; the second number is the sum over the statements by themselves, in bytes.
     """
-    touched: dict[int, np.ndarray] = {}
-    alone: dict[int, float] = {}
+    inside: dict[int, tuple[int, list[Footprint]]] = {}
     for path, place in zip(paths, places, strict=True):
-        sums = place.touched[0].tolist()
         for level, loop in enumerate(path):
-            key = id(loop)
-            known = touched.get(key)
-            own = place.footprints[:, level]
-            touched[key] = own if known is None else np.maximum(known, own)
-            alone[key] = alone.get(key, 0.0) + sums[level]
-    return {key: (value.sum(axis=1), alone[key]) for key, value in touched.items()}
+            inside.setdefault(id(loop), (level, []))[1].append(place.footprint)
+    touched: dict[int, tuple[Sequence[float], float]] = {}
+    for key, (level, each) in inside.items():
+        alone = sum([footprint.totals[0][level] for footprint in each])
+        if len(each) == 1:
+            whole: list[float] = [ways[level] for ways in each[0].totals]
+        else:
+            arrays = [footprint.arrays[:, level] for footprint in each]
+            whole = np.maximum.reduce(arrays).sum(axis=1).tolist()
+        touched[key] = whole, alone
+    return touched

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-
-import numpy as np
+from typing import NamedTuple
 
 from ...passes.default.facts import CACHE_LINE
 from ...passes.schedule_tree import Loop
+from .footprints import Footprint, footprints
 from .linear import LinearForm, directions
 from .skewed import iterations
-from .statements import PERIODS, StatementProfile
+from .statements import StatementProfile
 
 _SHORT = 300
 """Instructions that LLVM lets a loop become when it unrolls it."""
@@ -30,8 +30,6 @@ _MEMORY = 20_000
 _SHORT_VECTORS = 4
 _SHORT_BODY = 64
 
-_PERIODS = np.array(PERIODS, dtype=float)[:, None, None]
-
 
 @dataclass(frozen=True, eq=False)
 class Placement:
@@ -42,7 +40,7 @@ class Placement:
     vectors, for a vector loop), `spans` those of values per iterator that are left inside the
     first 0, 1, 2 ... loops, `values` the same numbers as `trips` before vectors. `reads_stored`
     says whether it reads an array that it or another statement of its nest stores to.
-    `remembered` is what others have found out.
+    `footprint` is what it touches by itself, `remembered` is what others have found out.
     """
 
     profile: StatementProfile
@@ -53,6 +51,7 @@ class Placement:
     values: tuple[float, ...]
     spans: tuple[tuple[float, ...], ...]
     reads_stored: bool
+    footprint: Footprint
     remembered: dict[object, object] = field(default_factory=dict[object, object])
 
     @cached_property
@@ -234,40 +233,6 @@ class Placement:
         return tuple(result)
 
     @cached_property
-    def footprints(self) -> np.ndarray:
-        """Bytes of each array inside the first 0, 1, 2 ... loops, in three ways.
-
-        The shape is (3, loops + 1, arrays): bytes; what they take of caches of level 1 and 2,
-        where rows that fall into the same sets take more.
-        """
-        boxes = self.profile.boxes
-        spans = np.array(self.spans).reshape(len(self.spans), len(self.profile.spans))
-        # One iteration of a loop takes at least one value of each iterator.
-        lengths = np.maximum(spans - 1.0, 0.0) @ boxes.coefficients.T + (1.0 + boxes.spread)
-        np.minimum(lengths, boxes.extents, out=lengths)
-        rows = lengths[:, boxes.last] * boxes.sizes
-        crowds = np.maximum(1.0, lengths / boxes.places[:, None, :])
-        lengths[:, boxes.last] = np.ceil(rows / CACHE_LINE) * CACHE_LINE
-        touched = np.multiply.reduceat(lengths, boxes.starts, axis=1)
-        # Of a box around a diagonal, only that is touched.
-        instances = np.exp(np.log(np.maximum(spans, 1.0)) @ boxes.iterators.T)
-        np.minimum(touched, instances * (boxes.counts * CACHE_LINE), out=touched)
-        crowds[:, :, boxes.last] = np.maximum(1.0, rows / _PERIODS)
-        crowds = np.multiply.reduceat(crowds, boxes.starts, axis=2)
-        taken = np.where(crowds > 2.0, np.maximum(touched, crowds * _PERIODS), touched)
-        return np.concatenate([touched[None], taken]) @ boxes.arrays
-
-    @cached_property
-    def touched(self) -> np.ndarray:
-        """The sums of `footprints` over all arrays, (3, loops + 1)."""
-        return self.footprints.sum(axis=2)
-
-    @cached_property
-    def bytes_touched(self) -> float:
-        """Bytes that all instances touch."""
-        return float(self.touched[0, 0])
-
-    @cached_property
     def jumps(self) -> float:
         """How often an instance reads or writes a line that does not follow the last one.
 
@@ -334,41 +299,87 @@ class Placement:
         return tuple(result)
 
 
+class Query(NamedTuple):
+    """A statement and its loops, outermost first, with their functions.
+
+    `kept` tells profiles of the same statement apart, `stored` are the arrays that its nest stores
+    to.
+    """
+
+    profile: StatementProfile
+    kept: object
+    loops: tuple[Loop, ...]
+    forms: tuple[LinearForm, ...]
+    stored: frozenset[int]
+
+
 class Placements:
     """Places statements, each once under the same loops: schedules have most of them in common."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[object, ...], Placement] = {}
 
-    def of(
-        self,
-        profile: StatementProfile,
-        kept: object,
-        loops: tuple[Loop, ...],
-        forms: tuple[LinearForm, ...],
-        stored: frozenset[int],
-    ) -> Placement:
-        """What is known of a statement under `loops`, outermost first, with these functions.
+    def of(self, queries: Sequence[Query]) -> list[Placement]:
+        """What is known of statements under their loops; what is new is found out together."""
+        if len(self._known) > _MEMORY:
+            self._known.clear()
+        plans = [_plan(query) for query in queries]
+        new: dict[int, dict[tuple[object, ...], _Plan]] = {}
+        for plan in plans:
+            if plan.key not in self._known:
+                new.setdefault(id(plan.query.profile), {})[plan.key] = plan
+        for same in new.values():
+            spaces = [_iterate(plan) for plan in same.values()]
+            profile = next(iter(same.values())).query.profile
+            touched = footprints(profile, [space.spans for space in spaces])
+            for (key, plan), space, footprint in zip(same.items(), spaces, touched, strict=True):
+                _, _, loops, forms, _ = plan.query
+                self._known[key] = Placement(
+                    profile, loops, forms, plan.tiles, *space, plan.reads_stored, footprint
+                )
+        return [self._known[plan.key] for plan in plans]
 
-        `kept` tells profiles of the same statement apart, `stored` are the arrays that its nest
-        stores to.
-        """
-        names = [loop.name for loop in loops]
-        tiles = tuple(
-            None
-            if loop.within is None or loop.within.tile not in names
-            else names.index(loop.within.tile)
-            for loop in loops
-        )
-        marks = tuple((loop.parallel, loop.vector, loop.unroll) for loop in loops)
-        reads_stored = not stored.isdisjoint(profile.loaded)
-        key = (profile.name, kept, forms, tiles, marks, reads_stored)
-        found = self._known.get(key)
-        if found is None:
-            if len(self._known) > _MEMORY:
-                self._known.clear()
-            found = self._known[key] = _place(profile, loops, forms, tiles, reads_stored)
-        return found
+
+class _Plan(NamedTuple):
+    """A query, what makes it the same as another one, and what of it is needed for a placement."""
+
+    key: tuple[object, ...]
+    query: Query
+    tiles: tuple[int | None, ...]
+    reads_stored: bool
+
+
+def _plan(query: Query) -> _Plan:
+    profile, kept, loops, forms, stored = query
+    positions = {loop.name: position for position, loop in enumerate(loops)}
+    tiles = tuple(
+        [None if loop.within is None else positions.get(loop.within.tile) for loop in loops]
+    )
+    marks = tuple([(loop.parallel, loop.vector, loop.unroll) for loop in loops])
+    reads_stored = not stored.isdisjoint(profile.loaded)
+    return _Plan(
+        (profile.name, kept, forms, tiles, marks, reads_stored), query, tiles, reads_stored
+    )
+
+
+class _Space(NamedTuple):
+    """What `Placement` says of iterations."""
+
+    trips: tuple[float, ...]
+    values: tuple[float, ...]
+    spans: tuple[tuple[float, ...], ...]
+
+
+def _iterate(plan: _Plan) -> _Space:
+    profile, _, loops, forms, _ = plan.query
+    lengths = profile.spans_in(_order(forms))
+    skewed = any(form.skewed for form in forms)
+    each = iterations(lengths, loops, forms) if skewed else _one_by_one(lengths, loops, forms)
+    values, left = zip(*each, strict=True) if loops else ((), ())
+    trips = tuple(
+        [max(1.0, count / (loop.vector or 1)) for loop, count in zip(loops, values, strict=True)]
+    )
+    return _Space(trips, values, (lengths, *left))
 
 
 def _order(forms: Sequence[LinearForm]) -> tuple[int, ...]:
@@ -376,23 +387,6 @@ def _order(forms: Sequence[LinearForm]) -> tuple[int, ...]:
     if any(form.skewed for form in forms):
         return ()
     return tuple(dict.fromkeys(d for form in forms for d, _ in form.terms))
-
-
-def _place(
-    profile: StatementProfile,
-    loops: tuple[Loop, ...],
-    forms: tuple[LinearForm, ...],
-    tiles: tuple[int | None, ...],
-    reads_stored: bool,
-) -> Placement:
-    lengths = profile.spans_in(_order(forms))
-    skewed = any(form.skewed for form in forms)
-    each = iterations(lengths, loops, forms) if skewed else _one_by_one(lengths, loops, forms)
-    values, left = zip(*each, strict=True) if loops else ((), ())
-    trips = tuple(
-        max(1.0, count / (loop.vector or 1)) for loop, count in zip(loops, values, strict=True)
-    )
-    return Placement(profile, loops, forms, tiles, trips, values, (lengths, *left), reads_stored)
 
 
 def _one_by_one(

@@ -57,7 +57,7 @@ def memory(item: PlacedStatement, around: Surroundings, streams: float) -> Memor
     lines = [min(place.jumps, amount / CACHE_LINE) for amount in moved]
     return Memory._make(
         (
-            place.bytes_touched,
+            place.footprint.totals[0][0],
             item.totals[0],
             around.program_bytes,
             *moved,

@@ -80,7 +80,7 @@ def split(reuses: Sequence[Reuse], caches: Mapping[int, int]) -> list[float]:
 
 def estimates(schedule: Schedule, request: Request) -> list[float]:
     """The numbers of `ESTIMATES`."""
-    rows = rows_of(schedule, request).astype(np.float64)
+    rows = rows_of([schedule], request)[0].astype(np.float64)
     parts = rows[:, SLICES["estimate"]]
     weights = np.repeat(rows[:, _INSTANCES, None], parts.shape[1], axis=1)
     weights[:, _SECONDS] = 1.0

@@ -62,8 +62,8 @@ class StatementRows:
         first = schedules[0]
         with ISL_LOCK:
             written = Schedule.original(first.program, first.target, reassociate=first.reassociate)
-            original = rows_of(written, request)
-            return [ScheduleRows(rows_of(schedule, request), original) for schedule in schedules]
+            original, *scheduled = rows_of([written, *schedules], request)
+            return [ScheduleRows(rows, original) for rows in scheduled]
 
 
 def with_shared_originals(programs: Sequence[ProgramExamples]) -> list[ScheduleRows]:

@@ -109,7 +109,7 @@ def test_forks_cost_what_the_model_says():
     model = Additive({})
     parallel = original_schedule(TEXT).apply_all(parse_pipeline("parallel{loops=j}"))
     request = Request(sizes(50, 64), 2)
-    rows = rows_of(parallel, request)
+    rows = rows_of([parallel], request)[0]
     assert rows[:, column("threads.forks")].sum() == 50
     model.fork_seconds = 1.0
     slow = model.predict(request, [parallel])[0]

@@ -52,7 +52,7 @@ def _rows(
     text: str, sizes: Mapping[str, int], pipeline: str = "", threads: int = 1
 ) -> list[dict[str, float]]:
     schedule = original_schedule(text).apply_all(parse_pipeline(pipeline) if pipeline else ())
-    rows = rows_of(schedule, Request(sizes, threads))
+    rows = rows_of([schedule], Request(sizes, threads))[0]
     return [dict(zip(NAMES, row.tolist(), strict=True)) for row in rows]
 
 
@@ -252,7 +252,7 @@ def test_serial_statements_are_counted():
 
 def test_llvm_makes_vectors_of_sums_that_may_be_reassociated():
     strict, free = (
-        dict(zip(NAMES, rows_of(start, Request(SIZES, 1))[0].tolist(), strict=True))
+        dict(zip(NAMES, rows_of([start], Request(SIZES, 1))[0][0].tolist(), strict=True))
         for start in (original_schedule(GEMM, fast_math=fast_math) for fast_math in (False, True))
     )
     assert (strict["work.reassociable"], free["work.reassociable"]) == (0, 1)
@@ -299,10 +299,10 @@ def test_rows_do_not_depend_on_what_was_asked_before():
         "reverse{loops=i}",
     ]
     schedules = [original.apply_all(parse_pipeline(text)) for text in texts]
-    together = [rows_of(schedule, request) for schedule in schedules]
+    together = rows_of(schedules, request)
     for text, rows in zip(texts, together, strict=True):
         alone = original_schedule(GEMM).apply_all(parse_pipeline(text))
-        np.testing.assert_array_equal(rows, rows_of(alone, Request(SIZES, 2)))
+        np.testing.assert_array_equal(rows, rows_of([alone], Request(SIZES, 2))[0])
 
 
 def test_a_program_that_runs_nothing_has_no_rows():

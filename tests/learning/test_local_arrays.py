@@ -38,7 +38,7 @@ SIZES = {"n": N, "m": M, "A_dim0": N, "A_dim1": N, "B_dim0": N, "B_dim1": M}
 def accumulating(steps: str) -> dict[str, float]:
     """The row of the statement that adds."""
     schedule = original_schedule(TEXT).apply_all(parse_pipeline(steps) if steps else ())
-    rows = rows_of(schedule, Request(SIZES, 1))
+    rows = rows_of([schedule], Request(SIZES, 1))[0]
     number = int(np.argmax(rows[:, NAMES.index("work.instances")]))
     return dict(zip(NAMES, rows[number].tolist(), strict=True))
 

@@ -1,0 +1,62 @@
+"""The bytes that statements touch inside of each of their loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...passes.default.facts import CACHE_LINE
+from .statements import PERIODS, StatementProfile
+
+_PERIODS = np.array(PERIODS, dtype=float)[:, None, None]
+
+
+class Footprint(NamedTuple):
+    """Bytes inside of the first 0, 1, 2 ... loops, in three ways.
+
+    These are bytes, and what they take of caches of level 1 and 2, where rows that fall into the
+    same sets take more. `arrays` has the shape (3, loops + 1, arrays), `totals` are the sums over
+    the arrays.
+    """
+
+    arrays: NDArray[np.float64]
+    totals: tuple[tuple[float, ...], ...]
+
+
+def footprints(
+    profile: StatementProfile, spans: Sequence[Sequence[tuple[float, ...]]]
+) -> list[Footprint]:
+    """Of one statement under the loops of several schedules; each has `spans` as in `Placement`."""
+    depth = len(profile.spans)
+    rows = np.array([row for each in spans for row in each], dtype=float)
+    found = _touched(profile, rows.reshape(len(rows), depth))
+    sums = found.sum(axis=2)
+    result: list[Footprint] = []
+    start = 0
+    for each in spans:
+        end = start + len(each)
+        totals = tuple([tuple(row) for row in sums[:, start:end].tolist()])
+        result.append(Footprint(found[:, start:end], totals))
+        start = end
+    return result
+
+
+def _touched(profile: StatementProfile, spans: NDArray[np.float64]) -> NDArray[np.float64]:
+    boxes = profile.boxes
+    # One iteration of a loop takes at least one value of each iterator.
+    lengths = np.maximum(spans - 1.0, 0.0) @ boxes.coefficients.T + (1.0 + boxes.spread)
+    np.minimum(lengths, boxes.extents, out=lengths)
+    rows = lengths[:, boxes.last] * boxes.sizes
+    crowds = np.maximum(1.0, lengths / boxes.places[:, None, :])
+    lengths[:, boxes.last] = np.ceil(rows / CACHE_LINE) * CACHE_LINE
+    touched = np.multiply.reduceat(lengths, boxes.starts, axis=1)
+    # Of a box around a diagonal, only that is touched.
+    instances = np.exp(np.log(np.maximum(spans, 1.0)) @ boxes.iterators.T)
+    np.minimum(touched, instances * (boxes.counts * CACHE_LINE), out=touched)
+    crowds[:, :, boxes.last] = np.maximum(1.0, rows / _PERIODS)
+    crowds = np.multiply.reduceat(crowds, boxes.starts, axis=2)
+    taken = np.where(crowds > 2.0, np.maximum(touched, crowds * _PERIODS), touched)
+    return np.concatenate([touched[None], taken]) @ boxes.arrays
