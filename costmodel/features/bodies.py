@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from .nests import PlacedStatement
 from .placement import Placement
@@ -36,7 +35,8 @@ def body(item: PlacedStatement) -> Body:
     """The section `Body`."""
     place = item.place
     position = -1 if place.innermost is None else place.innermost
-    together = [place]
+    own = _own(place)
+    serial, instructions, loads, stores = own
     outer = 0
     forward: list[float] = []
     backward: list[float] = []
@@ -46,22 +46,46 @@ def body(item: PlacedStatement) -> Body:
         if other.innermost is not None and other.innermost > position:
             outer += 1
             continue
-        together.append(other)
+        its = _own(other)
+        serial += its.serial
+        instructions += its.instructions
+        loads += its.loads
+        stores += its.stores
         if position < 0:
             continue
         for distance in _distances(place, other, position):
             (forward if (distance > 0) == is_later else backward).append(abs(distance))
-    copies = [prod(each.copies) for each in together]
-    profiles = [each.profile for each in together]
     return Body(
         outer,
-        sum(_is_serial(each) for each in together),
-        _total(copies, [each.instructions for each in profiles]),
-        _total(copies, [each.reads for each in profiles]),
-        _total(copies, [each.writes for each in profiles]),
+        serial,
+        instructions,
+        loads,
+        stores,
         min(forward, default=0.0),
         min(backward, default=0.0),
     )
+
+
+class _Own(NamedTuple):
+    """What a statement brings into the innermost loop."""
+
+    serial: float
+    instructions: float
+    loads: float
+    stores: float
+
+
+def _own(place: Placement) -> _Own:
+    known = place.remembered.get(_Own)
+    if known is None:
+        copies, profile = prod(place.copies), place.profile
+        known = place.remembered[_Own] = _Own(
+            _is_serial(place),
+            copies * profile.instructions,
+            copies * profile.reads,
+            copies * profile.writes,
+        )
+    return cast("_Own", known)
 
 
 def _is_serial(place: Placement) -> bool:
@@ -89,7 +113,3 @@ def _distances(place: Placement, other: Placement, position: int) -> list[float]
             if distance and abs(distance) < _NEAR and distance % 1 == 0:
                 found.append(distance)
     return found
-
-
-def _total(copies: Sequence[float], counts: Sequence[float]) -> float:
-    return sum(n * count for n, count in zip(copies, counts, strict=True))

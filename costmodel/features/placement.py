@@ -207,28 +207,24 @@ class Placement:
     def steps(self) -> tuple[tuple[float, ...], ...]:
         """Per loop, by how many elements each access moves with a step; tile loops: by far."""
         columns = self.profile.strides
+        still = (0.0,) * len(self.profile.accesses)
         result: list[tuple[float, ...]] = []
         for form, direction in zip(self.forms, self.directions, strict=True):
-            moves = form.slopes if direction is None else direction
-            used = [(columns[d], move) for d, move in enumerate(moves) if move]
             if direction is None:
+                moved = [columns[d] for d, _ in form.terms] or [still]
                 result.append(
-                    tuple(
-                        _FAR if any(column[n] for column, _ in used) else 0.0
-                        for n in range(len(self.profile.accesses))
-                    )
+                    tuple([_FAR if any(strides) else 0.0 for strides in zip(*moved, strict=True)])
                 )
-            elif len(used) == 1:
+                continue
+            used = [(columns[d], move) for d, move in enumerate(direction) if move]
+            if len(used) == 1:
                 column, move = used[0]
                 result.append(
                     column if move == 1.0 else tuple([stride * move for stride in column])
                 )
             else:
                 result.append(
-                    tuple(
-                        sum(column[n] * move for column, move in used)
-                        for n in range(len(self.profile.accesses))
-                    )
+                    tuple([sum([column[n] * m for column, m in used]) for n in range(len(still))])
                 )
         return tuple(result)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import gcd, prod
 from typing import NamedTuple
@@ -13,6 +13,7 @@ import islpy as isl
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineMap
 
 from ...passes.default.facts import Facts, bytes_of, coefficients
 from ...passes.polyhedral.context import TooComplexError, bounded
@@ -289,12 +290,17 @@ def _shape(
     return tuple(extents), tuple(strides)
 
 
-def _symbols(scop: Scop, sizes: Mapping[str, int]) -> list[int]:
-    return [sizes.get(parameter.name, 0) for parameter in scop.parameters]
+def _symbols(scop: Scop, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    return tuple([sizes.get(parameter.name, 0) for parameter in scop.parameters])
 
 
 def _offsets(access: Access, scop: Scop, sizes: Mapping[str, int]) -> tuple[int, ...]:
-    return access.map.eval([0] * access.map.num_dims, _symbols(scop, sizes))
+    return _at_origin(access.map, _symbols(scop, sizes))
+
+
+@lru_cache(maxsize=4096)
+def _at_origin(subscripts: AffineMap, symbols: tuple[int, ...]) -> tuple[int, ...]:
+    return subscripts.eval([0] * subscripts.num_dims, symbols)
 
 
 def _access_profiles(
