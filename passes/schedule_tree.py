@@ -127,16 +127,13 @@ def path(tree: Tree, target: Tree) -> tuple[Tree, ...]:
     raise KeyError(target)
 
 
-def leaves(tree: Tree, outer: tuple[Loop, ...] = ()) -> Iterator[tuple[Leaf, tuple[Loop, ...]]]:
+def leaves(tree: Tree, outer: tuple[Loop, ...] = ()) -> list[tuple[Leaf, tuple[Loop, ...]]]:
     """Every leaf with the loops around it, outermost first."""
-    match tree:
-        case Leaf():
-            yield tree, outer
-        case Loop(body=body):
-            yield from leaves(body, (*outer, tree))
-        case _:
-            for child in tree.children:
-                yield from leaves(child, outer)
+    while isinstance(tree, Loop):
+        outer, tree = (*outer, tree), tree.body
+    if isinstance(tree, Leaf):
+        return [(tree, outer)]
+    return [item for child in tree.children for item in leaves(child, outer)]
 
 
 def loops_around(tree: Tree, statement: str) -> tuple[Loop, ...]:

@@ -100,7 +100,8 @@ class Domains:
 
     def of(self, domain: isl.Set, *, exact: bool = True) -> Extent:
         """The extent of a domain; where it need not be exact, in a fraction of the time."""
-        text = str(domain)
+        # The same points under the names of two statements are the same.
+        text = str(domain.reset_tuple_id() if domain.has_tuple_id() else domain)
         if text not in self._known:
             self._known[text] = _measure(domain, self._sizes, exact=exact)
         return self._known[text]

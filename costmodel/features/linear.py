@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
+from typing import NamedTuple
 
 import islpy as isl
 import numpy as np
@@ -16,23 +16,19 @@ _IN, _PARAM, _DIV = isl.dim_type.in_, isl.dim_type.param, isl.dim_type.div
 _MEMORY = 20_000
 
 
-@dataclass(frozen=True)
-class LinearForm:
+class LinearForm(NamedTuple):
     """A quasi-affine function without its rounding: `floor((i + n) / 32)` has the slope 1/32.
 
     `slopes` has one entry per iterator, `constant` is the value at the origin for given sizes.
-    `rounds` tells tile loops from others, `skewed` those over sums of iterators.
+    `rounds` tells tile loops from others, `skewed` those over sums of iterators. `terms` are the
+    iterators that it depends on, with the absolute values of their slopes.
     """
 
     slopes: tuple[float, ...]
     constant: float
     rounds: bool
     skewed: bool
-
-    @cached_property
-    def terms(self) -> tuple[tuple[int, float], ...]:
-        """The iterators that it depends on, with the absolute values of their slopes."""
-        return tuple((d, abs(slope)) for d, slope in enumerate(self.slopes) if slope)
+    terms: tuple[tuple[int, float], ...]
 
 
 class LinearForms:
@@ -64,8 +60,9 @@ class LinearForms:
                 self._by_text.clear()
             *slopes, constant = _coefficients(function, self._sizes)
             rounds = function.dim(_DIV) > 0
+            terms = tuple([(d, abs(slope)) for d, slope in enumerate(slopes) if slope])
             form = self._by_text[text] = LinearForm(
-                tuple(slopes), constant, rounds, not _single(slopes)
+                tuple(slopes), constant, rounds, len(terms) > 1, terms
             )
         return form
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 _FILL = 0.7
@@ -198,8 +196,7 @@ class Estimate(NamedTuple):
     seconds: float
 
 
-@dataclass(frozen=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """What rows must know of the whole program.
 
     `threads` run its parallel loops, `explicit` says that all innermost loops are vectors,
@@ -213,7 +210,7 @@ class Surroundings:
     parallel_nests: int
     machine: Machine
 
-    @cached_property
+    @property
     def caches(self) -> tuple[float, ...]:
         """Usable bytes of the caches of levels 1 to 3."""
-        return tuple(_FILL * size for size in self.machine[:3])
+        return tuple([_FILL * size for size in self.machine[:3]])

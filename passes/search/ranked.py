@@ -20,6 +20,7 @@ class RankedTiles:
     """Ranks `count` candidates of each top-level nest, one nest after the other.
 
     The first `share` of them are run, and the fastest one is kept; without an evaluator, the first.
+    Where nothing can be tiled, that is the default schedule.
     """
 
     count: int = 200
@@ -29,18 +30,22 @@ class RankedTiles:
         """Asks the task's ranker, then the evaluator."""
         request, evaluator = ledger.task.request, ledger.task.evaluator
         with ISL_LOCK:
-            best = max(ledger.orders, key=lambda order: tiled_depth(order, request))
-            parts = largest_nests(best, request)
+            base = max(ledger.orders, key=lambda order: tiled_depth(order, request))
+            parts = largest_nests(base, request)
+        best = base
         for nest in parts:
             first = self._first(ledger, best, nest)
             if evaluator is None:
                 best = (first or [best])[0]
                 continue
-            speeds = dict(zip(first, ledger.measure([best, *first])[1:], strict=True))
+            speeds = dict(zip(first, ledger.measure(first), strict=True))
             fastest = max(first, key=lambda each: speeds[each], default=best)
-            if speeds.get(fastest, 0.0) > ledger.speedup(ledger.key(best)):
+            # The program as written can take all the time there is, and is known to be 1.
+            known = 1.0 if best is ledger.task.original else ledger.measure([best])[0]
+            if speeds.get(fastest, 0.0) > known:
                 best = fastest
         if evaluator is None:
+            best = ledger.default_schedule if best is base else best
             ledger.predict([best])
             ledger.choose(best)
 

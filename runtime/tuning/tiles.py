@@ -163,13 +163,20 @@ class _Tuning:
     def _best_tiling(self, candidates: Sequence[Schedule], evaluator: RunningEvaluator) -> Schedule:
         if len(candidates) == 1:
             return candidates[0]
+        # Those that are probably fast come first: there may be no time for the others.
+        with ISL_LOCK:
+            candidates = sorted(
+                candidates,
+                key=lambda tiling: estimate(
+                    with_sizes(self.original, tiling, _usual_sizes(tiling)), self.request
+                ),
+            )
         seconds: list[float] = []
         for schedule in candidates:
-            if min(seconds, default=inf) < inf and self._is_spent(COMPARING):
+            best = min(seconds, default=inf)
+            if best < inf and self._is_spent(COMPARING):
                 break
-            names = schedule.run_time_sizes
-            sizes = dict.fromkeys(names, USUAL_SIZE) | {names[-1]: USUAL_ROW}
-            seconds.append(evaluator.time_tiles(schedule, sizes, min(seconds, default=inf)))
+            seconds.append(evaluator.time_tiles(schedule, _usual_sizes(schedule), best))
         return candidates[seconds.index(min(seconds))]
 
     def _is_spent(self, share: float) -> bool:
@@ -250,6 +257,11 @@ class _Tuning:
             seconds = evaluator.baseline_seconds / speedup
             database.put(self.question, Tuned(str(constant), seconds, speedup))
         return speedup, other
+
+
+def _usual_sizes(tiling: Schedule) -> dict[str, int]:
+    names = tiling.run_time_sizes
+    return dict.fromkeys(names, USUAL_SIZE) | {names[-1]: USUAL_ROW}
 
 
 def promising_points(

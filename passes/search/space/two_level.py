@@ -112,23 +112,35 @@ def largest_nests(schedule: Schedule, request: Request) -> list[int]:
 
 
 def _band(schedule: Schedule, nest: Tree, request: Request) -> _Band | None:
-    """The neighbouring loops with most iterations around one statement; at least two."""
+    """The neighbouring loops with most iterations around one statement that can be tiled twice."""
+    bands = sorted(_bands(schedule, nest, request), key=lambda rated: -rated[0])
+    return next((band for _, band in bands if _is_legal(schedule, band)), None)
+
+
+def _bands(schedule: Schedule, nest: Tree, request: Request) -> Iterator[tuple[float, _Band]]:
+    """All neighbouring loops around one statement, at least two, and how many iterations."""
     facts = request.facts(schedule.scop)
-    best: tuple[float, _Band] | None = None
     for members in chains(nest):
         leaf = members[-1].body
-        if not isinstance(leaf, Leaf) or len(members) < 2 or any(map(_is_marked, members)):
+        if not isinstance(leaf, Leaf) or any(map(_is_marked, members)):
             continue
         outer = (*schedule.outer(members[0]), *members)
         trips = facts.statements[leaf.statement].trips(outer)[-len(members) :]
-        width = min(MOST_LOOPS, len(members))
-        for start in range(len(members) - width + 1):
-            extents = tuple(max(1, round(trip)) for trip in trips[start : start + width])
-            band = _Band(certain_names(members[start : start + width]), extents)
-            work = prod(trips) * prod(extents)
-            if best is None or work > best[0]:
-                best = work, band
-    return None if best is None else best[1]
+        for width in range(2, min(MOST_LOOPS, len(members)) + 1):
+            for start in range(len(members) - width + 1):
+                extents = tuple(max(1, round(trip)) for trip in trips[start : start + width])
+                names = certain_names(members[start : start + width])
+                yield prod(trips) * prod(extents), _Band(names, extents)
+
+
+def _is_legal(schedule: Schedule, band: _Band) -> bool:
+    sizes, order = _usual(band)
+    return _tiled(schedule, band, sizes, sizes, (order, order)) is not None
+
+
+def _usual(band: _Band) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Usual sizes, and the order as it is."""
+    return tuple(min(USUAL, extent) for extent in band.extents), tuple(range(len(band.extents)))
 
 
 def _is_marked(loop: Loop) -> bool:
@@ -162,8 +174,7 @@ def _tiled(
 
 def _inside(schedule: Schedule, nest: int, request: Request, band: _Band) -> Move | None:
     """What to do inside of inner tiles: the best of what `INSIDE` proposes, by estimates."""
-    sizes = tuple(min(USUAL, extent) for extent in band.extents)
-    order = tuple(range(len(sizes)))
+    sizes, order = _usual(band)
     tiled = _tiled(schedule, band, sizes, sizes, (order, order))
     if tiled is None:
         return None
