@@ -1,7 +1,7 @@
 """Which interchange is best: models, the scheduler of Pluto's objective, and measurements.
 
 Usage: python benchmarks/interchange.py measure DIR [NAME ...]
-       python benchmarks/interchange.py evaluate DIR [--test LABELS] [MODEL ...]
+       python benchmarks/interchange.py evaluate DIR [MODEL ...] [--test LABELS]
        python benchmarks/interchange.py time [MODEL ...]
 
 `measure` times every legal interchange of the paper's 28 benchmarks (or of those whose names begin

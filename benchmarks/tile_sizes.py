@@ -126,6 +126,8 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, metavar="FOLDER")
     options = parser.parse_args()
     names = options.benchmarks or list(BENCHMARKS)
+    if unknown := [name for name in names if name not in BENCHMARKS]:
+        parser.error(f"no benchmark {unknown[0]}: there are {', '.join(BENCHMARKS)}")
     print("| benchmark | share | search | best | average | worst |", flush=True)
     print("|---|---|---|---|---|---|")
     for name in names:

@@ -21,7 +21,7 @@ from ...passes.default.request import Request
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.schedule import Schedule
 from ..features.extract import rows_of
-from ..features.schema import FEATURES_VERSION, NAMES, column
+from ..features.schema import FEATURES_VERSION, column
 from ..learning.errors import LearningError
 from ..learning.examples import ProgramExamples
 from .forest import Forest, Growth, Matrix, Tree, Values, digitise, grow, quantiles
@@ -258,7 +258,7 @@ class _Batch:
                 written.append(each.original)
             originals.append(numbers[id(each.original)])
         parts = [*(each.scheduled for each in features), *written]
-        rows = np.concatenate(parts).astype(np.float32, copy=False).reshape(-1, len(NAMES))
+        rows = np.concatenate(parts).astype(np.float32, copy=False)
         counts = np.array([len(part) for part in parts])
         starts = np.cumsum(counts) - counts
         estimates = rows[:, _SECONDS].astype(np.float64)

@@ -83,7 +83,7 @@ def tune(
     loop_pairs = find_loop_pairs(options.interchange) if options.interchange else None
     how = find_search(name, options.beam, options.space, loop_pairs)
     if options.budget is None and name not in LEARNING:
-        return _search(how, task, options.model)
+        return _search(how, task, options)
     with RunningEvaluator(
         function,
         values,
@@ -94,7 +94,7 @@ def tune(
             function, task.request, options.budget, fast_math=options.fast_math
         ),
     ) as evaluator:
-        result = _search(how, replace(task, evaluator=evaluator), options.model)
+        result = _search(how, replace(task, evaluator=evaluator), options)
         if evaluator.bound is not None:
             result = _with_bound(result, evaluator.bound)
         if options.keep and result.measured:
@@ -119,11 +119,12 @@ def _with_bound(result: Result, bound: float) -> Result:
     return result if result.best.transformations else replace(result, measured=None, default=None)
 
 
-def _search(how: Search, task: Task, model: str) -> Result:
+def _search(how: Search, task: Task, options: TuningOptions) -> Result:
     """The result; raises LearningError for a program that the model does not know the like of."""
     try:
         return search(how, task)
     except Unsupported as error:
+        model = options.model if task.ranker is None else options.ranker
         raise LearningError(
             f"the model {model} cannot rate {task.original.program.name}: {error}"
         ) from error

@@ -178,6 +178,7 @@ def _read(
             raise LearningError(
                 f"{arguments.directory} has labels of {len(examples)} programs here, too few: none "
                 f"is left for {name}; make more with 'loopwright data', about {ENOUGH} at least"
+                + (", or take a larger --share" if arguments.share < 1 else "")
             )
     machine = " and ".join(sorted({program.machine for program in pairs}))
     return parts, describe_data(
@@ -250,8 +251,8 @@ def _train(
         seen.append(progress)
         left = (time.monotonic() - start) / len(seen) * (progress.epochs - progress.epoch)
         line.show(
-            f"epoch {progress.epoch}/{progress.epochs}: error {progress.training_error:.1%}, "
-            f"validation {progress.validation_error:.1%}, best {progress.best:.1%}, "
+            f"epoch {progress.epoch}/{progress.epochs}: error {progress.training_error:.3f}, "
+            f"validation {progress.validation_error:.3f}, best {progress.best:.3f}, "
             f"{left:.0f} s left",
             progress.epoch == progress.epochs,
         )

@@ -1,0 +1,149 @@
+"""Whether working sets help the general model: `python benchmarks/working_sets.py LABELS`.
+
+Trains `additive` on rows as they are, and on rows with the bytes and numbers of working sets per
+level of caches behind them, on the same programs with the same seeds; a test on others. Where
+isl takes too long to count them, they are zeros, and a number says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from loopwright.costmodel.features.schema import FEATURES_VERSION, NAMES
+from loopwright.costmodel.features.working_sets import (
+    PUBLISHED,
+    SPLIT,
+    VERSION,
+    published,
+    reuses_of,
+    split,
+)
+from loopwright.costmodel.learning.examples import ProgramExamples, load_examples
+from loopwright.costmodel.learning.pairs import ProgramPairs, read_pairs
+from loopwright.costmodel.learning.report import evaluate, predictions
+from loopwright.costmodel.learning.splits import TRAINING, position
+from loopwright.costmodel.models.additive import Additive, ScheduleRows, StatementRows
+from loopwright.costmodel.models.model import TrainingOptions
+from loopwright.passes.default.request import Request
+from loopwright.passes.polyhedral.context import TooComplexError, bounded
+from loopwright.passes.schedule import Schedule
+from loopwright.runtime.cache import cache_directory
+
+OPERATIONS = 500_000
+"""Of isl, for the working sets of one schedule: about a tenth of a second."""
+
+SEEDS = (0, 1, 2)
+
+
+@dataclass(frozen=True)
+class WithWorkingSets:
+    """Makes rows of statements with the working sets of the whole schedule behind them."""
+
+    @property
+    def schema(self) -> str:
+        """Name and version."""
+        return f"statements-{FEATURES_VERSION}-working-sets-{VERSION}"
+
+    def featurise(self, request: Request, schedules: Sequence[Schedule]) -> list[ScheduleRows]:
+        """The rows of each schedule."""
+        if not schedules:
+            return []
+        plain = StatementRows().featurise(request, schedules)
+        written = Schedule.original(schedules[0].program, schedules[0].target)
+        original = _widened(plain[0].original, written, request)
+        return [
+            ScheduleRows(_widened(rows.scheduled, schedule, request), original)
+            for rows, schedule in zip(plain, schedules, strict=True)
+        ]
+
+
+def _widened(rows: np.ndarray, schedule: Schedule, request: Request) -> np.ndarray:
+    caches = schedule.target.caches
+    try:
+        with bounded(OPERATIONS):
+            reuses = reuses_of(schedule, request)
+        sets = [1.0, *published(reuses, caches), *split(reuses, caches)]
+    except TooComplexError:
+        sets = [0.0] * (1 + len(PUBLISHED) + len(SPLIT))
+    return np.hstack([rows, np.broadcast_to(np.array(sets, np.float32), (len(rows), len(sets)))])
+
+
+def narrowed(programs: Sequence[ProgramExamples]) -> list[ProgramExamples]:
+    """The same programs without working sets."""
+    width = len(NAMES)
+    return [
+        replace(
+            program,
+            features=tuple(
+                ScheduleRows(each.scheduled[:, :width], each.original[:, :width])
+                for each in program.features
+            ),
+        )
+        for program in programs
+    ]
+
+
+def shared(programs: Sequence[ProgramExamples]) -> list[ProgramExamples]:
+    """The same programs, each with one array for the rows of the program as written."""
+    return [
+        replace(
+            program,
+            features=tuple(
+                ScheduleRows(each.scheduled, program.features[0].original)
+                for each in program.features
+            ),
+        )
+        for program in programs
+    ]
+
+
+def main() -> None:
+    """Prints a row per kind of features and seed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("labels", type=Path)
+    parser.add_argument("--programs", type=int, default=400, help="of the labels (400)")
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args()
+    pairs = _spread(read_pairs(options.labels, several=True), options.programs)
+    folder = cache_directory()
+    found, _ = load_examples(
+        pairs,
+        WithWorkingSets(),
+        cache=None if folder is None else folder / "features",
+        workers=options.workers,
+        progress=lambda done, total: print(f"\r{done}/{total} programs ", end="", flush=True),
+    )
+    examples = shared(found)
+    training = [each for each in examples if position(each.text) < TRAINING]
+    test = [each for each in examples if position(each.text) >= TRAINING]
+    known = [each.scheduled[0, len(NAMES)] for program in examples for each in program.features]
+    print(
+        f"\r{len(training)} programs to learn from, {len(test)} others; "
+        f"{len(known)} pairs, {np.mean(known):.1%} of them with working sets"
+    )
+    print(f"{'features':<14}{'seed':>5}{'MAPE':>8}{'Spearman':>10}{'nDCG':>7}{'nDCG@1':>8}")
+    for name, prepared in (("as they are", narrowed), ("working sets", list[ProgramExamples])):
+        for seed in SEEDS:
+            model = Additive({"members": 1})
+            model.fit(prepared(training), [], TrainingOptions(seed=seed))
+            metrics = evaluate(predictions(model, prepared(test)))
+            print(
+                f"{name:<14}{seed:>5}{metrics.mape:>8.1%}{metrics.spearman_within:>10.3f}"
+                f"{metrics.ndcg:>7.3f}{metrics.ndcg_1:>8.3f}",
+                flush=True,
+            )
+
+
+def _spread(programs: Sequence[ProgramPairs], count: int) -> list[ProgramPairs]:
+    """So many programs, evenly from all of them."""
+    step = max(1, len(programs) // count)
+    return list(programs)[::step][:count]
+
+
+if __name__ == "__main__":
+    main()
