@@ -20,6 +20,7 @@ from .domains import Domains
 from .estimate import estimate
 from .local_arrays import Kept, local_arrays
 from .nests import Nests, PlacedStatement
+from .placement import Placement
 from .rows import control, memory, with_kilobytes
 from .schema import NAMES
 from .sections import Machine, Surroundings
@@ -72,6 +73,15 @@ def _rows(
     )
     rows = [_row(item, len(nest), around) for nest in placed for item in nest]
     return np.array(rows, dtype=np.float32).reshape(len(rows), len(NAMES))
+
+
+def placed_rows(
+    schedule: Schedule, request: Request
+) -> list[tuple[Placement, NDArray[np.float32]]]:
+    """The statements of a schedule that run at all, under their loops, with their rows."""
+    (rows,) = rows_of([schedule], request)
+    placed = _profile(schedule, request).nests.of(nests(schedule.tree))
+    return list(zip([item.place for nest in placed for item in nest], rows, strict=True))
 
 
 def profiles_of(schedule: Schedule, request: Request) -> Mapping[str, StatementProfile]:

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from ...passes.default.request import Request
 from ...passes.polyhedral.working_sets import Reuse, WorkingSet, working_sets
 from ...passes.schedule import Schedule
-from .extract import rows_of
+from .extract import placed_rows, rows_of
+from .pages import PAGES, page_misses
 from .schema import NAMES, SLICES
 from .sections import Estimate
 
-VERSION = 1
+VERSION = 2
 """Increases when a number changes its meaning or place."""
 
 LEVELS = (1, 2, 3)
@@ -40,7 +41,11 @@ SPLIT = tuple(
 ESTIMATES = tuple(f"estimate_{name}" for name in Estimate._fields)
 """Parts of the estimate of `features.estimate`, summed over statements, as logarithms."""
 
+PLACES = ("jumps", "lines_memory", *(f"pages_{page >> 10}k" for page in PAGES))
+"""Lines that do not follow the last one, and pages that are come to again, as logarithms."""
+
 _INSTANCES = NAMES.index("work.instances")
+_JUMPS, _LINES = NAMES.index("memory.jumps"), NAMES.index("memory.lines_3")
 _SECONDS = Estimate._fields.index("seconds")
 _LEAST = 1e-12
 
@@ -87,6 +92,15 @@ def estimates(schedule: Schedule, request: Request) -> list[float]:
     return np.log2(_LEAST + (parts * weights).sum(axis=0)).tolist()
 
 
+def places(schedule: Schedule, request: Request) -> list[float]:
+    """The numbers of `PLACES`."""
+    totals = np.zeros(len(PLACES))
+    for place, row in placed_rows(schedule, request):
+        lines = (row[_JUMPS] * place.profile.instances, row[_LINES] * place.profile.instances)
+        totals += (*lines, *page_misses(place))
+    return np.log2(1.0 + totals).tolist()
+
+
 def reuses_of(schedule: Schedule, request: Request) -> tuple[Reuse, ...]:
     """The reuses of a schedule; what is no box counts as the box around it."""
     return working_sets(schedule.scop, schedule.tree, request.sizes, hull=True)
@@ -96,12 +110,13 @@ Row = NDArray[np.float32]
 
 
 def row_of(schedule: Schedule, request: Request, *, whole: bool) -> Row:
-    """The features of a schedule: `PUBLISHED`; with `whole`, `SPLIT` and `ESTIMATES` after these.
+    """The features of a schedule: `PUBLISHED`; with `whole`, `SPLIT`, `ESTIMATES` and
+    `PLACES` after these.
 
     Raises TooComplexError.
     """
     reuses, caches = reuses_of(schedule, request), schedule.target.caches
     row = published(reuses, caches)
     if whole:
-        row += [*split(reuses, caches), *estimates(schedule, request)]
+        row += [*split(reuses, caches), *estimates(schedule, request), *places(schedule, request)]
     return np.array(row, np.float32)

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from ...passes.default.request import Request
 from ...passes.polyhedral.context import ISL_LOCK, TooComplexError
 from ...passes.schedule import Schedule
-from ..features.working_sets import ESTIMATES, PUBLISHED, SPLIT, VERSION, Row, row_of
+from ..features.working_sets import ESTIMATES, PLACES, PUBLISHED, SPLIT, VERSION, Row, row_of
 from ..learning.errors import LearningError
 from ..learning.examples import ProgramExamples, Unsupported
 from .model import LearnedModel, TrainingOptions, TrainingProgress
@@ -32,7 +32,7 @@ Values = NDArray[np.float64]
 
 FEATURES: Mapping[str, tuple[str, ...]] = {
     "published": PUBLISHED,
-    "all": (*PUBLISHED, *SPLIT, *ESTIMATES),
+    "all": (*PUBLISHED, *SPLIT, *ESTIMATES, *PLACES),
 }
 """The names of the features by the option `features`."""
 

@@ -122,9 +122,9 @@ def _weigh(points: isl.Set, weight: Polynomial) -> Fraction:
 
 
 def _disjoint(points: isl.Set) -> list[isl.Set]:
-    parts: list[isl.Set] = []
-    points.make_disjoint().foreach_basic_set(lambda b: parts.append(isl.Set.from_basic_set(b)))
-    return parts
+    # Not `foreach`: what a callback raises, such as that isl may do no more, is printed and lost.
+    parts = points.make_disjoint().get_basic_set_list()
+    return [isl.Set.from_basic_set(parts.get_at(n)) for n in range(parts.n_basic_set())]
 
 
 def _is_bounded(inner: isl.Set) -> bool:
