@@ -60,7 +60,7 @@ class TournamentOptions:
     layers: tuple[int, ...] = (64, 32, 16)
     threshold: float = 0.7
     pairs: int = 1500
-    members: int = 2
+    members: int = 6
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from loopwright.passes.schedule import Schedule
 from loopwright.runtime.program import Function, load
 from loopwright.runtime.tuning import evaluator as evaluating
 from loopwright.runtime.tuning.evaluator import RunningEvaluator, Substitute
-from loopwright.runtime.tuning.messages import Comparison, Trial
+from loopwright.runtime.tuning.messages import Comparison, Outcome, Trial
 from loopwright.runtime.tuning.workers import Worker
 
 SUM = """
@@ -50,16 +50,25 @@ def request_for() -> Request:
     return Request({"n": N, "A_dim0": N, "A_dim1": N, "x_dim0": N}, 1)
 
 
-def test_schedules_are_measured_and_the_arguments_stay() -> None:
+def test_schedules_are_measured_and_the_arguments_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     program, values = function(), arguments()
+    outcomes: list[Outcome] = []
+    ask = RunningEvaluator._ask  # pyright: ignore[reportPrivateUsage]
+
+    def listen(evaluator: RunningEvaluator, trial: Trial, limit: float) -> Outcome:
+        outcomes.append(ask(evaluator, trial, limit))
+        return outcomes[-1]
+
+    monkeypatch.setattr(RunningEvaluator, "_ask", listen)
     original = program.schedule()
     fast = original.apply_all(parse_pipeline("vectorize{loops=j width=8}"))
     slow = original.apply_all(parse_pipeline("interchange{loops=j,i}"))
     with RunningEvaluator(program, values, threads=1, compilers=1) as evaluator:
         found = evaluator.measure(request_for(), [original, fast, slow])
-        assert all(speedup > 0 for speedup in found)
-        assert found[2] < found[0]
-        assert 0.5 < found[0] < 2.0
+        reference, *candidates = [outcome.seconds for outcome in outcomes]
+        assert evaluator.baseline_seconds == reference > 0
+        assert found == [reference / seconds for seconds in candidates]
+        assert len(found) == 3
         assert evaluator.measure(request_for(), []) == []
         assert evaluator.failures == {}
         assert 0 < evaluator.baseline_seconds < 1
