@@ -7,6 +7,7 @@ from multiprocessing.connection import Connection
 from ...dialects.errors import SourceError
 from ...dialects.parse import parse_module
 from ...lowering.generate import generate
+from ...lowering.ir_builder import TooManyOperationsError
 from ...lowering.llvm import Options, translate
 from ...lowering.specialise import specialise
 from ...passes.garbage import collect_garbage_seldom
@@ -22,8 +23,8 @@ from ..program import Program as Functions
 from ..signature import Sizes
 from .messages import Compiled, Program
 
-LARGEST = 1 << 20
-"""Bytes of LLVM IR of a candidate: what is larger takes many seconds to compile."""
+LARGEST = 6500
+"""Operations of loop IR of a candidate: what is larger takes many seconds to compile."""
 
 
 def main(connection: Connection) -> None:
@@ -63,11 +64,13 @@ class Compiler:
     def _compile(self, schedule: str) -> Compiled:
         sizes = self._program.sizes
         if schedule:
-            loops = generate(self._original.apply_all(parse_pipeline(schedule)), sizes)
+            applied = self._original.apply_all(parse_pipeline(schedule))
+            try:
+                loops = generate(applied, sizes, most=LARGEST)
+            except TooManyOperationsError:
+                return Compiled(None, f"the code is too large: more than {LARGEST} operations")
         else:
             known = Sizes.named(self._function.scop, sizes)
             loops = specialise(self._function.function, known.shapes, known.integers)
         text = str(translate(loops, target=self._target, options=self._options))
-        if schedule and len(text) > LARGEST:
-            return Compiled(None, f"the code is too large: {len(text)} bytes of LLVM IR")
         return Compiled(object_code(text, self._function.name, self._target))

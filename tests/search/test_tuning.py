@@ -176,6 +176,14 @@ def test_wrong_results_are_found_by_another_schedule() -> None:
         assert "its results differ by" in evaluator.failures[text]
 
 
+def test_what_is_too_large_is_not_compiled() -> None:
+    program = function()
+    large = program.schedule("tile{loops=i,j sizes=64,64},unroll{loops=i,j}")
+    with RunningEvaluator(program, arguments(), threads=1, compilers=1) as evaluator:
+        assert evaluator.measure(request_for(), [large]) == [0.0]
+        assert "the code is too large: more than 6500 operations" in evaluator.failures[str(large)]
+
+
 def test_a_program_that_nothing_makes_faster_is_run_to_its_end() -> None:
     program = function()
     substitute = Substitute(0.0, program.schedule)
