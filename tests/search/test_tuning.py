@@ -17,9 +17,10 @@ from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.schedule import Schedule
 from loopwright.runtime.program import Function, load
+from loopwright.runtime.tuning import compiler as compiling
 from loopwright.runtime.tuning import evaluator as evaluating
 from loopwright.runtime.tuning.evaluator import RunningEvaluator, Substitute
-from loopwright.runtime.tuning.messages import Comparison, Outcome, Trial
+from loopwright.runtime.tuning.messages import Comparison, Outcome, Program, Trial
 from loopwright.runtime.tuning.workers import Worker
 
 SUM = """
@@ -176,12 +177,13 @@ def test_wrong_results_are_found_by_another_schedule() -> None:
         assert "its results differ by" in evaluator.failures[text]
 
 
-def test_what_is_too_large_is_not_compiled() -> None:
-    program = function()
-    large = program.schedule("tile{loops=i,j sizes=64,64},unroll{loops=i,j}")
-    with RunningEvaluator(program, arguments(), threads=1, compilers=1) as evaluator:
-        assert evaluator.measure(request_for(), [large]) == [0.0]
-        assert "the code is too large: more than 6500 operations" in evaluator.failures[str(large)]
+def test_what_is_too_large_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "LARGEST", 40)
+    sizes = {"n": N, "A_dim0": N, "A_dim1": N, "x_dim0": N}
+    compiler = compiling.Compiler(Program(SUM, "sum", sizes, 1, False, 1 << 30))
+    found = compiler.compile("unroll{loops=j factor=64}")
+    assert found.code is None and found.message == "the code is too large: more than 40 operations"
+    assert compiler.compile("").code is not None
 
 
 def test_a_program_that_nothing_makes_faster_is_run_to_its_end() -> None:
