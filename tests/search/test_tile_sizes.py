@@ -12,9 +12,11 @@ from support.runtime_programs import DOT, GEMM
 from loopwright.costmodel.tile_sizes.process import Scales, fit
 from loopwright.costmodel.tile_sizes.search import BUCKET, SEARCHES, Plan
 from loopwright.costmodel.tile_sizes.space import USUAL, TileSpace
+from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.request import Request
 from loopwright.passes.schedule import Schedule
 from loopwright.passes.search.space.open_tiles import open_tilings
+from loopwright.passes.transformations.tile import Tile
 from loopwright.runtime.program import load
 from loopwright.runtime.tuning import evaluator, tiles
 from loopwright.runtime.tuning.evaluator import EvaluationError, RunningEvaluator
@@ -131,6 +133,20 @@ def test_tilings_of_a_product() -> None:
         and "vectorize" in str(schedule)
         for schedule in found
     )
+
+
+@pytest.mark.parametrize("name", ["2mm", "jacobi-2d"])
+def test_all_of_the_deepest_bands_are_tiled_alike(name: str) -> None:
+    entry = catalogue()[f"polybench/{name}"]
+    function = load(entry.text)[entry.function]
+    values = entry.arguments("MINI")
+    sizes = function.signature.sizes_of(values).of(function.scop)
+    found = list(open_tilings(function.schedule(), Request(sizes, 1)))
+    first = next(tiling for tiling in found if "affine" not in str(tiling))
+    tiles = [step for step in first.transformations if isinstance(step, Tile)]
+    assert len(tiles) == 2 and tiles[0].sizes == tiles[1].sizes == first.run_time_sizes
+    options = TileOptions(str(first), threads=1, keep=False, share=0.001)
+    assert tune_tiles(function, values, options).seconds < float("inf")
 
 
 def test_a_journal_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

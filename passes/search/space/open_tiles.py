@@ -22,7 +22,9 @@ MOST = 3
 
 
 def open_tilings(original: Schedule, request: Request) -> Iterator[Schedule]:
-    """The deepest nest of the program in tiles of run-time sizes, each of its loops innermost.
+    """The deepest bands of the program in tiles of run-time sizes, each of their loops innermost.
+
+    They have the same sizes: several products, or the two halves of a step in time.
 
     In every order of the whole program: its own, and those of affine scheduling. The innermost
     point loop runs in vectors where it may, the outermost tile loop on threads.
@@ -37,27 +39,54 @@ def open_tilings(original: Schedule, request: Request) -> Iterator[Schedule]:
 
 
 def _tilings(order: Schedule, request: Request) -> Iterator[Schedule]:
-    if not any(outer for _, outer in leaves(order.tree)):
+    depths = {leaf.statement: len(outer) for leaf, outer in leaves(order.tree)}
+    depth = max(depths.values(), default=0)
+    if not depth:
         return
-    deepest = max(leaves(order.tree), key=lambda leaf: len(leaf[1]))[0].statement
-    schedule = _perfect(order, deepest)
-    members = _band(schedule, deepest)
-    for last in members:
-        rest = [loop for loop in members if loop is not last]
-        names = tuple(f"{deepest}.{loop.name}" for loop in (*rest, last))
-        arranged = schedule
-        if last is not members[-1]:
-            moved = _try(schedule, Interchange(names))
-            if moved is None:
-                continue
-            arranged = moved
-        tiled = _tile(arranged, names[-MOST:])
-        if tiled is None:
+    first, *others = (name for name, own in depths.items() if own == depth)
+    schedule = order
+    for name in (first, *others):
+        schedule = _perfect(schedule, name)
+    for place in range(len(_band(schedule, first))):
+        tiling = _tiling(schedule, first, place, request)
+        if tiling is None:
             continue
-        if request.threads > 1:
-            outermost = f"{deepest}.{_tile_name(tiled, deepest)}"
-            tiled = _try(tiled, Parallel((outermost,))) or tiled
-        yield _try(tiled, Vectorize((names[-1],))) or tiled
+        sizes = tiling.run_time_sizes
+        for other in others:
+            if not _is_tiled(tiling, other):
+                tiling = _tiling(tiling, other, place, request, sizes) or tiling
+        yield tiling
+
+
+def _tiling(
+    schedule: Schedule,
+    statement: str,
+    place: int,
+    request: Request,
+    sizes: tuple[str, ...] | None = None,
+) -> Schedule | None:
+    """The band around a statement in tiles, its loop at `place` innermost; None where it cannot be.
+
+    The sizes have these names; new ones where they are not given.
+    """
+    members = _band(schedule, statement)
+    last = members[min(place, len(members) - 1)]
+    rest = [loop for loop in members if loop is not last]
+    names = tuple(f"{statement}.{loop.name}" for loop in (*rest, last))
+    arranged: Schedule | None = schedule
+    if last is not members[-1]:
+        arranged = _try(schedule, Interchange(names))
+    tiled = arranged and _tile(arranged, names[-MOST:], sizes)
+    if tiled is None:
+        return None
+    if request.threads > 1:
+        tiled = _try(tiled, Parallel((f"{statement}.{_tile_name(tiled, statement)}",))) or tiled
+    return _try(tiled, Vectorize((names[-1],))) or tiled
+
+
+def _is_tiled(schedule: Schedule, statement: str) -> bool:
+    around = loops_around(schedule.tree, statement)
+    return any(loop.run_time_size is not None for loop in around)
 
 
 def _perfect(schedule: Schedule, statement: str) -> Schedule:
@@ -83,21 +112,29 @@ def _band(schedule: Schedule, statement: str) -> tuple[Loop, ...]:
     return chain(start)
 
 
-def _tile(schedule: Schedule, names: tuple[str, ...]) -> Schedule | None:
-    """The last loops in tiles, as many as may be."""
-    arguments = {value.name_hint for value in schedule.program.func.body.block.args}
-    taken = arguments | {parameter.name for parameter in schedule.program.parameters}
+def _tile(
+    schedule: Schedule, names: tuple[str, ...], sizes: tuple[str, ...] | None
+) -> Schedule | None:
+    """The last loops in tiles of these sizes, or of new ones; as many loops as may be."""
     for first in range(len(names)):
-        sizes: list[str] = []
-        for name in names[first:]:
-            size = f"T{name.rpartition('.')[2]}"
-            while size in taken:
-                size = f"{size}_"
-            sizes.append(size)
-        tiled = _try(schedule, Tile(names[first:], tuple(sizes)))
+        tiles = names[first:]
+        wanted = _new_sizes(schedule, tiles) if sizes is None else sizes[-len(tiles) :]
+        tiled = _try(schedule, Tile(tiles, wanted)) if len(wanted) == len(tiles) else None
         if tiled is not None:
             return tiled
     return None
+
+
+def _new_sizes(schedule: Schedule, names: tuple[str, ...]) -> tuple[str, ...]:
+    arguments = {value.name_hint for value in schedule.program.func.body.block.args}
+    taken = arguments | {parameter.name for parameter in schedule.program.parameters}
+    sizes: list[str] = []
+    for name in names:
+        size = f"T{name.rpartition('.')[2]}"
+        while size in taken:
+            size = f"{size}_"
+        sizes.append(size)
+    return tuple(sizes)
 
 
 def _tile_name(schedule: Schedule, statement: str) -> str:

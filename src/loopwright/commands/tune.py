@@ -9,9 +9,9 @@ with the best schedule so far.
 With --registers, an agent learns how many iterations of the innermost loops to keep in registers
 together; it runs a tenth of the possibilities, or as many as the budget allows.
 With --tiles, only tile sizes are tuned: the program is compiled once, with sizes that are given at
-run time, in a tiling of its deepest nest or the one of -p, whose sizes have names. A share of all
-combinations is run, chosen by a Gaussian process (or the network of the literature, or at random).
-Interrupted, it goes on where it was when it is started again.
+run time, in a tiling of its deepest bands, all with the same sizes, or the one of -p, whose sizes
+have names. A share of all combinations is run, chosen by a Gaussian process (or the network of the
+literature, or at random). Interrupted, it goes on where it was when it is started again.
 
 examples:
   loopwright tune polybench/gemm --size LARGE --budget 20s -o gemm-schedule.mlir
@@ -269,6 +269,10 @@ def _describe_tiles(result: TileResult) -> str:
             f"as constants: {result.speedup:.2f}x over the program as written; "
             f"the default schedule: {result.default:.2f}x"
         )
+        if result.speedup <= result.default:
+            lines.append(
+                "schedule='auto' goes on with that: a search of whole schedules may find more"
+            )
     if result.ended != "done":
         lines.append("started again, it goes on from here")
     return "\n".join([*lines, f"{_bound(result)}{result.schedule}"])
