@@ -54,7 +54,8 @@ class WithWorkingSets:
         if not schedules:
             return []
         plain = StatementRows().featurise(request, schedules)
-        written = Schedule.original(schedules[0].program, schedules[0].target)
+        first = schedules[0]
+        written = Schedule.original(first.program, first.target, reassociate=first.reassociate)
         original = _widened(plain[0].original, written, request)
         return [
             ScheduleRows(_widened(rows.scheduled, schedule, request), original)
@@ -88,20 +89,6 @@ def narrowed(programs: Sequence[ProgramExamples]) -> list[ProgramExamples]:
     ]
 
 
-def shared(programs: Sequence[ProgramExamples]) -> list[ProgramExamples]:
-    """The same programs, each with one array for the rows of the program as written."""
-    return [
-        replace(
-            program,
-            features=tuple(
-                ScheduleRows(each.scheduled, program.features[0].original)
-                for each in program.features
-            ),
-        )
-        for program in programs
-    ]
-
-
 def main() -> None:
     """Prints a row per kind of features and seed."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -111,14 +98,13 @@ def main() -> None:
     options = parser.parse_args()
     pairs = _spread(read_pairs(options.labels, several=True), options.programs)
     folder = cache_directory()
-    found, _ = load_examples(
+    examples, _ = load_examples(
         pairs,
         WithWorkingSets(),
         cache=None if folder is None else folder / "features",
         workers=options.workers,
         progress=lambda done, total: print(f"\r{done}/{total} programs ", end="", flush=True),
     )
-    examples = shared(found)
     training = [each for each in examples if position(each.text) < TRAINING]
     test = [each for each in examples if position(each.text) >= TRAINING]
     known = [each.scheduled[0, len(NAMES)] for program in examples for each in program.features]
@@ -141,8 +127,8 @@ def main() -> None:
 
 def _spread(programs: Sequence[ProgramPairs], count: int) -> list[ProgramPairs]:
     """So many programs, evenly from all of them."""
-    step = max(1, len(programs) // count)
-    return list(programs)[::step][:count]
+    count = min(count, len(programs))
+    return [programs[number * len(programs) // count] for number in range(count)]
 
 
 if __name__ == "__main__":

@@ -12,6 +12,9 @@ from .files import DAMAGED
 from .schema import FAILED, digest, pair_key
 from .shards import list_shards, read_rows
 
+PUT_ASIDE = "put aside"
+"""What is said of files that could not be mended, until somebody deletes them."""
+
 
 @dataclass(frozen=True)
 class Report:
@@ -33,7 +36,7 @@ def check(directory: Path) -> Report:
     ]
     problems += [f"{path}: left by an interrupted process" for path in listing.left_behind]
     problems += [f"{shard.path}: replaced by another shard" for shard in listing.replaced]
-    problems += [f"{path}: put aside" for path in sorted(directory.glob(f"*{DAMAGED}"))]
+    problems += [f"{path}: {PUT_ASIDE}" for path in sorted(directory.glob(f"*{DAMAGED}"))]
     seen: Counter[bytes] = Counter()
     programs: dict[bytes, bool] = {}
     rows = pairs = 0

@@ -5,3 +5,7 @@ from __future__ import annotations
 
 class DatasetError(Exception):
     """A directory or a shard that cannot be used; `str()` is one line."""
+
+
+class VersionError(DatasetError):
+    """A sound shard of another version of the schema: nothing may be put aside or left out."""

@@ -76,8 +76,10 @@ def mend(path: Path) -> None:
 
 
 def put_aside(path: Path) -> None:
-    """Takes a damaged file out of the way, without deleting it."""
-    path.replace(path.with_name(path.name + DAMAGED))
+    """Takes a damaged file and its copy out of the way, without deleting them."""
+    for each in (path, _copy(path)):
+        if each.exists():
+            each.replace(each.with_name(each.name + DAMAGED))
 
 
 def delete(path: Path) -> None:

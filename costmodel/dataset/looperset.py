@@ -4,7 +4,8 @@ A file holds one object per program: `program_annotation` (iterators, computatio
 matrices and expressions) and `schedules_list` (one entry per schedule, with `execution_times` in
 milliseconds). A program becomes affine text with constant bounds. What the layout does not hold is
 chosen: constants are 1.5, leaves of expressions are the accesses in their order. Schedules of
-interchange, parallelisation, tiling and unrolling are translated; others are skipped.
+interchange, parallelisation, tiling and unrolling are translated; others are skipped, and so are
+those that do not apply here.
 Source: Merouani et al., LOOPer, 2024, and the data set published with it.
 """
 
@@ -16,8 +17,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple, cast
 
+from xdsl.dialects.func import FuncOp
+
+from ...dialects.errors import SourceError
+from ...dialects.parse import parse_module
+from ...passes.pipeline import parse_pipeline
+from ...passes.polyhedral.raising import raise_function
+from ...passes.schedule import Schedule
+from ...passes.transformation import TransformationError
 from ..labels import Label, LabelledProgram, Subject
 from .errors import DatasetError
 from .looperset_programs import Untranslatable, translate_program
@@ -46,6 +55,8 @@ def read_looperset(path: Path) -> Iterator[Translated | Untranslatable]:
             yield _translate(item, entry)
         except Untranslatable as error:
             yield error
+        except SourceError as error:
+            yield Untranslatable(f"{name}: {error.message}")
         except (KeyError, TypeError, ValueError, IndexError) as error:
             yield Untranslatable(f"{name}: unexpected layout ({error!r})")
 
@@ -57,15 +68,26 @@ def _entries(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             if ".jsonl" in path.name:
                 for line in file:
                     entry = json.loads(line)
-                    yield str(entry.get("program_name", "")), entry
+                    yield _name(entry), entry
                 return
             content = json.load(file)
-    except (json.JSONDecodeError, UnicodeDecodeError, gzip.BadGzipFile) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, gzip.BadGzipFile, EOFError) as error:
         raise DatasetError(f"{path}: not JSON ({error})") from error
-    if "program_annotation" in content:
-        yield str(content.get("program_name", "")), content
+    if not isinstance(content, dict):
+        raise DatasetError(f"{path}: expected an object of programs, or one program")
+    programs = cast("dict[str, Any]", content)
+    if "program_annotation" in programs:
+        yield _name(programs), programs
     else:
-        yield from content.items()
+        yield from programs.items()
+
+
+def _name(entry: Any) -> str:
+    return (
+        str(cast("dict[str, Any]", entry).get("program_name", ""))
+        if isinstance(entry, dict)
+        else ""
+    )
 
 
 def _translate(item: int, entry: Mapping[str, Any]) -> Translated:
@@ -74,12 +96,13 @@ def _translate(item: int, entry: Mapping[str, Any]) -> Translated:
     subject = Subject(program.text, {}, ORIGIN, item)
     baseline: Label | None = None
     labels: dict[str, Label] = {}
+    original = _original(program.text)
     skipped = 0
     for schedule in entry["schedules_list"]:
         measured: list[float] = schedule.get("execution_times") or []
         times = [float(time) * 1e-3 for time in measured]
         text = _schedule(schedule, program.iterators)
-        if text is None or not times:
+        if text is None or not times or not _applies(original, text):
             skipped += 1
             continue
         reference = baseline.seconds if baseline is not None else median(times)
@@ -94,6 +117,22 @@ def _translate(item: int, entry: Mapping[str, Any]) -> Translated:
         item, subject, {}, baseline, MACHINE, COMPILER, tuple(labels.values())
     )
     return Translated(labelled, skipped)
+
+
+def _original(text: str) -> Schedule:
+    module = parse_module(text, "<program>")
+    return Schedule.original(
+        raise_function(next(op for op in module.body.ops if isinstance(op, FuncOp)))
+    )
+
+
+def _applies(original: Schedule, text: str) -> bool:
+    """Whether our own transformations can do, and allow, what was measured."""
+    try:
+        original.apply_all(parse_pipeline(text))
+    except (TransformationError, SourceError):
+        return False
+    return True
 
 
 def _label(text: str, times: Sequence[float], baseline: float) -> Label:
@@ -116,39 +155,72 @@ def _label(text: str, times: Sequence[float], baseline: float) -> Label:
     )
 
 
+class _Step(NamedTuple):
+    """A step of one computation: what stands before and behind the names of its loops."""
+
+    loops: tuple[str, ...]
+    before: str
+    after: str
+
+
 def _schedule(
     schedule: Mapping[str, Any], iterators: Mapping[str, tuple[str, Sequence[str]]]
 ) -> str | None:
     """The schedule as a pipeline; None where a part of it cannot be said.
 
-    `iterators` has the statement and the loops of each computation.
+    `iterators` has the statement and the loops of each computation. What computations in the same
+    loops say of these is one step.
     """
     if schedule.get("fusions"):
         return None
-    steps: list[str] = []
-    for computation, (statement, names) in iterators.items():
-        own = schedule.get(computation)
-        if own is None:
-            continue
-        order = _interchanged(own.get("transformations_list") or [], list(names))
-        if order is None or own.get("shiftings"):
+    steps: dict[str, list[_Step]] = {}
+    for computation, (_, names) in iterators.items():
+        found = _steps(schedule.get(computation) or {}, list(names))
+        if found is None:
             return None
-        prefix = f"{statement}." if len(iterators) > 1 else ""
-        if order != list(names):
-            steps.append(f"interchange{{loops={','.join(prefix + name for name in order)}}}")
-        parallel = own.get("parallelized_dim")
-        tiling: Mapping[str, Any] = own.get("tiling") or {}
-        tiled: list[str] = list(tiling.get("tiling_dims", []))
-        if tiled:
-            loops = ",".join(prefix + name for name in tiled)
-            sizes = ",".join(str(int(size)) for size in tiling["tiling_factors"])
-            steps.append(f"tile{{loops={loops} sizes={sizes}}}")
-        if parallel:
-            name = f"{parallel}t" if parallel in tiled else parallel
-            steps.append(f"parallel{{loops={prefix}{name}}}")
-        if own.get("unrolling_factor"):
-            steps.append(f"unroll{{loops={prefix}{order[-1]} factor={own['unrolling_factor']}}}")
-    return ",".join(steps)
+        steps[computation] = found
+    texts: list[str] = []
+    done: list[tuple[str, _Step]] = []
+    for computation, own in steps.items():
+        for step in own:
+            if any(step == other and computation != whose for whose, other in done):
+                continue
+            sharing = (
+                other
+                for other, (_, names) in iterators.items()
+                if other != computation and not set(step.loops).isdisjoint(names)
+            )
+            if any(step not in steps[other] for other in sharing):
+                return None
+            prefix = f"{iterators[computation][0]}." if len(iterators) > 1 else ""
+            loops = ",".join(prefix + name for name in step.loops)
+            texts.append(f"{step.before}{loops}{step.after}")
+            done.append((computation, step))
+    return ",".join(texts)
+
+
+def _steps(own: Mapping[str, Any], names: list[str]) -> list[_Step] | None:
+    """The steps of one computation in loops of these names."""
+    order = _interchanged(own.get("transformations_list") or [], [*names])
+    if order is None or own.get("shiftings"):
+        return None
+    steps: list[_Step] = []
+    if order != names:
+        steps.append(_Step(tuple(order), "interchange{loops=", "}"))
+    parallel = own.get("parallelized_dim")
+    tiling: Mapping[str, Any] = own.get("tiling") or {}
+    tiled: list[str] = list(tiling.get("tiling_dims", []))
+    if tiled:
+        sizes = ",".join(str(int(size)) for size in tiling["tiling_factors"])
+        steps.append(_Step(tuple(tiled), "tile{loops=", f" sizes={sizes}}}"))
+    if parallel:
+        # The tile loop belongs to the loop that it is made of.
+        after = "t}" if parallel in tiled else "}"
+        steps.append(_Step((parallel,), "parallel{loops=", after))
+    if own.get("unrolling_factor"):
+        factor = int(own["unrolling_factor"])
+        steps.append(_Step((order[-1],), "unroll{loops=", f" factor={factor}}}"))
+    return steps
 
 
 def _interchanged(vectors: Sequence[Sequence[int]], names: list[str]) -> list[str] | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from . import files
 from .arrow import Row, Table, pa, parquet
-from .errors import DatasetError
+from .errors import DatasetError, VersionError
 from .schema import SCHEMA, SCHEMA_VERSION
 
 ROW_GROUP = 1 << 16
@@ -75,7 +75,10 @@ def write_shard(directory: Path, table: Table, replaces: Iterable[str] = ()) -> 
 
 
 def open_shard(path: Path) -> Shard:
-    """Checks a shard, or its copy, from its name to its schema; raises DatasetError, OSError."""
+    """Checks a shard, or its copy, from its name to its schema.
+
+    Raises DatasetError, VersionError, OSError.
+    """
     data = files.contents(path)
     try:
         file = parquet.ParquetFile(io.BytesIO(data))
@@ -84,7 +87,7 @@ def open_shard(path: Path) -> Shard:
     metadata: dict[bytes, bytes] = file.schema_arrow.metadata or {}
     version = metadata.get(b"loopwright_schema", b"none").decode()
     if version != str(SCHEMA_VERSION):
-        raise DatasetError(
+        raise VersionError(
             f"{path}: schema version {version}, this loopwright reads {SCHEMA_VERSION}"
         )
     names = json.loads(metadata.get(b"replaces", b"[]"))
@@ -102,6 +105,8 @@ def list_shards(directory: Path) -> Listing:
         try:
             readable.append(open_shard(path))
             reason = files.damage(path)
+        except VersionError:
+            raise
         except DatasetError as error:
             damaged.append(Damage(path, str(error)))
         except FileNotFoundError:

@@ -96,15 +96,16 @@ class Domains:
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         self._sizes = sizes
-        self._known: dict[str, Extent] = {}
+        self._known: dict[tuple[str, bool], Extent] = {}
 
     def of(self, domain: isl.Set, *, exact: bool = True) -> Extent:
         """The extent of a domain; where it need not be exact, in a fraction of the time."""
         # The same points under the names of two statements are the same.
         text = str(domain.reset_tuple_id() if domain.has_tuple_id() else domain)
-        if text not in self._known:
-            self._known[text] = _measure(domain, self._sizes, exact=exact)
-        return self._known[text]
+        key = text, exact
+        if key not in self._known:
+            self._known[key] = _measure(domain, self._sizes, exact=exact)
+        return self._known[key]
 
 
 def _measure(domain: isl.Set, sizes: Mapping[str, int], *, exact: bool) -> Extent:

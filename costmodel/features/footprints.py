@@ -39,7 +39,8 @@ def footprints(
     for each in spans:
         end = start + len(each)
         totals = tuple([tuple(row) for row in sums[:, start:end].tolist()])
-        result.append(Footprint(found[:, start:end], totals))
+        # A view would keep the whole batch.
+        result.append(Footprint(found[:, start:end].copy(), totals))
         start = end
     return result
 

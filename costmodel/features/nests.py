@@ -122,7 +122,7 @@ def _together(
         plain, first, second = (
             (*[whole[way] for whole, _ in around], own[way][-1]) for way in range(len(own))
         )
-        shares = [part / alone for part, (_, alone) in zip(own[0], around, strict=False)]
+        shares = [part / alone for part, (_, alone) in zip(own[0][:-1], around, strict=True)]
         neighbours: list[Neighbour] = []
         for other, (its_path, its_place) in enumerate(zip(paths, places, strict=True)):
             common = 0 if other == number else _common(path, its_path)

@@ -351,7 +351,10 @@ def _plan(query: Query) -> _Plan:
     tiles = tuple(
         [None if loop.within is None else positions.get(loop.within.tile) for loop in loops]
     )
-    marks = tuple([(loop.parallel, loop.vector, loop.unroll) for loop in loops])
+    # Statements share what it takes to start the threads of a loop.
+    marks = tuple(
+        [(loop.parallel and len(loop.schedule), loop.vector, loop.unroll) for loop in loops]
+    )
     reads_stored = not stored.isdisjoint(profile.loaded)
     return _Plan(
         (profile.name, kept, forms, tiles, marks, reads_stored), query, tiles, reads_stored

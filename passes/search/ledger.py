@@ -60,6 +60,7 @@ class Ledger:
         self.default: Schedule | None = None
         self._begin = self._reported = time.monotonic()
         self._limit: float = inf if task.budget is None else task.budget
+        self._part = inf
         self._kept_back = 0.0
         self._seconds_each = 0.0
         self._orders = _Drawn(orders(task.original, task.request))
@@ -111,7 +112,8 @@ class Ledger:
     def seconds_left(self) -> float:
         """Until the time is up; infinite without a budget."""
         kept_back = max(self._kept_back, LAST_RUNS * self._seconds_each * (self._kept_back > 0))
-        return self._limit - kept_back - self.seconds
+        # A part of the time ends when it ends: what is kept back is behind all parts.
+        return min(self._limit - kept_back, self._part) - self.seconds
 
     def check_time(self) -> None:
         """Raises OutOfTime."""
@@ -131,13 +133,13 @@ class Ledger:
     @contextmanager
     def at_most(self, seconds: float) -> Generator[None]:
         """Ends what is inside after some time: what it has found stays, and the search goes on."""
-        before = self._limit
-        self._limit = min(before, self.seconds + seconds)
+        before = self._part
+        self._part = min(before, self.seconds + seconds)
         try:
             with suppress(OutOfTime):
                 yield
         finally:
-            self._limit = before
+            self._part = before
         self.check_time()
 
     def key(self, schedule: Schedule) -> object:

@@ -38,11 +38,13 @@ class RankedTiles:
             if evaluator is None:
                 best = (first or [best])[0]
                 continue
+            if not first:
+                continue
             speeds = dict(zip(first, ledger.measure(first), strict=True))
-            fastest = max(first, key=lambda each: speeds[each], default=best)
-            # The program as written can take all the time there is, and is known to be 1.
-            known = 1.0 if best is ledger.task.original else ledger.measure([best])[0]
-            if speeds.get(fastest, 0.0) > known:
+            # Last: the program as written can take all the time that is left.
+            (known,) = ledger.measure([best])
+            fastest = max(first, key=lambda each: speeds[each])
+            if speeds[fastest] > known:
                 best = fastest
         if evaluator is None:
             best = ledger.default_schedule if best is base else best

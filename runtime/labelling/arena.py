@@ -24,7 +24,10 @@ class Arena:
         # Whole huge pages, wherever the block begins: the rest would be in small ones.
         # Private: shared memory, which is the default, has small pages.
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-        block = mmap.mmap(-1, (-(-size // HUGE_PAGE) + 1) * HUGE_PAGE, flags)
+        try:
+            block = mmap.mmap(-1, (-(-size // HUGE_PAGE) + 1) * HUGE_PAGE, flags)
+        except OSError as error:
+            raise MemoryError(f"no {size} bytes for the arrays of the program") from error
         with contextlib.suppress(OSError, AttributeError):
             block.madvise(mmap.MADV_HUGEPAGE)
         self._bytes = np.frombuffer(block, np.uint8)

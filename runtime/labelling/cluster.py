@@ -10,6 +10,7 @@ import importlib
 import pickle
 from collections.abc import Generator, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from ...costmodel.labels import LabelledProgram, Workload
 from .messages import Policy
@@ -44,10 +45,27 @@ def label_batch(workload: Workload, policy: Policy, items: Sequence[int]) -> lis
         raise
 
 
+def _check(scheduler: str) -> None:
+    address = urlsplit(scheduler)
+    try:
+        is_complete = bool(address.scheme and address.hostname and address.port)
+    except ValueError:
+        is_complete = False
+    if not is_complete:
+        raise OSError(f"--scheduler expects an address such as tcp://host:8786, got '{scheduler}'")
+
+
 def label_on_cluster(
     workload: Workload, policy: Policy, items: Sequence[int], scheduler: str
 ) -> Generator[LabelledProgram]:
     """The labels of all programs, in any order; raises OSError when there is no scheduler."""
+    _check(scheduler)
+    return _label(workload, policy, items, scheduler)
+
+
+def _label(
+    workload: Workload, policy: Policy, items: Sequence[int], scheduler: str
+) -> Generator[LabelledProgram]:
     batches = iter([items[start : start + BATCH] for start in range(0, len(items), BATCH)])
     with distributed.Client(scheduler, timeout="20s") as client:
         client.wait_for_workers(1, timeout=60)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.cli import main
+from loopwright.costmodel.dataset import shards
 from loopwright.costmodel.dataset.shards import list_shards, read_table
 from loopwright.costmodel.dataset.statistics import summarise
 from loopwright.costmodel.learning.pairs import read_pairs
@@ -114,6 +115,61 @@ def test_a_damaged_directory_is_put_right(
     assert main(["data", "check", str(tmp_path), "--fix"]) == 0
     assert main([*GENERATE, "--programs", "1", "-o", str(tmp_path)]) == 0
     assert count(tmp_path) == 1
+
+
+def test_what_cannot_be_read_is_said(
+    labelled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged, target = tmp_path / "damaged", tmp_path / "target"
+    assert main(["data", "merge", str(labelled), "-o", str(damaged)]) == 0
+    for shard in damaged.rglob("pairs-*.parquet"):
+        shard.write_bytes(b"PAR1")
+    capsys.readouterr()
+    assert main(["data", "stats", str(damaged)]) == 0
+    assert "warning: left out" in capsys.readouterr().err
+    assert main(["data", "merge", str(damaged), str(labelled), "-o", str(target)]) == 1
+    assert "warning: left out" in capsys.readouterr().err
+    assert main(["data", "export", str(damaged), "-o", str(tmp_path / "labels.csv")]) == 1
+    assert "warning: left out" in capsys.readouterr().err
+
+
+def test_shards_of_another_version_stay(
+    labelled: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["data", "merge", str(labelled), "-o", str(tmp_path)]) == 0
+    before = sorted(path.name for path in tmp_path.glob("*.parquet"))
+    monkeypatch.setattr(shards, "SCHEMA_VERSION", shards.SCHEMA_VERSION - 1)
+    for action in (["stats"], ["check", "--fix"]):
+        assert main(["data", *action, str(tmp_path)]) == 1
+        assert "schema version" in capsys.readouterr().err
+    assert main([*GENERATE, "--programs", "1", "-o", str(tmp_path)]) == 1
+    assert sorted(path.name for path in tmp_path.glob("*.parquet")) == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["generate", "--memory", "nan", "--programs", "1", "-o", "x"],
+        ["generate", "--memory", "0.01", "--programs", "1", "-o", "x"],
+        ["generate", "--cutoff", "nan", "--programs", "1", "-o", "x"],
+        ["generate", "--scheduler", "nonsense", "--programs", "1", "-o", "x"],
+        ["generate", "--scheduler", "tcp://x:y", "--programs", "1", "-o", "x"],
+        ["cover", "--programs", "0"],
+    ],
+)
+def test_bad_arguments_are_one_line(
+    arguments: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["data", *arguments]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("loopwright: error: --") and error.count("\n") == 1
 
 
 def test_pairs_are_labelled_again(labelled: Path, capsys: pytest.CaptureFixture[str]) -> None:

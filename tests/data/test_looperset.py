@@ -104,6 +104,55 @@ def test_reading(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert np.array_equal(result, np.tril(np.full((64, 64), 2.5, np.float32)))
 
 
+def pair() -> dict[str, Any]:
+    """Two computations in the same two loops."""
+    entry = program()
+    computations = entry["program_annotation"]["computations"]
+    second = json.loads(json.dumps(computations["comp0"]).replace("comp0", "comp1"))
+    second |= {"absolute_order": 2, "write_buffer_id": 2}
+    second["write_access_relation"] = "{ comp1[i0, i1] -> b2[i0' = i0, i1' = i1] }"
+    computations["comp1"] = second
+    return entry
+
+
+def test_computations_in_the_same_loops_have_one_step_for_both(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entry = pair()
+    both = schedule([2.0], tiling={"tiling_dims": ["i0", "i1"], "tiling_factors": ["8", "4"]})
+    alone = schedule([2.0], parallelized_dim="i0")
+    illegal = schedule([2.0], parallelized_dim="i7")
+    entry["schedules_list"] = [
+        {**schedule([4.0]), "comp1": schedule([])["comp0"]},
+        {**both, "comp1": both["comp0"]},
+        {**alone, "comp1": alone["comp0"]},
+        {**alone, "comp1": schedule([])["comp0"]},
+        {**illegal, "comp1": illegal["comp0"]},
+    ]
+    file = tmp_path / "set.json"
+    file.write_text(json.dumps({"a": entry}))
+    assert main(["data", "looperset", str(file), "-o", str(tmp_path / "out")]) == 0
+    assert "1 programs, 2 pairs; 2 schedules were skipped" in capsys.readouterr().out
+    (shard,) = list_shards(tmp_path / "out").shards
+    found = {row["schedule"] for row in read_rows(shard)}
+    assert found == {"", "tile{loops=S0.i0,S0.i1 sizes=8,4}", "parallel{loops=S0.i0}"}
+
+
+@pytest.mark.parametrize("content", ["[1]", '"text"'])
+def test_another_layout_is_refused(
+    content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "set.json"
+    file.write_text(content)
+    assert main(["data", "looperset", str(file), "-o", str(tmp_path / "out")]) == 1
+    assert "expected an object of programs" in capsys.readouterr().err
+    cut = tmp_path / "cut.jsonl.gz"
+    cut.write_bytes(gzip.compress(json.dumps(program()).encode())[:-20])
+    assert main(["data", "looperset", str(cut), "-o", str(tmp_path / "out")]) == 1
+    assert main(["data", "looperset", "nofile.json", "-o", str(tmp_path / "none")]) == 1
+    assert not (tmp_path / "none").exists()
+
+
 def test_what_does_not_carry_over_is_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -48,6 +48,21 @@ func.func @triangle(%n: index, %A: memref<?x?xf32>, %x: memref<?xf32>) {
 """
 
 
+TWO = """
+func.func @two(%n: index, %A: memref<?xf64>, %B: memref<?xf64>) {
+  affine.for %i = 0 to %n {
+    %a = affine.load %A[%i] : memref<?xf64>
+    %b = arith.addf %a, %a : f64
+    affine.store %b, %A[%i] : memref<?xf64>
+    %c = affine.load %B[%i] : memref<?xf64>
+    %d = arith.mulf %c, %c : f64
+    affine.store %d, %B[%i] : memref<?xf64>
+  }
+  return
+}
+"""
+
+
 def _rows(
     text: str, sizes: Mapping[str, int], pipeline: str = "", threads: int = 1
 ) -> list[dict[str, float]]:
@@ -303,6 +318,18 @@ def test_rows_do_not_depend_on_what_was_asked_before():
     for text, rows in zip(texts, together, strict=True):
         alone = original_schedule(GEMM).apply_all(parse_pipeline(text))
         np.testing.assert_array_equal(rows, rows_of([alone], Request(SIZES, 2))[0])
+
+
+def test_forks_are_shared_by_the_statements_of_their_loop_in_a_batch_too():
+    original = original_schedule(TWO)
+    request = Request({"n": 64}, 2)
+    texts = ["parallel{loops=i}", "distribute{loops=i},parallel{loops=S0.i}"]
+    forks = NAMES.index("threads.forks")
+    for order in (texts, texts[::-1]):
+        schedules = {text: original.apply_all(parse_pipeline(text)) for text in order}
+        rows = dict(zip(order, rows_of(list(schedules.values()), request), strict=True))
+        assert rows[texts[0]][:, forks].tolist() == [0.5, 0.5]
+        assert rows[texts[1]][:, forks].tolist() == [1.0, 0.0]
 
 
 def test_a_program_that_runs_nothing_has_no_rows():

@@ -159,6 +159,21 @@ def test_time_is_kept_for_the_last_word() -> None:
     assert ledger.seconds_left > 99
 
 
+def test_a_part_of_the_time_is_no_shorter_for_what_is_kept_back() -> None:
+    ledger = Ledger(task(Wishes(), budget=100.0))
+    with ledger.keep_back(0.15):
+        with ledger.at_most(10.0):
+            assert 9 < ledger.seconds_left <= 10
+        with ledger.at_most(1000.0):
+            assert 84 < ledger.seconds_left < 85
+
+
+def test_with_a_budget_the_model_is_asked_before_anything_is_run() -> None:
+    given = replace(task(Wishes()), evaluator=SlowRuns(likes_tiles, 0), budget=600.0)
+    model_alone = search(BeamSearch(2), task(Wishes()))
+    assert search(HybridSearch(beam=2), given).predictions >= model_alone.predictions
+
+
 def test_errors_of_similar_schedules_are_alike() -> None:
     start = task(Wishes()).original
 

@@ -308,7 +308,9 @@ def test_tune_writes_a_schedule_that_auto_uses(
     assert re.search(r"\d+ schedules, \d+ predictions, \d+ measurements in", printed)
     assert "over the default schedule" in printed
     chosen = printed.strip().splitlines()[-1]
-    assert "schedule.sequence @sum" in output.read_text()
+    assert output.read_text().startswith("schedule.sequence @sum")
+    assert main(["run", *arguments, "-S", str(output), "-t", "1", "--seconds", "0.1"]) == 0
+    assert capsys.readouterr().out
     assert main(["run", *arguments, "-p", "auto", "-t", "1", "--seconds", "0.1"]) == 0
     assert f"auto schedule: {chosen}" in capsys.readouterr().out
     text = "" if chosen == "as written" else chosen

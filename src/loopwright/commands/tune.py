@@ -36,6 +36,7 @@ from ..costmodel.find import DEFAULT_MODEL, DEFAULT_RANKER, INTERCHANGE_MODEL
 from ..costmodel.searches import NAMES
 from ..costmodel.tile_sizes.search import BUCKET
 from ..costmodel.tile_sizes.search import SEARCHES as TILE_SEARCHES
+from ..passes.schedule import Schedule
 from ..passes.schedule_ops import to_sequence
 from ..passes.search.result import Progress, Result
 from ..passes.search.searches import RUNNING
@@ -162,7 +163,7 @@ def run(arguments: argparse.Namespace) -> int:
     result = tune(function, values, options, compared)
     print(_describe(result))
     if arguments.output is not None:
-        Path(arguments.output).write_text(f"{to_sequence(result.best)}\n", encoding="utf-8")
+        _write(result.best, arguments.output)
     return 0
 
 
@@ -181,9 +182,13 @@ def _run_tiles(arguments: argparse.Namespace, function: Function, budget: float 
     result = tune_tiles(function, _values(arguments, function), options)
     print(_describe_tiles(result))
     if arguments.output is not None:
-        text = f"{to_sequence(result.schedule)}\n"
-        Path(arguments.output).write_text(text, encoding="utf-8")
+        _write(result.schedule, arguments.output)
     return 0
+
+
+def _write(schedule: Schedule, file: str) -> None:
+    # A format string would print the name of the class around it.
+    Path(file).write_text(str(to_sequence(schedule)) + "\n", encoding="utf-8")
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -270,9 +275,7 @@ def _describe_tiles(result: TileResult) -> str:
             f"the default schedule: {result.default:.2f}x"
         )
         if result.speedup <= result.default:
-            lines.append(
-                "schedule='auto' goes on with that: a search of whole schedules may find more"
-            )
+            lines.append("these sizes are not kept for schedule='auto': default is faster")
     if result.ended != "done":
         lines.append("started again, it goes on from here")
     return "\n".join([*lines, f"{_bound(result)}{result.schedule}"])

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
+import sys
 from pathlib import Path
 
 from ...runtime.labelling.messages import Policy
 from .. import UsageError
 
+LEAST_MEMORY = 0.25
+"""GiB: what a process needs to start, and a little more."""
+
 
 def add_directory(parser: argparse.ArgumentParser) -> None:
     """The argument `DIR`."""
     parser.add_argument("directory", metavar="DIR", type=Path, help="a directory of labels")
+
+
+def warn_of_damage(*directories: Path) -> bool:
+    """Says which shards cannot be read, and whether there are any; raises DatasetError, OSError."""
+    from ...costmodel.dataset.shards import list_shards
+
+    damaged = [damage for directory in directories for damage in list_shards(directory).damaged]
+    for damage in damaged:
+        print(f"loopwright: warning: left out: {damage.reason}", file=sys.stderr)
+    return bool(damaged)
 
 
 def add_measuring_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,12 +61,12 @@ def measuring_policy(arguments: argparse.Namespace, *, is_remote: bool = False) 
     threads = cpus if arguments.threads is None else arguments.threads
     if threads < 1 or (threads > cpus and not is_remote):
         raise UsageError(f"--threads must be between 1 and {cpus}, got {threads}")
-    if arguments.cutoff <= 1:
+    if not arguments.cutoff > 1:
         raise UsageError(f"--cutoff must be more than 1, got {arguments.cutoff:g}")
     if arguments.workers is not None and arguments.workers < 1:
         raise UsageError(f"--workers must be positive, got {arguments.workers}")
-    if arguments.memory <= 0:
-        raise UsageError(f"--memory must be positive, got {arguments.memory:g}")
+    if not LEAST_MEMORY <= arguments.memory < math.inf:
+        raise UsageError(f"--memory must be at least {LEAST_MEMORY} GiB, got {arguments.memory:g}")
     return Policy(
         threads=threads,
         cutoff=arguments.cutoff,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ...costmodel.factory import RandomWorkload
+from .. import UsageError
 from ..common import format_table
 
 
@@ -18,6 +19,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Counts and prints."""
     from ...costmodel.generator.coverage import benchmark_facts, coverage_table, random_facts
 
+    if arguments.programs < 1:
+        raise UsageError(f"--programs must be positive, got {arguments.programs}")
     workload = RandomWorkload(arguments.seed)
     seeds = map(workload.program_seed, range(arguments.programs))
     print(format_table(coverage_table(list(random_facts(seeds)), list(benchmark_facts()))))

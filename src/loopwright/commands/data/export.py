@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from .. import UsageError
-from .common import add_directory
+from .common import add_directory, warn_of_damage
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,12 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Exports."""
+    """Exports; 1 where something could not be read."""
     from ...costmodel.dataset.exporting import FORMATS, export
 
     if arguments.output.suffix not in FORMATS:
         known = ", ".join(FORMATS)
         raise UsageError(f"cannot export to '{arguments.output}': the name must end in {known}")
+    is_damaged = warn_of_damage(arguments.directory)
     rows = export(arguments.directory, arguments.output)
     print(f"{rows} rows in {arguments.output}")
-    return 0
+    return int(is_damaged)

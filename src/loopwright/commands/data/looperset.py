@@ -6,6 +6,8 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
+from .. import UsageError
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """File and target."""
@@ -14,12 +16,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Adds the labels to a directory; says what was skipped, and why."""
+    """Adds the labels to a directory; says what was skipped, and why. 1 where nothing was read."""
     from ...costmodel.dataset.looperset import read_looperset
     from ...costmodel.dataset.looperset_programs import Untranslatable
     from ...costmodel.dataset.schema import rows_of
     from ...costmodel.dataset.store import Writer
 
+    if not arguments.file.is_file():
+        raise UsageError(f"{arguments.file}: no such file")
     programs = pairs = skipped = 0
     reasons: Counter[str] = Counter()
     with Writer(arguments.output) as writer:
@@ -34,4 +38,4 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"{programs} programs, {pairs} pairs; {skipped} schedules were skipped")
     for reason, count in reasons.most_common(10):
         print(f"{count} programs were skipped: {reason}")
-    return 0
+    return int(not programs and not reasons)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from .common import warn_of_damage
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Sources and target."""
@@ -17,9 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Merges; the sources stay as they are."""
+    """Merges; the sources stay as they are. 1 where something of them could not be read."""
     from ...costmodel.dataset.store import merge_directories
+
+    is_damaged = warn_of_damage(*arguments.sources)
 
     rows, doubles = merge_directories(arguments.sources, arguments.output)
     print(f"{rows} rows in {arguments.output}, {doubles} were there twice")
-    return 0
+    return int(is_damaged)

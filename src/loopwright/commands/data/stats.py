@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..common import format_table
-from .common import add_directory
+from .common import add_directory, warn_of_damage
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,5 +17,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints numbers of pairs, programs, machines, and the distribution of speed-ups."""
     from ...costmodel.dataset.statistics import summarise
 
+    warn_of_damage(arguments.directory)
     print(format_table(summarise(arguments.directory)))
     return 0
