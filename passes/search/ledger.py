@@ -60,7 +60,7 @@ class Ledger:
         self.default: Schedule | None = None
         self._begin = self._reported = time.monotonic()
         self._limit: float = inf if task.budget is None else task.budget
-        self._part = inf
+        self._part: float = inf
         self._kept_back = 0.0
         self._seconds_each = 0.0
         self._orders = _Drawn(orders(task.original, task.request))

@@ -11,7 +11,7 @@ from pathlib import Path
 from ...runtime.labelling.messages import Policy
 from .. import UsageError
 
-LEAST_MEMORY = 0.25
+LEAST_MEMORY = 0.5
 """GiB: what a process needs to start, and a little more."""
 
 
