@@ -196,5 +196,5 @@ def _solve(constraints: isl.ScheduleConstraints, options: SchedulerOptions) -> s
 
 
 if __name__ == "__main__":
-    with suppress(BrokenPipeError):  # nobody waits for the answer any more
+    with suppress(BrokenPipeError, KeyboardInterrupt):  # nobody waits for the answer any more
         serve()

@@ -36,7 +36,8 @@ class TrainingOptions:
     """How to train, whatever the model; each reads what means something to it.
 
     None stands for the model's own default. `checkpoint` is a file that the state of the training
-    is kept in; with `resume` it goes on from there. `report` is told about every epoch.
+    is kept in; with `resume` it goes on from there, if `identity`, the model and its options, is
+    still the same. `report` is told about every epoch.
     """
 
     epochs: int | None = None
@@ -46,6 +47,7 @@ class TrainingOptions:
     patience: int | None = None
     checkpoint: Path | None = None
     resume: bool = False
+    identity: str = ""
     report: Callable[[TrainingProgress], None] = lambda progress: None
 
 

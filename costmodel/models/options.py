@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 from collections.abc import Mapping
+from math import inf
 from typing import Any, TypeVar
 
 from ..learning.errors import LearningError
@@ -29,7 +30,23 @@ def read_options(cls: type[Options], values: Mapping[str, Any], model: str) -> O
     return cls(**converted)
 
 
+RANGES = {"dropout": (0.0, 0.95), "share": (0.001, 1.0), "part": (0.001, 1.0), "depth": (1, 12)}
+"""What some options can be; other integers are positive, and other numbers not negative."""
+
+
 def _convert(name: str, value: Any, default: Any) -> Any:
+    converted = _read(name, value, default)
+    numbers: tuple[Any, ...] = converted if isinstance(default, tuple) else (converted,)
+    for number in numbers:
+        if isinstance(number, int | float) and not isinstance(number, bool):
+            least, most = RANGES.get(name, (int(isinstance(number, int)), inf))
+            if not least <= number <= most:
+                limits = f"{least:g} or more" if most == inf else f"from {least:g} to {most:g}"
+                raise LearningError(f"option {name} is {limits}, not {number:g}")
+    return converted
+
+
+def _read(name: str, value: Any, default: Any) -> Any:
     try:
         if isinstance(default, tuple):
             parts = value.split(",") if isinstance(value, str) else value

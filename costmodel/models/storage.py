@@ -67,13 +67,17 @@ def load_model(path: Path) -> StoredModel:
 def load_tensors(path: Path) -> Mapping[str, Any]:
     """A dictionary written by `torch.save`; raises LearningError, OSError."""
     import pickle
+    import struct
 
     import torch
 
     with path.open("rb") as file:
         try:
             content = torch.load(file, map_location="cpu", weights_only=True)
-        except (RuntimeError, pickle.UnpicklingError, EOFError, KeyError, ValueError) as error:
+        except (
+            *(RuntimeError, pickle.UnpicklingError, struct.error),
+            *(EOFError, KeyError, ValueError, OSError),
+        ) as error:
             raise LearningError(f"{path} is not a file of loopwright train") from error
     if not isinstance(content, dict):
         raise LearningError(f"{path} is not a file of loopwright train")

@@ -239,7 +239,7 @@ class Trainer:
         parameters = sum(each.numel() for each in self.network.parameters())
         return (
             f"{len(self.training.features)} examples, {self.epochs} epochs, seed "
-            f"{self.options.seed}, {parameters} weights"
+            f"{self.options.seed}, {parameters} weights, {self.options.identity}"
         )
 
 

@@ -14,6 +14,7 @@ import pytest
 from support.labels import write_labels
 
 from loopwright.cli import main
+from loopwright.costmodel import find
 from loopwright.costmodel.learning.pairs import read_pairs
 from loopwright.costmodel.learning.spaces import kinds_of, restrict
 from loopwright.costmodel.models.storage import load_model
@@ -81,8 +82,10 @@ def test_ctrl_c_keeps_the_best_and_resume_goes_on(labels: Path, tmp_path: Path) 
     assert "interrupted; --resume goes on from there" in errors and "Traceback" not in errors
     card = load_model(output).card
     assert card["training"]["interrupted"] and 0 < card["training"]["epochs"] < 100
-    # Another number of epochs is another training.
+    # Another number of epochs is another training, and so are other options.
     assert train(labels, output, "--epochs", "5", "--resume") == 1
+    others = ("--epochs", "100", "--patience", "100", "--option", "dropout=0.5", "--resume")
+    assert train(labels, output, *others) == 1
     process = subprocess.Popen(
         [*command, "--resume"], env=environment, stderr=subprocess.PIPE, text=True
     )
@@ -102,6 +105,9 @@ def test_ctrl_c_keeps_the_best_and_resume_goes_on(labels: Path, tmp_path: Path) 
         (["--machine", "mainframe"], "has no labelled pairs of a machine with 'mainframe'"),
         (["--resume"], "there is nothing to resume"),
         (["--device", "abacus"], "the device 'abacus' cannot be used here"),
+        (["--seed", "-1"], "--seed must not be negative, got -1"),
+        (["--option", "dropout=2"], "option dropout is from 0 to 0.95, not 2"),
+        (["--option", "loop_layer=0"], "option loop_layer is 1 or more, not 0"),
     ],
 )
 def test_mistakes_are_explained(
@@ -147,3 +153,24 @@ def test_the_space_of_tiramisu(labels: Path) -> None:
 def test_kinds_of_steps() -> None:
     text = "affine-schedule,tile{loops=i,j sizes=8,8},unroll-and-jam{loops=i factor=2}"
     assert kinds_of(text) == {"affine-schedule", "tile", "unroll-and-jam"}
+
+
+def test_a_cut_model_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "cut.pt"
+    whole = (Path(find.__file__).parent / "weights" / "additive.pt").read_bytes()
+    for length in (0, 4, 1000, len(whole) // 2):
+        file.write_bytes(whole[:length])
+        command = ["tune", "polybench/gemm", "--size", "MINI", "--model", str(file)]
+        assert main(command) == 1
+        assert f"{file} is not a file of loopwright train" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("model", "option"), [("additive", "depth=40"), ("ensemble", "networks=0")]
+)
+def test_options_have_limits(
+    model: str, option: str, labels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["train", str(labels), "--model", model, "--option", option]
+    assert main([*command, "-o", str(tmp_path / "a.model")]) == 1
+    assert f"option {option.partition('=')[0]} is " in capsys.readouterr().err

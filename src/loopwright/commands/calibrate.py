@@ -69,6 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not path.exists():
         names = ", ".join(sorted(file.stem for file in SHIPPED.glob("*.pt")))
         raise UsageError(f"there is no shipped model '{arguments.model}'; there are {names}")
+    if not _can_adapt(path):
+        raise UsageError(f"the model {arguments.model} cannot be adapted")
     labels = folder / "labels"
     code = _label(labels, budget, measuring_policy(arguments), arguments.workers)
     if code:
@@ -76,6 +78,13 @@ def run(arguments: argparse.Namespace) -> int:
     output: Path = arguments.output or adapted_path(folder, arguments.model)
     _adapt(path, labels, output)
     return 0
+
+
+def _can_adapt(path: Path) -> bool:
+    from ..costmodel.models.model import LearnedModel
+    from ..costmodel.models.storage import load_model
+
+    return type(load_model(path).model).adapt is not LearnedModel.adapt
 
 
 def _label(directory: Path, budget: float, policy: Policy, workers: int | None) -> int:

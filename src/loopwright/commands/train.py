@@ -126,7 +126,11 @@ def run(arguments: argparse.Namespace) -> int:
     print(text)
     print(f"\nwritten: {arguments.output}, {folder}")
     if outcome.interrupted:
-        print("interrupted; --resume goes on from there", file=sys.stderr)
+        goes_on = _checkpoint(arguments.output).exists()
+        how = (
+            "--resume goes on from there" if goes_on else f"{model.name} starts from the beginning"
+        )
+        print(f"interrupted; {how}", file=sys.stderr)
         return INTERRUPTED
     _checkpoint(arguments.output).unlink(missing_ok=True)
     return 0
@@ -141,6 +145,12 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError(f"--share must be between 0 and 1, got {arguments.share:g}")
     if arguments.learning_rate is not None and not 0 < arguments.learning_rate < 10:
         raise UsageError(f"--learning-rate must be positive, got {arguments.learning_rate:g}")
+    if arguments.seed < 0:
+        raise UsageError(f"--seed must not be negative, got {arguments.seed}")
+    if arguments.resume and not _checkpoint(arguments.output).exists():
+        raise UsageError(
+            f"there is nothing to resume: no checkpoint {_checkpoint(arguments.output)}"
+        )
     if not arguments.output.parent.is_dir():
         raise UsageError(f"there is no directory {arguments.output.parent} for {arguments.output}")
     if arguments.output.is_dir():
@@ -270,6 +280,7 @@ def _train(
                 patience=arguments.patience,
                 checkpoint=_checkpoint(arguments.output),
                 resume=arguments.resume,
+                identity=f"{model.name} {dict(model.configuration)} {arguments.learning_rate}",
                 report=report,
             ),
         )

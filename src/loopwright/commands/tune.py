@@ -210,6 +210,10 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError(f"--search {arguments.search} runs candidates: say how long with --budget")
     if arguments.threads is not None and not 1 <= arguments.threads <= MOST_THREADS:
         raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {arguments.threads}")
+    if arguments.seed < 0:
+        raise UsageError(f"--seed must not be negative, got {arguments.seed}")
+    if arguments.output is not None and not Path(arguments.output).parent.is_dir():
+        raise UsageError(f"there is no directory for {arguments.output}")
     if not 1 <= arguments.beam <= 1000:
         raise UsageError(f"--beam must be between 1 and 1000, got {arguments.beam}")
 
