@@ -38,13 +38,10 @@ from loopwright.costmodel.interchange.classes import CLASSES, NONE, SHOTS, class
 from loopwright.costmodel.interchange.model import InterchangeFeaturiser, InterchangeModel
 from loopwright.costmodel.interchange.rows import RowDescription
 from loopwright.costmodel.labels import Label, LabelledProgram, Subject
-from loopwright.costmodel.learning.examples import (
-    ProgramExamples,
-    load_examples,
-    original_schedule,
-)
+from loopwright.costmodel.learning.examples import ProgramExamples, load_examples
 from loopwright.costmodel.learning.pairs import ProgramPairs, read_pairs
 from loopwright.costmodel.learning.splits import split
+from loopwright.costmodel.original import original_schedule
 from loopwright.costmodel.representation.levels import iterators
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.request import Request

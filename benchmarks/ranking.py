@@ -24,15 +24,12 @@ import torch
 from numpy.typing import NDArray
 
 from loopwright.costmodel.find import DEFAULT_RANKER, find_ranker
-from loopwright.costmodel.learning.examples import (
-    ProgramExamples,
-    load_examples,
-    original_schedule,
-)
+from loopwright.costmodel.learning.examples import ProgramExamples, load_examples
 from loopwright.costmodel.learning.metrics import spearman
 from loopwright.costmodel.learning.pairs import ProgramPairs, read_pairs
 from loopwright.costmodel.models.model import TrainingOptions
 from loopwright.costmodel.models.tournament import FEATURES, Tournament
+from loopwright.costmodel.original import original_schedule
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.search.roofline import Roofline

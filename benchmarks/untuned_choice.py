@@ -18,10 +18,10 @@ from statistics import fmean
 from loopwright.costmodel.dataset.shards import list_shards, read_table
 from loopwright.costmodel.factory import SearchedWorkload
 from loopwright.costmodel.find import AUTO_MODEL, find_model
-from loopwright.costmodel.learning.examples import original_schedule
 from loopwright.costmodel.learning.machines import target_of
 from loopwright.costmodel.learning.pairs import ProgramPairs, read_pairs
 from loopwright.costmodel.learning.splits import TRAINING, position
+from loopwright.costmodel.original import original_schedule
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.search.protocols import CostModel

@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 
-from xdsl.dialects.func import FuncOp
-
-from ..dialects.parse import parse_module
 from ..kernels.catalogue import KernelEntry, catalogue
 from ..passes.default.default_schedule import candidates
 from ..passes.default.request import Request
 from ..passes.polyhedral.counting import cardinality, fix_parameters
 from ..passes.polyhedral.extents import infer_extents
-from ..passes.polyhedral.raising import raise_function
 from ..passes.schedule import Schedule
 from .labels import Subject
+from .original import original_schedule
 from .sampler import SAMPLER_VERSION, sample_schedules
 
 ORIGIN = "polybench"
@@ -70,8 +67,7 @@ def _kernels() -> tuple[KernelEntry, ...]:
 
 def _sizes(entry: KernelEntry) -> Mapping[str, int]:
     """The values of the parameters at the largest size that is little enough work."""
-    (function,) = (op for op in parse_module(entry.text).ops if isinstance(op, FuncOp))
-    scop = raise_function(function)
+    scop = original_schedule(entry.text).scop
     for size in SIZES[:-1]:
         values = entry.parameter_values(size)
         names = infer_extents(scop, values)

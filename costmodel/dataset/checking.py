@@ -12,18 +12,19 @@ from .files import DAMAGED
 from .schema import FAILED, digest, pair_key
 from .shards import list_shards, read_rows
 
-PUT_ASIDE = "put aside"
-"""What is said of files that could not be mended, until somebody deletes them."""
-
 
 @dataclass(frozen=True)
 class Report:
-    """What was read, and one line per problem. `pairs` are labels of different schedules."""
+    """What was read, and one line per problem. `pairs` are labels of different schedules.
+
+    `put_aside` are those problems that are left for somebody to look at, and can be deleted.
+    """
 
     shards: int
     rows: int
     pairs: int
     problems: tuple[str, ...]
+    put_aside: tuple[str, ...]
 
 
 def check(directory: Path) -> Report:
@@ -36,7 +37,8 @@ def check(directory: Path) -> Report:
     ]
     problems += [f"{path}: left by an interrupted process" for path in listing.left_behind]
     problems += [f"{shard.path}: replaced by another shard" for shard in listing.replaced]
-    problems += [f"{path}: {PUT_ASIDE}" for path in sorted(directory.glob(f"*{DAMAGED}"))]
+    put_aside = [f"{path}: put aside" for path in sorted(directory.glob(f"*{DAMAGED}"))]
+    problems += put_aside
     seen: Counter[bytes] = Counter()
     programs: dict[bytes, bool] = {}
     rows = pairs = 0
@@ -56,7 +58,7 @@ def check(directory: Path) -> Report:
     orphans = sum(not has_own for has_own in programs.values())
     if orphans:
         problems.append(f"{orphans} programs have no row of their own")
-    return Report(len(listing.shards), rows, pairs, tuple(problems))
+    return Report(len(listing.shards), rows, pairs, tuple(problems), tuple(put_aside))
 
 
 def _wrong(row: Row) -> str | None:

@@ -19,15 +19,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple, cast
 
-from xdsl.dialects.func import FuncOp
-
 from ...dialects.errors import SourceError
-from ...dialects.parse import parse_module
 from ...passes.pipeline import parse_pipeline
-from ...passes.polyhedral.raising import raise_function
 from ...passes.schedule import Schedule
 from ...passes.transformation import TransformationError
 from ..labels import Label, LabelledProgram, Subject
+from ..original import original_schedule
 from .errors import DatasetError
 from .looperset_programs import Untranslatable, translate_program
 
@@ -96,7 +93,7 @@ def _translate(item: int, entry: Mapping[str, Any]) -> Translated:
     subject = Subject(program.text, {}, ORIGIN, item)
     baseline: Label | None = None
     labels: dict[str, Label] = {}
-    original = _original(program.text)
+    original = original_schedule(program.text)
     skipped = 0
     for schedule in entry["schedules_list"]:
         measured: list[float] = schedule.get("execution_times") or []
@@ -117,13 +114,6 @@ def _translate(item: int, entry: Mapping[str, Any]) -> Translated:
         item, subject, {}, baseline, MACHINE, COMPILER, tuple(labels.values())
     )
     return Translated(labelled, skipped)
-
-
-def _original(text: str) -> Schedule:
-    module = parse_module(text, "<program>")
-    return Schedule.original(
-        raise_function(next(op for op in module.body.ops if isinstance(op, FuncOp)))
-    )
 
 
 def _applies(original: Schedule, text: str) -> bool:

@@ -29,8 +29,21 @@ _FORWARDING = 4.0
 """Cycles until what was stored can be loaded."""
 
 
+NEAR = 64
+"""Iterations within which a loop must not reorder what it hands on, if it is to have vectors."""
+
+
+class Share(NamedTuple):
+    """What a statement brings into its innermost loop, written out as often as it is."""
+
+    serial: float
+    instructions: float
+    loads: float
+    stores: float
+
+
 class Alone(NamedTuple):
-    """These sections; `first` and `second` are numbers that follow each other in a row.
+    """These sections; `before_body` and `after_body` are numbers that follow each other in a row.
 
     `levels` lack what all statements touch, `streams` counts arrays that the cache of level 2
     cannot hold.
@@ -44,12 +57,13 @@ class Alone(NamedTuple):
     times: ComputingTimes
     streams: float
     levels: list[float]
-    first: tuple[float, ...]
-    second: tuple[float, ...]
+    share: Share
+    before_body: tuple[float, ...]
+    after_body: tuple[float, ...]
 
 
 def alone(place: Placement, around: Surroundings) -> Alone:
-    """What is known of a placement, found out once."""
+    """What is known of a placement in such surroundings, found out once."""
     key = (around.explicit, around.threads, around.parallel_nests, around.machine)
     known = place.remembered.get(key)
     if known is None:
@@ -70,6 +84,7 @@ def _describe(place: Placement, around: Surroundings) -> Alone:
         computing_times(place, lanes, inner),
         streams(place, around),
         levels(place),
+        share(place),
         (*work(place), *place.profile.operations, *lanes, *trip_counts(place), *inner),
         (*outer(place), *chain),
     )
@@ -206,6 +221,24 @@ def recurrence(place: Placement, inner: Innermost) -> Recurrence:
         latency if inside else 0.0,
         distance * prod(place.trips[position + 1 :]),
     )
+
+
+def share(place: Placement) -> Share:
+    """What `Body` adds up."""
+    copies, profile = prod(place.copies), place.profile
+    return Share(
+        _is_serial(place),
+        copies * profile.instructions,
+        copies * profile.reads,
+        copies * profile.writes,
+    )
+
+
+def _is_serial(place: Placement) -> bool:
+    if place.innermost is None or place.innermost not in place.carriers:
+        return False
+    distance, is_sum = place.carriers[place.innermost]
+    return distance < NEAR and not (is_sum and place.profile.reassociable)
 
 
 def loop_counts(place: Placement) -> LoopCounts:

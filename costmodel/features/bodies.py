@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from math import prod
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
+from .alone import NEAR, alone
 from .nests import PlacedStatement
 from .placement import Placement
-
-_NEAR = 64
-"""Iterations within which a loop must not reorder what it hands on, if it is to have vectors."""
+from .sections import Surroundings
 
 
 class Body(NamedTuple):
@@ -31,12 +29,11 @@ class Body(NamedTuple):
     backward: float
 
 
-def body(item: PlacedStatement) -> Body:
+def body(item: PlacedStatement, around: Surroundings) -> Body:
     """The section `Body`."""
     place = item.place
     position = -1 if place.innermost is None else place.innermost
-    own = _own(place)
-    serial, instructions, loads, stores = own
+    serial, instructions, loads, stores = alone(place, around).share
     outer = 0
     forward: list[float] = []
     backward: list[float] = []
@@ -46,7 +43,7 @@ def body(item: PlacedStatement) -> Body:
         if other.innermost is not None and other.innermost > position:
             outer += 1
             continue
-        its = _own(other)
+        its = alone(other, around).share
         serial += its.serial
         instructions += its.instructions
         loads += its.loads
@@ -66,35 +63,6 @@ def body(item: PlacedStatement) -> Body:
     )
 
 
-class _Own(NamedTuple):
-    """What a statement brings into the innermost loop."""
-
-    serial: float
-    instructions: float
-    loads: float
-    stores: float
-
-
-def _own(place: Placement) -> _Own:
-    known = place.remembered.get(_Own)
-    if known is None:
-        copies, profile = prod(place.copies), place.profile
-        known = place.remembered[_Own] = _Own(
-            _is_serial(place),
-            copies * profile.instructions,
-            copies * profile.reads,
-            copies * profile.writes,
-        )
-    return cast("_Own", known)
-
-
-def _is_serial(place: Placement) -> bool:
-    if place.innermost is None or place.innermost not in place.carriers:
-        return False
-    distance, is_sum = place.carriers[place.innermost]
-    return distance < _NEAR and not (is_sum and place.profile.reassociable)
-
-
 def _distances(place: Placement, other: Placement, position: int) -> list[float]:
     """By how many iterations of a loop another statement is later at the same element."""
     found: list[float] = []
@@ -110,6 +78,6 @@ def _distances(place: Placement, other: Placement, position: int) -> list[float]
             ):
                 continue
             distance = (access.offset - its_access.offset) / step
-            if distance and abs(distance) < _NEAR and distance % 1 == 0:
+            if distance and abs(distance) < NEAR and distance % 1 == 0:
                 found.append(distance)
     return found

@@ -77,11 +77,11 @@ def _rows(
 
 def placed_rows(
     schedule: Schedule, request: Request
-) -> list[tuple[Placement, NDArray[np.float32]]]:
-    """The statements of a schedule that run at all, under their loops, with their rows."""
+) -> tuple[list[Placement], NDArray[np.float32]]:
+    """The statements of a schedule that run at all, under their loops, and their rows."""
     (rows,) = rows_of([schedule], request)
     placed = _profile(schedule, request).nests.of(nests(schedule.tree))
-    return list(zip([item.place for nest in placed for item in nest], rows, strict=True))
+    return [item.place for nest in placed for item in nest], rows
 
 
 def profiles_of(schedule: Schedule, request: Request) -> Mapping[str, StatementProfile]:
@@ -98,13 +98,13 @@ def _row(item: PlacedStatement, statements: int, around: Surroundings) -> list[f
 
 def _make_row(item: PlacedStatement, statements: int, around: Surroundings) -> list[float]:
     own = alone(item.place, around)
-    together = body(item)
+    together = body(item, around)
     loops = control(item, own.loops, statements)
     data = memory(item, around, own.streams)
     return [
-        *own.first,
+        *own.before_body,
         *together,
-        *own.second,
+        *own.after_body,
         *loops,
         *own.threads,
         *data,

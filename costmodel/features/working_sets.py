@@ -16,10 +16,13 @@ from numpy.typing import NDArray
 from ...passes.default.request import Request
 from ...passes.polyhedral.working_sets import Reuse, WorkingSet, working_sets
 from ...passes.schedule import Schedule
-from .extract import placed_rows, rows_of
+from .extract import placed_rows
 from .pages import PAGES, page_misses
+from .placement import Placement
 from .schema import NAMES, SLICES
 from .sections import Estimate
+
+Row = NDArray[np.float32]
 
 VERSION = 2
 """Increases when a number changes its meaning or place."""
@@ -83,19 +86,19 @@ def split(reuses: Sequence[Reuse], caches: Mapping[int, int]) -> list[float]:
     return result
 
 
-def estimates(schedule: Schedule, request: Request) -> list[float]:
-    """The numbers of `ESTIMATES`."""
-    rows = rows_of([schedule], request)[0].astype(np.float64)
-    parts = rows[:, SLICES["estimate"]]
-    weights = np.repeat(rows[:, _INSTANCES, None], parts.shape[1], axis=1)
+def estimates(rows: Row) -> list[float]:
+    """The numbers of `ESTIMATES`, from the rows of a schedule."""
+    exact = rows.astype(np.float64)
+    parts = exact[:, SLICES["estimate"]]
+    weights = np.repeat(exact[:, _INSTANCES, None], parts.shape[1], axis=1)
     weights[:, _SECONDS] = 1.0
     return np.log2(_LEAST + (parts * weights).sum(axis=0)).tolist()
 
 
-def places(schedule: Schedule, request: Request) -> list[float]:
-    """The numbers of `PLACES`."""
+def places(placed: Sequence[Placement], rows: Row) -> list[float]:
+    """The numbers of `PLACES`, from the statements of a schedule and their rows."""
     totals = np.zeros(len(PLACES))
-    for place, row in placed_rows(schedule, request):
+    for place, row in zip(placed, rows, strict=True):
         lines = (row[_JUMPS] * place.profile.instances, row[_LINES] * place.profile.instances)
         totals += (*lines, *page_misses(place))
     return np.log2(1.0 + totals).tolist()
@@ -106,17 +109,14 @@ def reuses_of(schedule: Schedule, request: Request) -> tuple[Reuse, ...]:
     return working_sets(schedule.scop, schedule.tree, request.sizes, hull=True)
 
 
-Row = NDArray[np.float32]
-
-
 def row_of(schedule: Schedule, request: Request, *, whole: bool) -> Row:
-    """The features of a schedule: `PUBLISHED`; with `whole`, `SPLIT`, `ESTIMATES` and
-    `PLACES` after these.
+    """The features of a schedule: `PUBLISHED`; with `whole`, all others after these.
 
     Raises TooComplexError.
     """
     reuses, caches = reuses_of(schedule, request), schedule.target.caches
     row = published(reuses, caches)
     if whole:
-        row += [*split(reuses, caches), *estimates(schedule, request), *places(schedule, request)]
+        placed, rows = placed_rows(schedule, request)
+        row += [*split(reuses, caches), *estimates(rows), *places(placed, rows)]
     return np.array(row, np.float32)

@@ -9,10 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 from xdsl.dialects.builtin import FixedBitwidthType
-from xdsl.dialects.func import FuncOp
 
 from ...dialects.errors import SourceError
-from ...dialects.parse import parse_module
 from ...kernels.catalogue import catalogue
 from ...passes.polyhedral.counting import (
     UncountableError,
@@ -21,7 +19,6 @@ from ...passes.polyhedral.counting import (
     floating_point_operations,
 )
 from ...passes.polyhedral.extents import infer_extents
-from ...passes.polyhedral.raising import raise_function
 from ...passes.polyhedral.scop import Scop
 from ...passes.schedule import Schedule
 from ...passes.schedule_tree import Sequence as TreeSequence
@@ -32,6 +29,7 @@ from ...passes.transformations.interchange import Interchange
 from ...passes.transformations.parallel import Parallel
 from ...passes.transformations.tile import Tile
 from ...passes.transformations.vectorize import Vectorize
+from ..original import original_schedule
 from .program import random_program
 
 QUANTILES = (0.1, 0.5, 0.9)
@@ -117,7 +115,7 @@ def random_facts(seeds: Iterable[int]) -> Iterator[Facts]:
     """Those of random programs."""
     for seed in seeds:
         program = random_program(seed)
-        with_scop = _scop(program.text)
+        with_scop = original_schedule(program.text).scop
         try:
             yield facts_of(with_scop, program.sizes)
         except (UncountableError, SourceError):
@@ -129,14 +127,11 @@ def benchmark_facts() -> Iterator[Facts]:
     for entry in catalogue().values():
         if entry.name.startswith(f"{BENCHMARK_SUITE}/"):
             try:
-                yield facts_of(_scop(entry.text), entry.parameter_values(BENCHMARK_SIZE))
+                yield facts_of(
+                    original_schedule(entry.text).scop, entry.parameter_values(BENCHMARK_SIZE)
+                )
             except (UncountableError, SourceError):
                 continue
-
-
-def _scop(text: str) -> Scop:
-    (function,) = (op for op in parse_module(text).ops if isinstance(op, FuncOp))
-    return raise_function(function)
 
 
 def coverage_table(random: Sequence[Facts], benchmarks: Sequence[Facts]) -> list[list[str]]:

@@ -19,16 +19,13 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.func import FuncOp
 
 from ...dialects.errors import SourceError
-from ...dialects.parse import parse_module
 from ...passes.default.request import Request
 from ...passes.pipeline import parse_pipeline
-from ...passes.polyhedral.raising import raise_function
 from ...passes.schedule import Schedule
-from ...passes.target import Target
 from ...passes.transformation import TransformationError
+from ..original import original_schedule
 from ..representation.history import history_of
 from .machines import target_of
 from .pairs import ProgramPairs
@@ -189,15 +186,6 @@ def _featurise(program: ProgramPairs, featuriser: Featuriser) -> _Found:
             return _Found({}, tuple(skipped), str(error))
         features.update(zip(chosen, rows, strict=True))
     return _Found(features, tuple(skipped))
-
-
-def original_schedule(
-    text: str, *, fast_math: bool = False, target: Target | None = None
-) -> Schedule:
-    """The only function of a program, without transformations; raises SourceError."""
-    module = parse_module(text, "<program>")
-    function = next(op for op in module.body.ops if isinstance(op, FuncOp))
-    return Schedule.original(raise_function(function), target, reassociate=fast_math)
 
 
 def _examples(program: ProgramPairs, features: Mapping[int, Any]) -> ProgramExamples:

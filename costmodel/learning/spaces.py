@@ -12,8 +12,8 @@ import numpy as np
 from ...dialects.errors import SourceError
 from ...passes.polyhedral.scop import Scop
 from ...passes.schedule_tree import Leaf, Loop, Sequence, Tree
+from ..original import original_schedule
 from ..representation.tags import PUBLISHED
-from .examples import original_schedule
 from .pairs import ProgramPairs
 
 Space = Callable[[ProgramPairs], ProgramPairs | None]

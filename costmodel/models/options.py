@@ -12,6 +12,15 @@ from ..learning.errors import LearningError
 
 Options = TypeVar("Options")
 
+RANGES = {
+    "dropout": (0.0, 0.95),
+    "share": (0.001, 1.0),
+    "part": (0.001, 1.0),
+    "depth": (1, 12),
+    "threshold": (0.5, 0.999),
+}
+"""What some options can be; other integers are positive, and other numbers not negative."""
+
 
 def read_options(cls: type[Options], values: Mapping[str, Any], model: str) -> Options:
     """The dataclass with these values; texts are converted to the type of the default.
@@ -28,10 +37,6 @@ def read_options(cls: type[Options], values: Mapping[str, Any], model: str) -> O
             raise LearningError(f"the model {model} has no option '{name}'; {hint}")
         converted[name] = _convert(name, value, defaults[name])
     return cls(**converted)
-
-
-RANGES = {"dropout": (0.0, 0.95), "share": (0.001, 1.0), "part": (0.001, 1.0), "depth": (1, 12)}
-"""What some options can be; other integers are positive, and other numbers not negative."""
 
 
 def _convert(name: str, value: Any, default: Any) -> Any:

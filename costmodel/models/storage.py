@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
+import struct
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,6 +17,17 @@ from .model import LearnedModel
 from .registry import model_class
 
 FORMAT = 1
+
+UNREADABLE = (
+    EOFError,
+    KeyError,
+    OSError,
+    RuntimeError,
+    ValueError,
+    pickle.UnpicklingError,
+    struct.error,
+)
+"""What torch raises on files that are cut off, or none of its own."""
 
 
 @dataclass(frozen=True)
@@ -66,18 +79,12 @@ def load_model(path: Path) -> StoredModel:
 
 def load_tensors(path: Path) -> Mapping[str, Any]:
     """A dictionary written by `torch.save`; raises LearningError, OSError."""
-    import pickle
-    import struct
-
     import torch
 
     with path.open("rb") as file:
         try:
             content = torch.load(file, map_location="cpu", weights_only=True)
-        except (
-            *(RuntimeError, pickle.UnpicklingError, struct.error),
-            *(EOFError, KeyError, ValueError, OSError),
-        ) as error:
+        except UNREADABLE as error:
             raise LearningError(f"{path} is not a file of loopwright train") from error
     if not isinstance(content, dict):
         raise LearningError(f"{path} is not a file of loopwright train")

@@ -91,10 +91,6 @@ class Tournament(LearnedModel):
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         """Networks with fresh weights; raises LearningError for unknown options."""
         self.options = read_options(TournamentOptions, configuration, self.name)
-        if not 0.5 <= self.options.threshold < 1:
-            raise LearningError(
-                f"option threshold is a probability of 0.5 or more, not {self.options.threshold:g}"
-            )
         if self.options.features not in FEATURES:
             raise LearningError(f"option features is one of {', '.join(FEATURES)}")
         super().__init__(dataclasses.asdict(self.options))

@@ -46,9 +46,9 @@ def label_batch(workload: Workload, policy: Policy, items: Sequence[int]) -> lis
 
 
 def _check(scheduler: str) -> None:
-    address = urlsplit(scheduler)
+    address = urlsplit(scheduler if "://" in scheduler else f"tcp://{scheduler}")
     try:
-        is_complete = bool(address.scheme and address.hostname and address.port)
+        is_complete = bool(address.hostname and address.port)
     except ValueError:
         is_complete = False
     if not is_complete:

@@ -40,7 +40,7 @@ LARGEST = 300
 """Operations of loop IR of one candidate: 6 % have more, and take long in every stage."""
 
 LARGEST_DEFAULT = 6500
-"""Operations of loop IR of a schedule that a search starts from."""
+"""Operations of loop IR of a schedule that a search starts from, or that it runs."""
 
 OPERATIONS = 1_000_000
 """Of isl, to make the loops of a candidate: the slowest 1.4 % take a third of that time."""

@@ -17,14 +17,12 @@ from ...passes.target import Target
 from ...passes.transformation import TransformationError
 from ..errors import KernelError
 from ..labelling.children import die_with_parent, limit_memory
+from ..labelling.compiler import LARGEST_DEFAULT
 from ..labelling.object_code import object_code
 from ..program import Function
 from ..program import Program as Functions
 from ..signature import Sizes
 from .messages import Compiled, Program
-
-LARGEST = 6500
-"""Operations of loop IR of a candidate: what is larger takes many seconds to compile."""
 
 
 def main(connection: Connection) -> None:
@@ -66,9 +64,11 @@ class Compiler:
         if schedule:
             applied = self._original.apply_all(parse_pipeline(schedule))
             try:
-                loops = generate(applied, sizes, most=LARGEST)
+                loops = generate(applied, sizes, most=LARGEST_DEFAULT)
             except TooManyOperationsError:
-                return Compiled(None, f"the code is too large: more than {LARGEST} operations")
+                return Compiled(
+                    None, f"the code is too large: more than {LARGEST_DEFAULT} operations"
+                )
         else:
             known = Sizes.named(self._function.scop, sizes)
             loops = specialise(self._function.function, known.shapes, known.integers)

@@ -21,6 +21,9 @@ class Lost(Exception):
 class Overdue(Lost):
     """A process did not answer in time."""
 
+    def __init__(self) -> None:
+        super().__init__("it took too long")
+
 
 class Worker:
     """A process that runs a module of this package; it starts with a message, and again after.
@@ -82,7 +85,7 @@ class Worker:
                 how = self._child.kill()
                 self._spawn()
             if overdue:
-                raise Overdue("it took too long") from None
+                raise Overdue from None
             raise Lost(f"its process: {how}") from None
 
     def has_answer(self) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from support.labels import write_labels
 
 from loopwright.cli import main
-from loopwright.costmodel.learning.examples import original_schedule
+from loopwright.costmodel.original import original_schedule
 from loopwright.costmodel.polybench import ORIGIN, PolybenchWorkload
 from loopwright.passes.polyhedral.extents import infer_extents
 

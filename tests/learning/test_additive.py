@@ -10,10 +10,11 @@ from loopwright.costmodel.features.extract import rows_of
 from loopwright.costmodel.features.schema import column
 from loopwright.costmodel.find import find_model
 from loopwright.costmodel.learning.errors import LearningError
-from loopwright.costmodel.learning.examples import ProgramExamples, original_schedule
+from loopwright.costmodel.learning.examples import ProgramExamples
 from loopwright.costmodel.models.additive import Additive
 from loopwright.costmodel.models.forest import Forest, Growth, digitise, grow, quantiles
 from loopwright.costmodel.models.model import TrainingOptions
+from loopwright.costmodel.original import original_schedule
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 

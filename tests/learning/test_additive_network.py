@@ -10,10 +10,10 @@ import torch
 from support.scaled_rows import TEXT, errors, examples, sizes
 
 from loopwright.costmodel.learning.errors import LearningError
-from loopwright.costmodel.learning.examples import original_schedule
 from loopwright.costmodel.models.additive_network import AdditiveNetwork, LogarithmPool
 from loopwright.costmodel.models.ensemble import Ensemble
 from loopwright.costmodel.models.model import LearnedModel, TrainingOptions, TrainingProgress
+from loopwright.costmodel.original import original_schedule
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.search.protocols import Committee

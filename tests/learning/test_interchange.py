@@ -22,14 +22,11 @@ from loopwright.costmodel.interchange.rows import NAMES, RowDescription
 from loopwright.costmodel.interchange.vectors import VectorDescription
 from loopwright.costmodel.labels import Label, LabelledProgram
 from loopwright.costmodel.learning.errors import LearningError
-from loopwright.costmodel.learning.examples import (
-    ProgramExamples,
-    Unsupported,
-    original_schedule,
-)
+from loopwright.costmodel.learning.examples import ProgramExamples, Unsupported
 from loopwright.costmodel.models.model import TrainingOptions
 from loopwright.costmodel.models.registry import model_class
 from loopwright.costmodel.models.storage import load_model
+from loopwright.costmodel.original import original_schedule
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.polyhedral.extents import infer_extents

@@ -7,7 +7,7 @@ import pytest
 
 from loopwright.costmodel.features.extract import rows_of
 from loopwright.costmodel.features.schema import NAMES
-from loopwright.costmodel.learning.examples import original_schedule
+from loopwright.costmodel.original import original_schedule
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 

@@ -13,11 +13,7 @@ import torch
 from support.labels import write_labels
 
 from loopwright.costmodel.learning.errors import LearningError
-from loopwright.costmodel.learning.examples import (
-    ProgramExamples,
-    load_examples,
-    original_schedule,
-)
+from loopwright.costmodel.learning.examples import ProgramExamples, load_examples
 from loopwright.costmodel.learning.pairs import read_pairs
 from loopwright.costmodel.learning.report import evaluate, predictions
 from loopwright.costmodel.models.model import LOWEST, TrainingOptions, TrainingProgress
@@ -32,6 +28,7 @@ from loopwright.costmodel.models.trees import (
     under_loops,
     under_one_root,
 )
+from loopwright.costmodel.original import original_schedule
 from loopwright.costmodel.representation.structure import Node
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from loopwright.costmodel.learning.examples import original_schedule
 from loopwright.costmodel.models.model import LearnedModel
 from loopwright.costmodel.models.registry import model_class
+from loopwright.costmodel.original import original_schedule
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline

@@ -9,7 +9,8 @@ import pytest
 from support.labels import PRODUCT, TWO_NESTS
 
 from loopwright.costmodel.learning.errors import LearningError
-from loopwright.costmodel.learning.examples import Unsupported, original_schedule
+from loopwright.costmodel.learning.examples import Unsupported
+from loopwright.costmodel.original import original_schedule
 from loopwright.costmodel.representation import looper, tiramisu
 from loopwright.costmodel.representation.events import KINDS, Event, event_lists
 from loopwright.costmodel.representation.features import TreeFeatures

@@ -10,7 +10,7 @@ import pytest
 
 from loopwright.costmodel.features.linear import LinearForms
 from loopwright.costmodel.features.skewed import iterations
-from loopwright.costmodel.learning.examples import original_schedule
+from loopwright.costmodel.original import original_schedule
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.schedule import Schedule
 from loopwright.passes.schedule_tree import Leaf, Loop, path, walk

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from loopwright.costmodel.learning.examples import ProgramExamples, original_schedule
+from loopwright.costmodel.learning.examples import ProgramExamples
 from loopwright.costmodel.models.additive import Additive
 from loopwright.costmodel.models.model import LearnedModel
+from loopwright.costmodel.original import original_schedule
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 

@@ -52,6 +52,12 @@ class _Band:
     names: tuple[str, ...]
     extents: tuple[int, ...]
 
+    def usual(self, schedule: Schedule) -> Schedule | None:
+        """The schedule in two levels of usual tiles, in the order as it is; None if illegal."""
+        sizes = tuple(min(USUAL, extent) for extent in self.extents)
+        order = tuple(range(len(sizes)))
+        return _tiled(schedule, self, sizes, sizes, (order, order))
+
 
 def two_level_tiles(
     schedule: Schedule, nest: int, request: Request, count: int, seed: int = 0
@@ -64,11 +70,12 @@ def two_level_tiles(
     ones; both levels come in several orders. What is inside of the inner tiles is chosen once, by
     the estimate of `default`. `nest` is the number of a top-level nest.
     """
-    band = _band(schedule, nests(schedule.tree)[nest], request)
-    if band is None:
+    found_band = _band(schedule, nests(schedule.tree)[nest], request)
+    if found_band is None:
         return
+    band, usual = found_band
     random = Random(seed)
-    inside = _inside(schedule, nest, request, band)
+    inside = _inside(usual, nest, request, band)
     least = _least(inside, band)
     seen: set[tuple[object, ...]] = set()
     for _ in range(ATTEMPTS * count):
@@ -79,7 +86,7 @@ def two_level_tiles(
             continue
         seen.add((inner, outer, orders))
         found = _tiled(schedule, band, outer, inner, orders)
-        if found is not None and inside is not None and inside.steps:
+        if found is not None and inside.steps:
             found = inside.apply(found)
         found = None if found is None else _shared(found, nest, request)
         if found is not None:
@@ -92,7 +99,7 @@ def two_level_tiles(
 def tiled_depth(schedule: Schedule, request: Request) -> int:
     """How many loops around one statement can be tiled together, in the best of all nests."""
     bands = (_band(schedule, part, request) for part in nests(schedule.tree))
-    return max((len(band.names) for band in bands if band is not None), default=0)
+    return max((len(found[0].names) for found in bands if found is not None), default=0)
 
 
 def largest_nests(schedule: Schedule, request: Request) -> list[int]:
@@ -111,10 +118,16 @@ def largest_nests(schedule: Schedule, request: Request) -> list[int]:
     return sorted(works, key=lambda number: -works[number])
 
 
-def _band(schedule: Schedule, nest: Tree, request: Request) -> _Band | None:
-    """The neighbouring loops with most iterations around one statement that can be tiled twice."""
-    bands = sorted(_bands(schedule, nest, request), key=lambda rated: -rated[0])
-    return next((band for _, band in bands if _is_legal(schedule, band)), None)
+def _band(schedule: Schedule, nest: Tree, request: Request) -> tuple[_Band, Schedule] | None:
+    """The neighbouring loops with most iterations around one statement that can be tiled twice.
+
+    With the schedule in usual tiles.
+    """
+    for _, band in sorted(_bands(schedule, nest, request), key=lambda rated: -rated[0]):
+        tiled = band.usual(schedule)
+        if tiled is not None:
+            return band, tiled
+    return None
 
 
 def _bands(schedule: Schedule, nest: Tree, request: Request) -> Iterator[tuple[float, _Band]]:
@@ -131,16 +144,6 @@ def _bands(schedule: Schedule, nest: Tree, request: Request) -> Iterator[tuple[f
                 extents = tuple(max(1, round(trip)) for trip in trips[start : start + width])
                 names = certain_names(members[start : start + width])
                 yield prod(trips) * prod(extents), _Band(names, extents)
-
-
-def _is_legal(schedule: Schedule, band: _Band) -> bool:
-    sizes, order = _usual(band)
-    return _tiled(schedule, band, sizes, sizes, (order, order)) is not None
-
-
-def _usual(band: _Band) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Usual sizes, and the order as it is."""
-    return tuple(min(USUAL, extent) for extent in band.extents), tuple(range(len(band.extents)))
 
 
 def _is_marked(loop: Loop) -> bool:
@@ -172,12 +175,8 @@ def _tiled(
     return result
 
 
-def _inside(schedule: Schedule, nest: int, request: Request, band: _Band) -> Move | None:
+def _inside(tiled: Schedule, nest: int, request: Request, band: _Band) -> Move:
     """What to do inside of inner tiles: the best of what `INSIDE` proposes, by estimates."""
-    sizes, order = _usual(band)
-    tiled = _tiled(schedule, band, sizes, sizes, (order, order))
-    if tiled is None:
-        return None
     part = nests(tiled.tree)[nest]
     rated = [(estimate(tiled, request), 1, Move(()))]
     for move in joined.from_iterable(propose(tiled, part, request) for propose in INSIDE):
@@ -201,10 +200,10 @@ def _is_filled(move: Move, band: _Band) -> bool:
     )
 
 
-def _least(inside: Move | None, band: _Band) -> tuple[int, ...]:
+def _least(inside: Move, band: _Band) -> tuple[int, ...]:
     """The smallest sizes of inner tiles: those of the register tile."""
     sizes = {n: min(SHORTEST, e) for n, e in zip(band.names, band.extents, strict=True)}
-    for step in () if inside is None else inside.steps:
+    for step in inside.steps:
         if isinstance(step, Tile):
             sizes.update(zip(step.loops, step.constants, strict=True))
     return tuple(sizes[name] for name in band.names)

@@ -29,7 +29,6 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 from ..costmodel.find import DEFAULT_MODEL, DEFAULT_RANKER, INTERCHANGE_MODEL
@@ -58,13 +57,8 @@ COMBINED = {
 }
 """The search that `--rank` and `--registers` mean."""
 
-_SEARCHING: tuple[tuple[str, Callable[[argparse.Namespace], bool]], ...] = (
-    ("--search", lambda arguments: arguments.search is not None),
-    ("--rank", lambda arguments: arguments.rank is not None),
-    ("--registers", lambda arguments: arguments.registers),
-    ("--interchange", lambda arguments: arguments.interchange is not None),
-)
-"""Options that choose among schedules, and whether they are given."""
+SEARCHING = ("search", "rank", "registers", "interchange")
+"""Options that choose among schedules."""
 
 UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
 
@@ -197,7 +191,7 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError(
             f"--rank and --registers are searches: leave out --search {arguments.search}"
         )
-    other = [option for option, is_given in _SEARCHING if is_given(arguments)]
+    other = [f"--{name}" for name in SEARCHING if getattr(arguments, name)]
     if arguments.tiles and other:
         raise UsageError(f"--tiles tunes nothing but tile sizes: leave out {' and '.join(other)}")
     if arguments.rank is not None and arguments.interchange is not None:

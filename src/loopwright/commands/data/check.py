@@ -20,25 +20,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints one line per problem; 1 when there are problems that were not put right."""
-    from ...costmodel.dataset.checking import PUT_ASIDE, check
+    from ...costmodel.dataset.checking import check
     from ...costmodel.dataset.store import merge_directories
 
     report = check(arguments.directory)
-    is_right = not report.problems
-    for problem in report.problems:
+    left = report.problems
+    for problem in left:
         print(problem)
-    if arguments.fix and report.problems:
+    if arguments.fix and left:
         # A merge cleans up, and takes each row once.
         merge_directories([arguments.directory], arguments.directory)
         report = check(arguments.directory)
-        left = [problem for problem in report.problems if not problem.endswith(PUT_ASIDE)]
+        left = tuple(each for each in report.problems if each not in report.put_aside)
         if left:
             print("what could not be put right:", *left, sep="\n")
         else:
             print("put right; 'loopwright data generate' labels again what could not be mended")
-        is_right = not left
     print(
         f"{report.rows} rows in {report.shards} shards, {report.pairs} labelled pairs, "
         f"{len(report.problems)} problems"
     )
-    return int(not is_right)
+    return int(bool(left))

@@ -23,7 +23,6 @@ def run(arguments: argparse.Namespace) -> int:
     from ...costmodel.dataset.store import merge_directories
 
     is_damaged = warn_of_damage(*arguments.sources)
-
     rows, doubles = merge_directories(arguments.sources, arguments.output)
     print(f"{rows} rows in {arguments.output}, {doubles} were there twice")
     return int(is_damaged)
