@@ -17,6 +17,9 @@ Status = Literal["measured", "censored"]
 TOO_MUCH_MEMORY = "memory"
 """The kind of incident where a schedule needs more memory than a process may have."""
 
+LASTING = ("refused", "not-finite")
+"""The kinds of incident that lie in a program itself: it will not go better another time."""
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -55,12 +58,13 @@ class Workload(Protocol):
 class Label:
     """One measured schedule; the unscheduled program itself has an empty `schedule`.
 
-    `seconds` is the median of `repetitions` runs, `spread` the interquartile range as a share of
-    it, `fastest` the shortest run. Censored labels were cut off because they are surely slower than
-    a factor of the baseline; `seconds` is what is known then, a lower bound. `baseline_seconds` is
-    what the unscheduled program, on one thread, took at that time. `difference` is the largest
-    difference from its results, relative to the largest value. `compile_seconds` includes the time
-    to apply the schedule. `measured_at` is in seconds since 1970.
+    `seconds` is the lower decile of `repetitions` runs, `spread` the interquartile range as a share
+    of the median, `fastest` the shortest run. Censored labels were cut off because they are surely
+    slower than a factor of the baseline; `seconds` is what is known then, a lower bound.
+    `baseline_seconds` is what the unscheduled program, on one thread, took at that time.
+    `difference` is the largest difference from its results, relative to the largest value.
+    `compile_seconds` includes the time to apply the schedule. `measured_at` is in seconds since
+    1970.
     """
 
     schedule: str
@@ -120,3 +124,9 @@ class LabelledProgram:
     labels: tuple[Label, ...] = ()
     incidents: tuple[Incident, ...] = ()
     stages: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether labelling it once more would give no more than this: nothing went wrong."""
+        kinds = {incident.kind for incident in self.incidents}
+        return self.baseline is not None or kinds <= set(LASTING)

@@ -1,7 +1,7 @@
 """The columns of a shard, and rows from labels and back.
 
 One row is one measured pair; the unscheduled program has a row with an empty schedule, also where
-it could not be measured, so that nobody tries again. Text columns repeat from row to row: Parquet
+it cannot be measured, so that nobody tries again. Text columns repeat from row to row: Parquet
 stores each different value once.
 """
 
@@ -26,7 +26,7 @@ SCHEMA = pa.schema(
         pa.field("sizes", _TEXT, metadata={"doc": "JSON: every size by name"}),
         pa.field("schedule", pa.string(), metadata={"doc": "pipeline of passes; empty: none"}),
         pa.field("status", _TEXT, metadata={"doc": "measured, censored or failed"}),
-        pa.field("seconds", pa.float32(), metadata={"doc": "median; a lower bound if censored"}),
+        pa.field("seconds", pa.float32(), metadata={"doc": "lower decile, a bound if censored"}),
         pa.field("spread", pa.float32(), metadata={"doc": "interquartile range / median"}),
         pa.field("fastest", pa.float32(), metadata={"doc": "seconds of the shortest run"}),
         pa.field("repetitions", pa.int16(), metadata={"doc": "measured runs"}),

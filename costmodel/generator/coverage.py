@@ -19,7 +19,7 @@ from ...passes.polyhedral.counting import (
     floating_point_operations,
 )
 from ...passes.polyhedral.extents import infer_extents
-from ...passes.polyhedral.scop import Scop
+from ...passes.polyhedral.scop import Access, Scop, Statement
 from ...passes.schedule import Schedule
 from ...passes.schedule_tree import Sequence as TreeSequence
 from ...passes.search.space.trees import chains, innermost_loops
@@ -41,7 +41,10 @@ BENCHMARK_SIZE = "LARGE"
 class Facts:
     """What is counted of a program; `legal` are the transformations that can be applied somewhere.
 
-    `bytes` are those of all arrays, `intensity` operations on floats per such byte.
+    `bytes` are those of all arrays, `types` those of their elements, `intensity` operations on
+    floats per such byte. A program `reduces` where a statement changes one element in all
+    iterations of a loop, and `repeats` where a loop is in no subscript of a statement, as time
+    loops are.
     """
 
     statements: int
@@ -51,6 +54,9 @@ class Facts:
     instances: int
     bytes: int
     intensity: float
+    types: frozenset[str]
+    reduces: bool
+    repeats: bool
     is_rectangular: bool
     legal: frozenset[str]
 
@@ -77,9 +83,30 @@ def facts_of(scop: Scop, sizes: Mapping[str, int]) -> Facts:
         sum(map(cardinality, domains)),
         memory,
         floating_point_operations(scop, names) / max(1, memory),
+        frozenset(str(array.element_type) for array in scop.arrays if array.argument is not None),
+        any(map(_reduces, scop.statements)),
+        any(len(_used(statement)) < len(statement.loops) for statement in scop.statements),
         all(domain.is_box() for domain in domains),
         frozenset(_legal(Schedule.original(scop))),
     )
+
+
+def _reduces(statement: Statement) -> bool:
+    """Whether an element is read and written in all iterations of a loop that others depend on."""
+    return any(
+        read.array is write.array and read.map == write.map and _used(statement) - _dims(write)
+        for write in statement.writes
+        for read in statement.reads
+    )
+
+
+def _used(statement: Statement) -> set[int]:
+    """The loops, counted from outside, that are in some subscript."""
+    return {dim for access in statement.accesses for dim in _dims(access)}
+
+
+def _dims(access: Access) -> set[int]:
+    return {dim for result in access.map.results for dim in result.used_dims()}
 
 
 def _bytes(element_type: object) -> int:
@@ -152,6 +179,10 @@ def coverage_table(random: Sequence[Facts], benchmarks: Sequence[Facts]) -> list
     for depth in range(1, 8):
         shares = (_share(f.depth == depth for f in facts) for facts in columns)
         rows.append([f"depth {depth}", *shares])
+    for name in sorted({name for facts in columns for f in facts for name in f.types}):
+        rows.append([name, *(_share(name in f.types for f in facts) for facts in columns)])
+    rows.append(["reductions", *(_share(f.reduces for f in facts) for facts in columns)])
+    rows.append(["time loops", *(_share(f.repeats for f in facts) for facts in columns)])
     rows.append(["rectangular", *(_share(f.is_rectangular for f in facts) for facts in columns)])
     for name in ("parallel", "interchange", "tile", "vectorize", "fuse"):
         shares = (_share(name in f.legal for f in facts) for facts in columns)

@@ -23,7 +23,7 @@ MOST_WORDS = 2000
 _PR_SET_PDEATHSIG = 1
 
 
-class StartError(Exception):
+class StartError(ChildProcessError):
     """A process does not start; `str()` is what it has said."""
 
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import atexit
 import importlib
+import logging
 import pickle
 from collections.abc import Generator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -28,21 +31,40 @@ AHEAD = 2
 RESOURCE = "measuring"
 """A resource that workers can offer (`--resources measuring=1`), where a machine has several."""
 
+LOST = (CancelledError, distributed.KilledWorker)
+"""What a client raises whose scheduler or workers are gone, besides OSError."""
+
 _stations: dict[bytes, RemoteStation] = {}
 
 
 def label_batch(workload: Workload, policy: Policy, items: Sequence[int]) -> list[LabelledProgram]:
     """Runs on a worker, one call at a time; its station stays for the next batch."""
-    key = pickle.dumps((workload, policy))
+    key = _key(workload, policy)
     station = _stations.get(key)
     if station is None:
         station = _stations[key] = RemoteStation(workload, policy)
-        atexit.register(station.close)
     try:
         return station.label(items)
     except BaseException:
-        _stations.pop(key).close()
+        close_station(key)
         raise
+
+
+def _key(workload: Workload, policy: Policy) -> bytes:
+    return pickle.dumps((workload, policy))
+
+
+def close_station(key: bytes) -> None:
+    """Ends the processes of a worker for such labels, also in the middle of a batch."""
+    station = _stations.pop(key, None)
+    if station is not None:
+        station.close()
+
+
+@atexit.register
+def _close_stations() -> None:
+    for key in list(_stations):
+        close_station(key)
 
 
 def _check(scheduler: str) -> None:
@@ -66,26 +88,42 @@ def label_on_cluster(
 def _label(
     workload: Workload, policy: Policy, items: Sequence[int], scheduler: str
 ) -> Generator[LabelledProgram]:
-    batches = iter([items[start : start + BATCH] for start in range(0, len(items), BATCH)])
+    # What goes wrong has tracebacks there; here it is one line.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     with distributed.Client(scheduler, timeout="20s") as client:
         client.wait_for_workers(1, timeout=60)
-        workers: dict[str, Any] = client.scheduler_info()["workers"]
-        offered = any(RESOURCE in worker.get("resources", {}) for worker in workers.values())
-        options: dict[str, Any] = {"resources": {RESOURCE: 1}} if offered else {}
+        try:
+            yield from _batches(client, workload, policy, items)
+        except LOST as error:
+            raise OSError(
+                f"the cluster of {scheduler} does not go on ({type(error).__name__}): what is "
+                "labelled is stored, and the same command goes on from there"
+            ) from error
+        finally:
+            with suppress(*LOST, OSError):
+                client.run(close_station, _key(workload, policy))
 
-        def submit() -> Any:
-            batch = next(batches, None)
-            if batch is None:
-                return None
-            return client.submit(
-                label_batch, workload, policy, batch, pure=False, retries=3, **options
-            )
 
-        first = [submit() for _ in range(AHEAD * len(workers))]
-        running = distributed.as_completed([future for future in first if future is not None])
-        for future in running:
-            following = submit()
-            if following is not None:
-                running.add(following)
-            yield from future.result()
-            future.release()
+def _batches(
+    client: Any, workload: Workload, policy: Policy, items: Sequence[int]
+) -> Generator[LabelledProgram]:
+    """Keeps all workers busy, and gives what they have labelled."""
+    batches = iter([items[start : start + BATCH] for start in range(0, len(items), BATCH)])
+    workers: dict[str, Any] = client.scheduler_info()["workers"]
+    offered = any(RESOURCE in worker.get("resources", {}) for worker in workers.values())
+    options: dict[str, Any] = {"resources": {RESOURCE: 1}} if offered else {}
+
+    def submit() -> Any:
+        batch = next(batches, None)
+        if batch is None:
+            return None
+        return client.submit(label_batch, workload, policy, batch, pure=False, retries=3, **options)
+
+    first = [submit() for _ in range(AHEAD * len(workers))]
+    running = distributed.as_completed([future for future in first if future is not None])
+    for future in running:
+        following = submit()
+        if following is not None:
+            running.add(following)
+        yield from future.result()
+        future.release()

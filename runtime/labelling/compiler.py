@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 
 from xdsl.dialects import func
 
-from ...costmodel.labels import Incident, Subject, Workload
+from ...costmodel.labels import TOO_MUCH_MEMORY, Incident, Subject, Workload
 from ...dialects.errors import SourceError
 from ...lowering.generate import generate
 from ...lowering.ir_builder import TooManyOperationsError
@@ -84,10 +84,8 @@ class Compiler:
             self._connection.send(Begun(item, subject, ""))
             try:
                 self._compile(item, subject)
-            except REFUSALS as error:
-                self._report(item, subject, "refused", "", error)
             except Exception as error:
-                self._report(item, subject, "error", "", error)
+                self._report(item, subject, "", error)
         self._connection.send(Closed(item, subject, times.seconds))
 
     def _compile(self, item: int, subject: Subject) -> None:
@@ -110,7 +108,7 @@ class Compiler:
         schedules = self._workload.schedules(item, original, names)
         while not self._is_skipped(item):
             started = time.process_time()
-            self._connection.send(Begun(item, subject, "?"))
+            self._connection.send(Begun(item, subject, None))
             with stage("schedule"):
                 found = next(schedules, None)
             if found is None:
@@ -122,11 +120,8 @@ class Compiler:
                 code = self._scheduled(schedule, names, is_default=origin == "default")
             except TooLarge:
                 continue
-            except REFUSALS as error:
-                self._report(item, subject, "refused", text, error)
-                continue
             except Exception as error:
-                self._report(item, subject, "error", text, error)
+                self._report(item, subject, text, error)
                 continue
             seconds = time.process_time() - started
             with stage("send"):
@@ -156,12 +151,12 @@ class Compiler:
             self._compiled[text] = object_code(text, schedule.program.name, self._target)
         return self._compiled[text]
 
-    def _report(
-        self, item: int, subject: Subject, kind: str, schedule: str, error: Exception
-    ) -> None:
-        message = f"{type(error).__name__}: {error}"
-        if not isinstance(error, REFUSALS):
-            message = "".join(traceback.format_exception(error)[-MOST_FRAMES:])
+    def _report(self, item: int, subject: Subject, schedule: str, error: Exception) -> None:
+        kind, message = "refused", f"{type(error).__name__}: {error}"
+        if isinstance(error, MemoryError):
+            kind = TOO_MUCH_MEMORY
+        elif not isinstance(error, REFUSALS):
+            kind, message = "error", "".join(traceback.format_exception(error)[-MOST_FRAMES:])
         incident = Incident(kind, message, subject.text, subject.sizes, schedule, subject.seed)
         self._connection.send(Failed(item, incident))
 

@@ -108,7 +108,9 @@ class MeasuringSlot:
         queue.is_running = False
         known = queue.baseline_seconds
         if candidate is None or known is None:
-            queue.fail(f"run-{kind}", f"the program itself: {how}", "")
+            if kind != TOO_MUCH_MEMORY:
+                kind = f"run-{kind}"
+            queue.fail(kind, f"the program itself: {how}", "")
             queue.is_hopeless = True
         elif kind == "hang":
             queue.measured(candidate, Measurement((seconds,), True, 0.0, time.time()))

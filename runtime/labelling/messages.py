@@ -67,11 +67,14 @@ class Opened:
 
 @dataclass(frozen=True)
 class Begun:
-    """What is compiled next: what hangs or crashes is this."""
+    """What is compiled next: what hangs or crashes is this.
+
+    Without a schedule, the next one is being looked for; the program itself has an empty one.
+    """
 
     item: int
     subject: Subject
-    schedule: str
+    schedule: str | None
 
 
 @dataclass(frozen=True)

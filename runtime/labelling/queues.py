@@ -133,9 +133,13 @@ class ProgramQueue:
 
     def lose(self, kind: str, message: str, begun: Begun | None) -> None:
         """The compiling process is gone: there are no more candidates."""
+        schedule = ""
         if begun is not None:
             self.subject = begun.subject
-        self.fail(f"compile-{kind}", message, begun.schedule if begun is not None else "")
+            schedule = begun.schedule or ""
+            if begun.schedule is None:
+                message = f"looking for schedules, {message}"
+        self.fail(f"compile-{kind}", message, schedule)
         self.is_closed = True
 
     def close(self, message: Closed) -> None:
@@ -188,6 +192,7 @@ class ProgramQueue:
             )
 
         program = Candidate(self.item, "", "program", self.opened.baseline, self.opened.seconds)
+        labels = [label(self.candidates[name], visits) for name, visits in self.done.items()]
         return LabelledProgram(
             self.item,
             self.subject,
@@ -195,10 +200,14 @@ class ProgramQueue:
             label(program, self.baselines),
             machine_fingerprint(),
             code_generator(),
-            tuple(label(self.candidates[name], visits) for name, visits in self.done.items()),
+            tuple(filter(self._is_known, labels)),
             tuple(self.incidents),
             self.stages,
         )
+
+    def _is_known(self, label: Label) -> bool:
+        """Not if it was cut off while everything was slow, the program itself included."""
+        return label.status == "measured" or label.speedup < 1 / self.policy.cutoff
 
 
 def typical(runs: tuple[float, ...]) -> float:

@@ -11,7 +11,7 @@ from .messages import Policy
 from .station import Station
 
 
-class StationLost(Exception):
+class StationLost(ChildProcessError):
     """The process of a station has ended."""
 
 

@@ -55,3 +55,6 @@ def test_a_worker_that_is_killed_loses_nothing(cluster: distributed.LocalCluster
     )
     killer.join()
     assert set(done) == set(items)
+    with distributed.Client(cluster.scheduler_address) as client:
+        left = client.run(lambda: len(labelling._stations))
+    assert set(left.values()) == {0}, "stations end with the run"

@@ -14,9 +14,12 @@ from pathlib import Path
 import pytest
 
 from loopwright.cli import main
+from loopwright.commands.data.labelling import label_and_store
 from loopwright.costmodel.dataset import shards
-from loopwright.costmodel.dataset.shards import list_shards, read_table
+from loopwright.costmodel.dataset.schema import table_of
+from loopwright.costmodel.dataset.shards import list_shards, read_rows, read_table, write_shard
 from loopwright.costmodel.dataset.statistics import summarise
+from loopwright.costmodel.labels import Incident, LabelledProgram, Subject
 from loopwright.costmodel.learning.pairs import read_pairs
 from loopwright.runtime.program import load
 
@@ -115,6 +118,30 @@ def test_a_damaged_directory_is_put_right(
     assert main(["data", "check", str(tmp_path), "--fix"]) == 0
     assert main([*GENERATE, "--programs", "1", "-o", str(tmp_path)]) == 0
     assert count(tmp_path) == 1
+
+
+def test_rows_that_are_there_twice_are_put_right(
+    labelled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = list(read_rows(list_shards(labelled).shards[0]))
+    write_shard(tmp_path, table_of(rows))
+    write_shard(tmp_path, table_of(rows[:2]))
+    assert main(["data", "check", str(tmp_path)]) == 1
+    assert "2 rows are there twice" in capsys.readouterr().out
+    assert main(["data", "check", str(tmp_path), "--fix"]) == 0
+    assert sorted(keys(tmp_path)) == sorted(row["key"] for row in rows)
+
+
+@pytest.mark.parametrize(("kind", "stored"), [("refused", 1), ("run-crash", 0), ("memory", 0)])
+def test_programs_that_the_machine_failed_are_tried_again(
+    kind: str, stored: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    subject = Subject("func.func @program() { return }", {}, "random", 5)
+    incident = Incident(kind, "why", subject.text, {}, "", 5)
+    failed = LabelledProgram(0, subject, {}, None, "{}", "{}", incidents=(incident,))
+    assert label_and_store((each for each in [failed]), 1, tmp_path) == 0
+    assert len(keys(tmp_path)) == stored
+    assert ("tries them again" in capsys.readouterr().out) == (not stored)
 
 
 def test_what_cannot_be_read_is_said(

@@ -9,7 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.workloads import BrokenWorkload, FixedWorkload, UnpicklableWorkload
+from support.workloads import (
+    BrokenWorkload,
+    FixedWorkload,
+    HungryWorkload,
+    UnpicklableWorkload,
+)
 
 from loopwright.costmodel.labels import LabelledProgram, Subject
 from loopwright.lowering.llvm import Options, symbol, translate
@@ -119,9 +124,18 @@ def test_a_compiler_that_hangs_or_dies_costs_one_program() -> None:
     hung, died, fine = label(workload, 3, policy)
     assert [incident.kind for incident in hung.incidents] == ["compile-hang"]
     assert [incident.kind for incident in died.incidents] == ["compile-crash"]
+    assert died.incidents[0].schedule == "", "the command of an incident shows the program"
+    assert died.incidents[0].message.startswith("looking for schedules, the compiling process")
     assert fine.incidents == ()
     for labelled in (hung, died, fine):
         assert [found.schedule for found in labelled.labels] == ["vectorize{loops=i width=8}"]
+
+
+def test_a_compiler_without_memory_has_made_no_mistake() -> None:
+    (labelled,) = label(HungryWorkload(SUBJECT, "vectorize{loops=i width=8}"))
+    (incident,) = labelled.incidents
+    assert incident.kind == "memory" and not incident.is_mistake
+    assert len(labelled.labels) == 1
 
 
 def object_code(llvm_ir: str) -> ObjectCode:
@@ -255,6 +269,18 @@ def test_what_is_wrong_the_second_time_is_no_label(opened: Opened) -> None:
     queue.measured(candidate, Measurement((0.5, 0.5), False, 0.1, 102.0))
     assert queue.result().labels == ()
     assert [incident.kind for incident in queue.incidents] == ["wrong"]
+
+
+def test_what_was_cut_off_while_everything_was_slow_is_no_label(opened: Opened) -> None:
+    queue = ProgramQueue(0, QUICK, SUBJECT, opened)
+    queue.measured(None, Measurement((1.0, 1.0), False, 0.0, 100.0))
+    slow, unlucky = (Candidate(0, name, "test", opened.baseline, 0.1) for name in ("slow", "un"))
+    queue.measured(slow, Measurement((10.0,), True, 0.0, 100.5))
+    queue.measured(unlucky, Measurement((10.0,), True, 0.0, 109.5))
+    queue.measured(None, Measurement((5.0, 5.0), False, 0.0, 110.0))
+    queue.close(Closed(0, SUBJECT, {}))
+    (found,) = queue.result().labels
+    assert (found.schedule, found.status) == ("slow", "censored")
 
 
 def test_arrays_of_an_arena() -> None:

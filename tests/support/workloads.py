@@ -41,6 +41,16 @@ class BrokenWorkload(FixedWorkload):
             os._exit(3)
 
 
+class HungryWorkload(FixedWorkload):
+    """A search that needs more memory than there is."""
+
+    def schedules(
+        self, item: int, original: Schedule, sizes: Mapping[str, int]
+    ) -> Iterator[tuple[Schedule, str]]:
+        yield from super().schedules(item, original, sizes)
+        bytearray(1 << 60)
+
+
 class UnpicklableWorkload(FixedWorkload):
     """One that other processes cannot receive."""
 

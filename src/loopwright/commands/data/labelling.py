@@ -31,18 +31,21 @@ def label_and_store(
     progress = Progress(programs)
     kinds: Counter[str] = Counter()
     stages: Counter[str] = Counter()
+    unsettled = 0
     interrupted = False
     with Writer(directory) as writer, closing(labels):
         progress.show()
         try:
             for labelled in labels:
                 _store(directory, writer, labelled, kinds, fast_math=fast_math)
+                unsettled += not labelled.is_settled
                 stages.update(labelled.stages)
                 mistakes = sum(incident.is_mistake for incident in labelled.incidents)
                 progress.advance(len(labelled.labels), mistakes)
         except KeyboardInterrupt:
             interrupted = True
-    progress.clear()
+        finally:
+            progress.clear()
     print(f"{progress.pairs} pairs in {progress.seconds:.0f} s: {progress.rate:.1f} pairs/s")
     if progress.pairs:
         print(_describe(stages, progress.pairs))
@@ -51,6 +54,8 @@ def label_and_store(
         print(f"{count} schedules failed: they need more memory than --memory gives a process")
     for kind, count in sorted(kinds.items()):
         print(f"{count} x {kind}: see {directory / 'incidents'}")
+    if unsettled:
+        print(f"{unsettled} programs went wrong: the same command tries them again")
     if interrupted:
         print("interrupted; the same command goes on here", file=sys.stderr)
     return INTERRUPTED if interrupted else 0
@@ -67,7 +72,8 @@ def _store(
     from ...costmodel.dataset.incidents import store_incident
     from ...costmodel.dataset.schema import rows_of
 
-    writer.append(rows_of(labelled, fast_math=fast_math))
+    if labelled.is_settled:
+        writer.append(rows_of(labelled, fast_math=fast_math))
     for incident in labelled.incidents:
         kinds[incident.kind] += 1
         if incident.is_mistake:
