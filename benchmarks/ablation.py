@@ -20,9 +20,9 @@ from loopwright.costmodel.learning.examples import ProgramExamples, load_example
 from loopwright.costmodel.learning.pairs import read_pairs
 from loopwright.costmodel.learning.report import evaluate, predictions
 from loopwright.costmodel.learning.splits import split
-from loopwright.costmodel.models.additive import ScheduleRows
 from loopwright.costmodel.models.additive_network import AdditiveNetwork
 from loopwright.costmodel.models.model import TrainingOptions
+from loopwright.costmodel.models.statement_rows import ScheduleRows
 from loopwright.runtime.cache import cache_directory
 
 ALL = ""

@@ -27,8 +27,9 @@ from loopwright.costmodel.learning.examples import ProgramExamples, load_example
 from loopwright.costmodel.learning.pairs import ProgramPairs, read_pairs
 from loopwright.costmodel.learning.report import evaluate, predictions
 from loopwright.costmodel.learning.splits import TRAINING, position
-from loopwright.costmodel.models.additive import Additive, ScheduleRows, StatementRows
+from loopwright.costmodel.models.additive import Additive
 from loopwright.costmodel.models.model import TrainingOptions
+from loopwright.costmodel.models.statement_rows import ScheduleRows, StatementRows
 from loopwright.passes.default.request import Request
 from loopwright.passes.polyhedral.context import TooComplexError, bounded
 from loopwright.passes.schedule import Schedule

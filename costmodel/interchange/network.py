@@ -150,16 +150,15 @@ class InterchangeNetwork(InterchangeModel):
         validation: Sequence[ProgramExamples],
         options: TrainingOptions,
     ) -> None:
-        """Trains one network after the other, each from the beginning."""
+        """Trains one network after the other."""
         pools = NestPool.of(training, self.options), NestPool.of(validation, self.options)
         flat = np.concatenate([nest.reshape(-1, len(NAMES)) for nest in pools[0].features])
         for number in range(len(self.networks)):
-            seed = options.seed + number
-            alone = dataclasses.replace(options, seed=seed, checkpoint=None, resume=False)
-            with seeded(seed):
+            own = options.of_part(str(number), options.seed + number)
+            with seeded(own.seed):
                 network = self.networks[number] = NestTimes(self.options)
                 network.rows.standardise(flat)
-                train_network(network, collate, *pools, self.recipe, alone)
+                train_network(network, collate, *pools, self.recipe, own)
 
     def ratings(self, nests: Sequence[Any]) -> NDArray[np.float64]:
         """Logarithms of predicted rates, the same for every shot; -inf where there is no class."""

@@ -6,7 +6,6 @@ instance of each statement takes. The program as written goes through the same l
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,10 +18,10 @@ from torch import Tensor, nn
 
 from ..features.schema import NAMES, column
 from ..learning.examples import ProgramExamples
-from .additive import ScheduleRows, StatementRows, with_shared_originals
 from .model import TrainingOptions
 from .network import NetworkModel
 from .row_network import RowBatch, RowNetwork
+from .statement_rows import ScheduleRows, StatementRows, with_shared_originals
 from .tensors import one_thread, seeded
 from .training import PairPool, Recipe, percentage_errors, train_network
 
@@ -192,7 +191,7 @@ class AdditiveNetwork(NetworkModel):
         members = self.network.members
         for number, member in enumerate(members):
             try:
-                own = self._own(options, number)
+                own = options.of_part(str(number), options.seed + number)
                 with seeded(own.seed):
                     member.rows.standardise(rows)
                     train_network(member, self.collate, *pools, self.recipe, own)
@@ -205,15 +204,9 @@ class AdditiveNetwork(NetworkModel):
         """Trains a little more, on labels of another machine; raises LearningError."""
         pool = self._pool(programs)
         for number, member in enumerate(self.network.members):
-            own = self._own(options, number)
+            own = options.of_part(str(number), options.seed + number)
             with seeded(own.seed):
                 train_network(member, self.collate, pool, pool, _ADAPTING, own)
-
-    def _own(self, options: TrainingOptions, number: int) -> TrainingOptions:
-        """How one network is trained; of several, there are no checkpoints."""
-        if self.options.members > 1:
-            options = dataclasses.replace(options, checkpoint=None, resume=False)
-        return dataclasses.replace(options, seed=options.seed + number)
 
     def _pool(self, programs: Sequence[ProgramExamples]) -> LogarithmPool:
         pairs = PairPool.of(programs)

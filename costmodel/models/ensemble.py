@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from ...passes.default.request import Request
 from ...passes.schedule import Schedule
 from ..learning.examples import ProgramExamples
-from .additive import Additive, StatementRows
+from .additive import Additive
 from .additive_network import AdditiveNetwork
 from .model import LOWEST, LearnedModel, TrainingOptions
 from .options import read_options
+from .statement_rows import StatementRows
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,10 @@ class Ensemble(LearnedModel):
         validation: Sequence[ProgramExamples],
         options: TrainingOptions,
     ) -> None:
-        """Trains one member after the other, each from the beginning."""
-        alone = dataclasses.replace(options, checkpoint=None, resume=False)
-        self.networks.fit(training, validation, alone)
-        self.trees.fit(training, validation, alone)
+        """Trains one member after the other; epochs and learning rate are those of the networks."""
+        trees = dataclasses.replace(options, epochs=None, learning_rate=None)
+        self.networks.fit(training, validation, options.of_part("networks", options.seed))
+        self.trees.fit(training, validation, trees.of_part("trees", options.seed))
 
     def adapt(self, programs: Sequence[ProgramExamples], options: TrainingOptions) -> None:
         """Adapts every member; raises LearningError."""

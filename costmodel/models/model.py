@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -36,8 +36,8 @@ class TrainingOptions:
     """How to train, whatever the model; each reads what means something to it.
 
     None stands for the model's own default. `checkpoint` is a file that the state of the training
-    is kept in; with `resume` it goes on from there, if `identity`, the model and its options, is
-    still the same. `report` is told about every epoch.
+    is kept in, or a folder where the model has several parts; with `resume` it goes on from there,
+    if `identity`, the model and its options, is still the same. `report` is told about every epoch.
     """
 
     epochs: int | None = None
@@ -49,6 +49,13 @@ class TrainingOptions:
     resume: bool = False
     identity: str = ""
     report: Callable[[TrainingProgress], None] = lambda progress: None
+
+    def of_part(self, name: str, seed: int) -> TrainingOptions:
+        """How a part of a model is trained; it goes on where it has been begun."""
+        if self.checkpoint is None:
+            return replace(self, seed=seed)
+        own = self.checkpoint / name
+        return replace(self, seed=seed, checkpoint=own, resume=self.resume and own.exists())
 
 
 class LearnedModel(ABC):

@@ -40,8 +40,6 @@ class StoredModel:
 
 def save_model(path: Path, model: LearnedModel, card: Mapping[str, Any]) -> None:
     """Writes a model; the file is whole or not there. The card is data for JSON. Raises OSError."""
-    import torch
-
     content = {
         "loopwright_model": FORMAT,
         "name": model.name,
@@ -50,15 +48,7 @@ def save_model(path: Path, model: LearnedModel, card: Mapping[str, Any]) -> None
         "state": dict(model.state()),
         "card": json.dumps(dict(card)),
     }
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("wb") as file:
-            torch.save(content, file)
-        temporary.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise
+    store_tensors(path, content)
 
 
 def load_model(path: Path) -> StoredModel:
@@ -75,6 +65,31 @@ def load_model(path: Path) -> StoredModel:
         )
     model.restore(content["state"])
     return StoredModel(model, json.loads(content["card"]))
+
+
+def store_tensors(path: Path, content: Mapping[str, Any]) -> None:
+    """Writes a dictionary for `load_tensors`; the file is whole or not there. Raises OSError."""
+    import torch
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        with temporary.open("wb") as file:
+            torch.save(dict(content), file)
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+
+
+def check_plan(path: Path, stored: object, plan: str) -> None:
+    """Raises LearningError where a checkpoint is of another training than planned now."""
+    if stored != plan:
+        raise LearningError(
+            f"{path} is of another training: {stored}, not {plan}; give the same labels and "
+            "options, or start anew without --resume"
+        )
 
 
 def load_tensors(path: Path) -> Mapping[str, Any]:

@@ -7,9 +7,7 @@ Source: Baghdadi et al., "A deep learning based cost model for automatic code op
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,7 +19,7 @@ from torch import Tensor, nn
 from ..learning.errors import LearningError
 from ..learning.examples import ProgramExamples
 from .model import TrainingOptions, TrainingProgress
-from .storage import load_tensors
+from .storage import check_plan, load_tensors, store_tensors
 from .tensors import descend, from_array, shuffled
 
 VALIDATED_AT_ONCE = 512
@@ -204,25 +202,14 @@ class Trainer:
         }
         if self.device.type == "cuda":
             content["random_of_device"] = torch.cuda.get_rng_state(self.device)
-        temporary = path.with_name(f"{path.name}.{os.getpid()}")
-        try:
-            torch.save(content, temporary)
-            temporary.replace(path)
-        except BaseException:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
-            raise
+        store_tensors(path, content)
 
     def _resume(self) -> None:
         path = self.options.checkpoint
         if path is None or not path.exists():
             raise LearningError(f"there is nothing to resume: no checkpoint {path}")
         content = load_tensors(path)
-        if content.get("plan") != self._plan():
-            raise LearningError(
-                f"{path} is of another training: {content.get('plan')}, not {self._plan()}; give "
-                "the same labels and options, or start anew without --resume"
-            )
+        check_plan(path, content.get("plan"), self._plan())
         self.network.load_state_dict(content["network"])
         self.optimiser.load_state_dict(content["optimiser"])
         self.schedule.load_state_dict(content["schedule"])

@@ -18,6 +18,7 @@ import argparse
 import contextlib
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -132,7 +133,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         print(f"interrupted; {how}", file=sys.stderr)
         return INTERRUPTED
-    _checkpoint(arguments.output).unlink(missing_ok=True)
+    _remove(_checkpoint(arguments.output))
     return 0
 
 
@@ -167,6 +168,14 @@ def _options(texts: list[str]) -> dict[str, str]:
 
 def _checkpoint(output: Path) -> Path:
     return output.with_name(f"{output.name}.checkpoint")
+
+
+def _remove(checkpoint: Path) -> None:
+    """A file, or the folder of a model of several parts."""
+    if checkpoint.is_dir():
+        shutil.rmtree(checkpoint)
+    else:
+        checkpoint.unlink(missing_ok=True)
 
 
 def _read(
