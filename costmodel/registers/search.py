@@ -62,6 +62,8 @@ class TilesThenRegisters:
 def learn(ledger: Ledger, space: Space, share: float) -> None:
     """Measures a share of the states of each band, as an agent wants."""
     chosen: dict[Band, State] = {}
+    if not space.bands:
+        ledger.remarks.append("no band of loops can be jammed: there is nothing to learn")
     for band in space.bands:
 
         def speed(state: State, band: Band = band) -> float:

@@ -58,6 +58,7 @@ class Ledger:
         self.predicted: dict[object, float] = {}
         self.measured: dict[object, list[float]] = {}
         self.default: Schedule | None = None
+        self.remarks: list[str] = []
         self._begin = self._reported = time.monotonic()
         self._limit: float = inf if task.budget is None else task.budget
         self._part: float = inf
@@ -256,6 +257,7 @@ class Ledger:
             sum(map(len, self.measured.values())),
             self.seconds,
             ended,
+            remarks=tuple(self.remarks),
         )
 
     def choose(self, schedule: Schedule) -> None:

@@ -33,6 +33,8 @@ class RankedTiles:
             base = max(ledger.orders, key=lambda order: tiled_depth(order, request))
             parts = largest_nests(base, request)
         best = base
+        if not parts:
+            ledger.remarks.append("no loops can be tiled twice: there is nothing to rank")
         for nest in parts:
             first = self._first(ledger, best, nest)
             if evaluator is None:

@@ -62,7 +62,8 @@ class Result:
     program as written.
     `candidates` is the number of different schedules that were looked at. `bound` are the seconds
     after which the program as written was ended: measured speed-ups are over these, and results
-    were compared with those of the default schedule.
+    were compared with those of the default schedule. `remarks` are for the user: what the search
+    could not do here, a line each.
     """
 
     best: Schedule
@@ -76,6 +77,7 @@ class Result:
     seconds: float
     ended: Ended
     bound: float | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def speedup(self) -> float:

@@ -118,6 +118,7 @@ class _Tuning:
         self.request = Request(self.sizes, self.threads)
         self.original = Schedule.original(function.scop, reassociate=options.fast_math)
         self.begun = time.monotonic()
+        self.journals: dict[str, Journal] = {}
         self.question = Question.of(
             function.function,
             self.sizes,
@@ -176,8 +177,29 @@ class _Tuning:
             best = min(seconds, default=inf)
             if best < inf and self._is_spent(COMPARING):
                 break
-            seconds.append(evaluator.time_tiles(schedule, _usual_sizes(schedule), best))
+            seconds.append(self._time(evaluator, schedule, _usual_sizes(schedule), best))
         return candidates[seconds.index(min(seconds))]
+
+    def _time(
+        self,
+        evaluator: RunningEvaluator,
+        tiling: Schedule,
+        sizes: Mapping[str, int],
+        best: float,
+    ) -> float:
+        """Seconds with these sizes: measured now, or before an interruption."""
+        journal = self._journal(tiling)
+        known = journal.get(sizes)
+        if known < 0:
+            known = evaluator.time_tiles(tiling, sizes, best)
+            journal.put(sizes, known)
+        return known
+
+    def _journal(self, tiling: Schedule) -> Journal:
+        question = f"{self.question.key} {tiling} {code_generator()}"
+        if question not in self.journals:
+            self.journals[question] = Journal.open(question, self.options.keep)
+        return self.journals[question]
 
     def _is_spent(self, share: float) -> bool:
         """Whether so much of the budget is gone."""
@@ -190,7 +212,6 @@ class _Tuning:
         space = TileSpace.usual(extents(tiling, self.sizes), max(widths, default=1))
         points = space.points
         names = tiling.run_time_sizes
-        journal = Journal.open(f"{self.question.key} {tiling} {code_generator()}", options.keep)
         sampled = max(4, round(options.share * len(points)))
         promising = ()
         if options.search == "guided":
@@ -207,12 +228,8 @@ class _Tuning:
                     sizes = dict(zip(names, map(int, points[point]), strict=True))
                     best = min(known.values(), default=inf)
                     try:
-                        known[point] = journal.get(sizes)
-                        if known[point] < 0:
-                            known[point] = evaluator.time_tiles(tiling, sizes, best)
-                            journal.put(sizes, known[point])
+                        known[point] = self._time(evaluator, tiling, sizes, best)
                     except KeyboardInterrupt:
-                        known.pop(point, None)
                         ended = "interrupted"
                         break
                     elapsed = time.monotonic() - self.begun
@@ -231,7 +248,8 @@ class _Tuning:
         if ended != "interrupted":
             speedup, default = self._confirm(constant, evaluator)
         if ended == "done":
-            journal.close()
+            for journal in self.journals.values():
+                journal.close()
         return TileResult(
             tiling,
             sizes,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from random import Random
 
 import numpy as np
@@ -12,11 +13,14 @@ from support.searching import SIZES, task
 from xdsl.dialects.builtin import f32
 
 from loopwright.costmodel.registers.learner import Agent, measurements
-from loopwright.costmodel.registers.search import RegisterSearch
+from loopwright.costmodel.registers.search import RegisterSearch, TilesThenRegisters
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.schedule import Schedule
 from loopwright.passes.schedule_tree import loops
+from loopwright.passes.search.protocols import Search
+from loopwright.passes.search.ranked import RankedTiles
+from loopwright.passes.search.result import Task
 from loopwright.passes.search.roofline import Roofline
 from loopwright.passes.search.searching import search
 from loopwright.passes.search.space.register_bands import Band, RegisterSpace, State
@@ -220,3 +224,34 @@ def test_the_register_tile_of_a_schedule_is_a_band() -> None:
 def test_a_schedule_without_vectors_has_no_band() -> None:
     original = Schedule.original(load(PRODUCT)["product"].scop)
     assert RegisterSteps(original, original, request_for(45)).bands == ()
+
+
+RUNNING_SUM = """
+func.func @sum(%n: index, %A: memref<?xf64>) {
+  affine.for %i = 1 to %n {
+    %0 = affine.load %A[%i - 1] : memref<?xf64>
+    %1 = affine.load %A[%i] : memref<?xf64>
+    %2 = arith.addf %0, %1 : f64
+    affine.store %2, %A[%i] : memref<?xf64>
+  }
+  return
+}
+"""
+
+
+class AllAlike:
+    """Runs that all take the same time."""
+
+    def measure(
+        self, request: Request, schedules: Sequence[Schedule], seconds: float = inf
+    ) -> list[float]:
+        return [1.0] * len(schedules)
+
+
+@pytest.mark.parametrize("how", [RegisterSearch(), TilesThenRegisters(RankedTiles())])
+def test_a_search_says_that_there_is_nothing_to_learn(how: Search) -> None:
+    original = Schedule.original(load(RUNNING_SUM)["sum"].scop)
+    request = Request({"n": 50, "A_dim0": 50}, 1)
+    result = search(how, Task(original, request, Roofline(), AllAlike()))
+    assert result.remarks and "there is nothing" in result.remarks[0]
+    assert result.best == original

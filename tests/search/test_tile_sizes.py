@@ -204,6 +204,29 @@ def test_few_tilings_are_compared_in_little_time(monkeypatch: pytest.MonkeyPatch
     assert len(set(tilings)) == 2  # the first one cannot be run
 
 
+def test_a_comparison_of_tilings_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOOPWRIGHT_TUNING", str(tmp_path / "tuning.sqlite"))
+    asked: list[tuple[str, str]] = []
+    interrupted_at = 3
+
+    def time_tiles(
+        _: RunningEvaluator, schedule: Schedule, sizes: Mapping[str, int], best: float
+    ) -> float:
+        asked.append((str(schedule), str(sizes)))
+        if len(asked) == interrupted_at:
+            raise KeyboardInterrupt
+        return 1.0
+
+    monkeypatch.setattr(RunningEvaluator, "time_tiles", time_tiles)
+    options = TileOptions(threads=1, share=0.001)
+    with pytest.raises(KeyboardInterrupt):
+        tune_tiles(load(GEMM)["gemm"], gemm_values(), options)
+    assert len(set(asked)) == 3
+    tune_tiles(load(GEMM)["gemm"], gemm_values(), options)
+    assert len(asked) == len(set(asked)) + 1, "only what was interrupted is asked again"
+    assert not list((tmp_path / "tiles").iterdir())
+
+
 def test_no_size_can_be_run(monkeypatch: pytest.MonkeyPatch) -> None:
     def time_tiles(*_: object) -> float:
         return float("inf")

@@ -300,11 +300,12 @@ def _describe(result: Result) -> str:
     compared = ""
     if result.default and result.measured:
         compared = f", {result.measured / result.default:.2f}x over the default schedule"
+    remarks = "".join(f"{remark}\n" for remark in result.remarks)
     return (
         f"{format_table(rows, numbers=True)}\n\n"
         f"{result.candidates} schedules, {result.predictions} predictions, "
         f"{result.measurements} measurements in {result.seconds:.1f} s"
         f"{_ENDS[result.ended]}{compared}\n"
-        f"{_bound(result)}"
+        f"{remarks}{_bound(result)}"
         f"{str(result.best) or 'as written'}"
     )
