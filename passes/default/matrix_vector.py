@@ -19,7 +19,12 @@ from .request import Request
 from .vector_parallel import PARALLEL_WORK
 
 ROWS = 4
-"""Rows of a matrix that are streamed at the same time."""
+"""Rows of a matrix that are streamed at the same time, at least."""
+
+LONG = 512
+"""Elements of a row from which on twice as many are, where there are `MANY` registers."""
+
+MANY = 32
 
 PARTIAL_WORK = 16
 """Instances per element of the partial results that threads sum up, at least."""
@@ -51,7 +56,7 @@ def matrix_vector(schedule: Schedule, nest: Tree, request: Request) -> Schedule 
         threaded = _on_threads(schedule, statement, nest, request)
         if threaded is not None:
             return threaded
-    jammed = _jam(schedule, statement, nest.name)
+    jammed = _jam(schedule, statement, nest.name, _rows(schedule, nest, request))
     return None if jammed is None else jammed[0]
 
 
@@ -149,9 +154,21 @@ def _work(nest: Loop, schedule: Schedule, request: Request) -> float:
     return sum(facts.statements[name].instances for name in nest.schedule)
 
 
-def _jam(schedule: Schedule, statement: str, loop: str) -> tuple[Schedule, str] | None:
+def _rows(schedule: Schedule, nest: Loop, request: Request) -> int:
+    """How many rows to stream at the same time."""
+    facts = request.facts(schedule.scop)
+    lengths = [
+        facts.statements[leaf.statement].trips(loops)[-1]
+        for leaf, loops in leaves(nest, ())
+        if len(loops) == 2
+    ]
+    has_room = schedule.target.vector_registers >= MANY
+    return 2 * ROWS if has_room and min(lengths) >= LONG else ROWS
+
+
+def _jam(schedule: Schedule, statement: str, loop: str, rows: int) -> tuple[Schedule, str] | None:
     """The schedule with a loop in strips of rows, and the name of the loop over strips."""
-    step = UnrollAndJam((f"{statement}.{loop}",), ROWS)
+    step = UnrollAndJam((f"{statement}.{loop}",), rows)
     try:
         (strips,) = step.resolve(schedule).new_loops(schedule)
         return schedule.apply(step), strips
@@ -163,16 +180,17 @@ def _on_threads(
     schedule: Schedule, statement: str, nest: Loop, request: Request
 ) -> Schedule | None:
     """Strips of rows on threads, with partial sums where these are needed; None if not legal."""
-    direct, rows = _jam(schedule, statement, nest.name) or (schedule, nest.name)
+    rows = _rows(schedule, nest, request)
+    direct, strips = _jam(schedule, statement, nest.name, rows) or (schedule, nest.name)
     try:
-        return direct.apply(Parallel((f"{statement}.{rows}",)))
+        return direct.apply(Parallel((f"{statement}.{strips}",)))
     except TransformationError:
         pass
     facts = request.facts(schedule.scop)
     share = (
         max(facts.statements[name].trips((nest,))[0] for name in nest.schedule) / request.threads
     )
-    size = ceil(share / ROWS) * ROWS
+    size = ceil(share / rows) * rows
     step = StripMine((f"{statement}.{nest.name}",), size)
     try:
         (part,) = step.resolve(schedule).new_loops(schedule)
@@ -182,7 +200,7 @@ def _on_threads(
         return None
     if not _is_cheap(factored, divided, request):
         return None
-    result, _ = _jam(factored, statement, nest.name) or (factored, "")
+    result, _ = _jam(factored, statement, nest.name, rows) or (factored, "")
     try:
         return result.apply(Parallel((f"{statement}.{part}",)))
     except TransformationError:

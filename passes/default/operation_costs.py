@@ -58,7 +58,7 @@ def recurrence(schedule: Schedule, name: str, loop: Loop) -> float:
     statement = schedule.scop.statement(name)
     function = schedule.legality.function(loop).multi
     active = schedule.legality.active(schedule.functions_around(loop))
-    waits = 0.0
+    chains: list[tuple[Access, Access, int]] = []
     for dependence in schedule.dependences:
         if dependence.kind is not DependenceKind.FLOW or {
             dependence.source,
@@ -72,9 +72,16 @@ def recurrence(schedule: Schedule, name: str, loop: Loop) -> float:
                 through = store.relation.apply_range(load.relation.reverse())
                 pairs = carried.intersect(isl.UnionMap.from_map(through))
                 if not pairs.is_empty():
-                    cycles = _path(schedule, statement, load, store)
-                    waits = max(waits, cycles / _distance(pairs, function))
-    return waits
+                    chains.append((load, store, _distance(pairs, function)))
+    # LLVM adds last what comes from the iteration before, but does not know which one comes later.
+    is_movable = schedule.reassociate and len(chains) == 1
+    return max(
+        (
+            _path(schedule, statement, load, store, is_movable=is_movable) / distance
+            for load, store, distance in chains
+        ),
+        default=0.0,
+    )
 
 
 def _distance(pairs: isl.UnionMap, function: isl.MultiUnionPwAff) -> int:
@@ -85,8 +92,13 @@ def _distance(pairs: isl.UnionMap, function: isl.MultiUnionPwAff) -> int:
     return max(1, least.to_python()) if least.is_int() else 1
 
 
-def _path(schedule: Schedule, statement: Statement, load: Access, store: Access) -> float:
-    """Cycles from a load to a store of the same instance that depends on it; else 0."""
+def _path(
+    schedule: Schedule, statement: Statement, load: Access, store: Access, *, is_movable: bool
+) -> float:
+    """Cycles from a load to a store of the same instance that depends on it; else 0.
+
+    What is known late is added last where it `is_movable`.
+    """
     varying = _varying(statement)
     reached: dict[SSAValue, tuple[float, type[Operation]]] = {
         load.op.results[0]: (0.0, type(load.op))
@@ -98,10 +110,7 @@ def _path(schedule: Schedule, statement: Statement, load: Access, store: Access)
         cycles, last = max(before, key=lambda found: found[0])
         kind = _kind(operation, varying, reassociate=schedule.reassociate)
         is_fused = last in PRODUCTS and kind in SUMS
-        # What is known late is added last, if the order is free.
-        is_moved = schedule.reassociate and any(
-            last in group and kind in group for group in (SUMS, PRODUCTS)
-        )
+        is_moved = is_movable and any(last in group and kind in group for group in (SUMS, PRODUCTS))
         if not is_fused and not is_moved:
             cycles += _latency(schedule, kind, operation)
         reached[operation.results[0]] = cycles, kind

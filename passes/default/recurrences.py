@@ -16,7 +16,13 @@ from .request import Request
 from .vector_parallel import PARALLEL_WORK
 
 CHAINS = 4
-"""Recurrences along rows that run at the same time: one waits while the others compute."""
+"""Recurrences along rows that run at the same time: one waits while the others compute.
+
+Twice as many where there are `MANY` registers, and `ENOUGH` rows for each thread.
+"""
+
+MANY = 32
+ENOUGH = 16
 
 COLUMNS = 64
 """Columns whose recurrences run together: some cache lines of every row."""
@@ -46,7 +52,7 @@ def recurrences(schedule: Schedule, nest: Tree, request: Request) -> Schedule | 
     is_parallel = request.threads > 1 and work >= PARALLEL_WORK
     match _directions(schedule, nest, request):
         case (rows, 0) if (rows and not schedule.reassociate) or _is_more_than_sums(schedule, nest):
-            return _along_rows(schedule, nest, is_parallel=is_parallel)
+            return _along_rows(schedule, nest, request, is_parallel=is_parallel)
         case (0, columns) if columns:
             return _along_columns(schedule, nest, is_parallel=is_parallel)
         case _:
@@ -83,13 +89,19 @@ def _directions(schedule: Schedule, nest: Loop, request: Request) -> tuple[int, 
     return rows, columns
 
 
-def _along_rows(schedule: Schedule, nest: Loop, *, is_parallel: bool) -> Schedule | None:
-    loop = f"{next(iter(nest.schedule))}.{nest.name}"
-    jam = UnrollAndJam((loop,), CHAINS)
+def _along_rows(
+    schedule: Schedule, nest: Loop, request: Request, *, is_parallel: bool
+) -> Schedule | None:
+    first = next(iter(nest.schedule))
+    loop = f"{first}.{nest.name}"
+    rows = request.facts(schedule.scop).statements[first].trips((nest,))[0]
+    has_room = schedule.target.vector_registers >= MANY
+    is_tall = rows >= ENOUGH * (request.threads if is_parallel else 1)
+    jam = UnrollAndJam((loop,), 2 * CHAINS if has_room and is_tall else CHAINS)
     try:
         (strips,) = jam.resolve(schedule).new_loops(schedule)
         jammed = schedule.apply(jam)
-        steps = [Parallel((f"{next(iter(nest.schedule))}.{strips}",))] if is_parallel else []
+        steps = [Parallel((f"{first}.{strips}",))] if is_parallel else []
         return jammed.apply_all(steps)
     except TransformationError:
         return None

@@ -94,7 +94,10 @@ def time_band(schedule: Schedule, nest: Tree, request: Request) -> tuple[Loop, .
 
 
 def _repeats(facts: Facts, band: Sequence[Loop]) -> bool:
-    """Whether every iteration of the outermost loop goes over the same elements of what changes."""
+    """Whether every iteration of the outermost loop goes over the same elements.
+
+    Not so where it has a row of its own of some matrix, as in `x[j] += A[t, j]`: that is a stream.
+    """
     names = list(band[0].schedule)
     changing = {a.array.name for name in names for a in facts.statements[name].statement.writes}
     for name in names:
@@ -102,7 +105,9 @@ def _repeats(facts: Facts, band: Sequence[Loop]) -> bool:
         time = [k for k, slope in enumerate(statement.slopes(band[0])) if slope]
         for access in statement.statement.accesses:
             rows = coefficients(access.map)
-            if access.array.name in changing and any(row[k] for row in rows for k in time):
+            moves = any(row[k] for row in rows for k in time)
+            stays = not any(slope for row in rows for k, slope in enumerate(row) if k not in time)
+            if moves and (access.array.name in changing or not stays):
                 return False
     return True
 
