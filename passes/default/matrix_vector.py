@@ -5,16 +5,13 @@ from __future__ import annotations
 from math import ceil
 
 from ..schedule import Schedule
-from ..schedule_tree import Leaf, Loop, Tree, chain, leaves
+from ..schedule_tree import Loop, Tree, chain, leaves
 from ..transformation import TransformationError
 from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel
 from ..transformations.rfactor import Rfactor
 from ..transformations.strip_mine import StripMine
-from ..transformations.tile import Tile
-from ..transformations.unroll import Unroll
 from ..transformations.unroll_and_jam import UnrollAndJam
-from ..transformations.vectorize import Vectorize
 from .request import Request
 from .vector_parallel import PARALLEL_WORK
 
@@ -34,8 +31,8 @@ def matrix_vector(schedule: Schedule, nest: Tree, request: Request) -> Schedule 
     """Streams several rows at once, which share what is loaded of vectors; threads take rows.
 
     Where threads would add to the same vector, each has its own, which are summed up in the end.
-    The innermost loop is left to LLVM, which makes vectors of it; where the terms of a sum must
-    keep their order, rows run in the lanes of vectors instead. Loops of one iteration go outside.
+    The innermost loop is left to LLVM, which makes vectors of it. Loops of one iteration go
+    outside.
 
     for i:                      parallel for strips of 4 rows i:
       for j:                      for j:
@@ -43,16 +40,11 @@ def matrix_vector(schedule: Schedule, nest: Tree, request: Request) -> Schedule 
     """
     if not isinstance(nest, Loop):
         return None
-    schedule, outer, nest = _without_single_iterations(schedule, nest, request)
-    if not _streams_rows(schedule, outer, nest, request):
+    schedule, outer, nest = without_single_iterations(schedule, nest, request)
+    if not streams_rows(schedule, outer, nest, request):
         return None
     statement = next(iter(nest.schedule))
-    has_work = _work(nest, schedule, request) >= PARALLEL_WORK
-    if not schedule.reassociate:
-        in_lanes = _in_lanes(schedule, outer, nest, request, threads=has_work)
-        if in_lanes is not None:
-            return in_lanes
-    if request.threads > 1 and has_work:
+    if request.threads > 1 and work(nest, schedule, request) >= PARALLEL_WORK:
         threaded = _on_threads(schedule, statement, nest, request)
         if threaded is not None:
             return threaded
@@ -60,7 +52,7 @@ def matrix_vector(schedule: Schedule, nest: Tree, request: Request) -> Schedule 
     return None if jammed is None else jammed[0]
 
 
-def _without_single_iterations(
+def without_single_iterations(
     schedule: Schedule, nest: Loop, request: Request
 ) -> tuple[Schedule, tuple[Loop, ...], Loop]:
     """Loops of a perfect nest that have one iteration, outside; these, and the nest in them."""
@@ -83,44 +75,7 @@ def _without_single_iterations(
     return found, around[:-1], around[-1]
 
 
-def _in_lanes(
-    schedule: Schedule, outer: tuple[Loop, ...], nest: Loop, request: Request, *, threads: bool
-) -> Schedule | None:
-    """One sum per row, with neighbouring rows in the lanes of vectors; None where it is not so.
-
-    Square blocks of the matrix are transposed in registers.
-
-    for i: for j: S     ->      for it: for jt: for j in jt: vector i in it: S
-    """
-    loops = chain(nest)
-    if len(loops) != 2 or not isinstance(loops[1].body, Leaf):
-        return None
-    name = loops[1].body.statement
-    accumulation = schedule.dependences.accumulations.get(name)
-    if accumulation is None:
-        return None
-    facts = request.facts(schedule.scop)
-    statement = facts.statements[name]
-    directions = [statement.direction((*outer, *loops), loop) for loop in loops]
-    strides = [d and statement.stride(accumulation.store, d, facts) for d in directions]
-    lanes = schedule.target.lanes(accumulation.store.array.element_type)
-    if strides != [1, 0] or min(statement.trips((*outer, *loops))[-2:]) < lanes:
-        return None
-    rows, terms = (f"{name}.{loop.name}" for loop in loops)
-    tile = Tile((rows, terms), (lanes, lanes))
-    try:
-        blocks, _ = tile.new_loops(schedule)
-        result = schedule.apply_all(
-            [tile, Interchange((terms, rows)), Unroll((terms, rows)), Vectorize((rows,), lanes)]
-        )
-        if threads and request.threads > 1:
-            result = result.apply(Parallel((f"{name}.{blocks}",)))
-    except TransformationError:
-        return None
-    return result
-
-
-def _streams_rows(
+def streams_rows(
     schedule: Schedule, around: tuple[Loop, ...], nest: Loop, request: Request
 ) -> bool:
     """Whether some statement walks along rows of a matrix, the next row in the outer loop.
@@ -149,7 +104,8 @@ def _streams_rows(
     return found
 
 
-def _work(nest: Loop, schedule: Schedule, request: Request) -> float:
+def work(nest: Loop, schedule: Schedule, request: Request) -> float:
+    """Instances of all statements of a nest."""
     facts = request.facts(schedule.scop)
     return sum(facts.statements[name].instances for name in nest.schedule)
 

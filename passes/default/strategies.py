@@ -12,6 +12,7 @@ from .finished_columns import finished_columns
 from .initialised_contraction import initialised_contraction
 from .interleaving import interleaving
 from .matrix_vector import matrix_vector
+from .ordered_sums import ordered_sums
 from .pivots import split_at_pivots
 from .private_contraction import private_contraction
 from .recurrences import recurrences
@@ -36,6 +37,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     triangular,
     factorisation,
     finished_columns,
+    ordered_sums,
     matrix_vector,
     recurrences,
     split_at_pivots,

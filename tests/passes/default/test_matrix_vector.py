@@ -8,21 +8,42 @@ from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedule import Schedule
+from loopwright.passes.target import Target
+from loopwright.runtime.program import load
 
+MANY = 8 if Target.host().vector_registers >= 32 else 4
 CHOICES = {
-    # One thread: four rows at a time.
-    ("atax", 1): ["unroll-and-jam{loops=S1.i factor=4}"],
-    ("bicg", 1): ["unroll-and-jam{loops=S1.i factor=4}"],
-    ("gesummv", 1): ["unroll-and-jam{loops=i factor=4}"],
+    # One thread: as many rows at a time as registers allow.
+    ("atax", 1): [f"unroll-and-jam{{loops=S1.i factor={MANY}}}"],
+    ("bicg", 1): [f"unroll-and-jam{{loops=S1.i factor={MANY}}}"],
+    ("gesummv", 1): [f"unroll-and-jam{{loops=i factor={MANY}}}"],
     # Both products read the matrix once.
     ("mvt", 1): ["interchange{loops=S1.j,S1.i}", "fuse{loops=S0.i,S1.j}", "fuse{loops=j,i}"],
     # Threads have sums of their own where they add to the same vector.
-    ("gesummv", 2): ["unroll-and-jam{loops=i factor=4}", "parallel{loops=it}"],
+    ("gesummv", 2): [f"unroll-and-jam{{loops=i factor={MANY}}}", "parallel{loops=it}"],
     ("atax", 2): ["rfactor{loops=it}", "parallel{loops=S1.it}"],
     ("bicg", 2): ["rfactor{loops=it}", "parallel{loops=S1.it}"],
     ("mvt", 2): ["fuse{loops=j,i}", "rfactor{loops=i2t}", "parallel{loops=S0.i2t}"],
     ("gemver", 2): ["fuse{loops=S0.j,S1.i}", "rfactor{loops=i2t}", "parallel{loops=it}"],
 }
+
+
+TRANSPOSED = """
+func.func @product(%n: index, %m: index, %A: memref<?x?xf64>, %x: memref<?xf64>,
+                   %y: memref<?xf64>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %m {
+      %a = affine.load %A[%i, %j] : memref<?x?xf64>
+      %b = affine.load %x[%j] : memref<?xf64>
+      %c = affine.load %y[%i] : memref<?xf64>
+      %p = arith.mulf %a, %c : f64
+      %s = arith.addf %b, %p : f64
+      affine.store %s, %x[%j] : memref<?xf64>
+    }
+  }
+  return
+}
+"""
 
 
 def choose(kernel: str, size: str, threads: int) -> Schedule:
@@ -83,12 +104,16 @@ def test_product_with_a_matrix_of_one_column(
     np.testing.assert_array_equal(c, expected)
 
 
-def test_sums_that_keep_their_order_run_in_lanes() -> None:
-    function = function_of("gemm/gemm")
-    sizes = infer_extents(function.scop, {"M": 2048, "N": 1, "K": 128})
-    ordered = default_schedule(function.scop, sizes, threads=1)
-    lanes = ordered.target.lanes(function.scop.arrays[0].element_type)
-    assert str(ordered).startswith("interchange{loops=j,i,k}")
-    assert f"vectorize{{loops=i width={lanes}}}" in str(ordered)
-    relaxed = default_schedule(function.scop, sizes, threads=1, reassociate=True)
-    assert str(relaxed) == "interchange{loops=j,i,k},unroll-and-jam{loops=i factor=4}"
+def test_rows_of_a_matrix_are_no_sweeps_in_time() -> None:
+    """`x[j] += A[i, j] * y[i]` reads another row of A in each iteration of its outer loop."""
+    function = load(TRANSPOSED)["product"]
+    sizes = infer_extents(function.scop, {"n": 400, "m": 8192})
+    chosen = default_schedule(function.scop, sizes, threads=1, reassociate=True)
+    assert str(chosen) == f"unroll-and-jam{{loops=i factor={MANY}}}"
+
+
+def test_short_rows_are_streamed_four_at_a_time() -> None:
+    function = load(TRANSPOSED)["product"]
+    sizes = infer_extents(function.scop, {"n": 8192, "m": 200})
+    chosen = default_schedule(function.scop, sizes, threads=1, reassociate=True)
+    assert str(chosen) == "unroll-and-jam{loops=i factor=4}"

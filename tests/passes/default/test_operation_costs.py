@@ -65,6 +65,17 @@ def test_a_value_of_several_iterations_ago_is_waited_for_less() -> None:
     assert recurrence(original, "S0", columns) == ADD / 2
 
 
+def test_of_two_values_neither_is_known_to_come_later() -> None:
+    """LLVM does not see which of the two iterations before has ended longer ago."""
+    text = sweep("%0 = arith.addf %b, %a : f64\n%r = arith.addf %0, %d : f64").replace(
+        "%j + 1]", "%j - 2]"
+    )
+    for reassociate in (False, True):
+        original = schedule(text, reassociate=reassociate)
+        _, columns = loops(original.tree)
+        assert recurrence(original, "S0", columns) == 2 * ADD
+
+
 def test_rows_side_by_side_wait_across_rows_only() -> None:
     text = sweep("%r = arith.addf %a, %b : f64").replace("%A[%i, %j - 1]", "%A[%i - 1, %j]")
     swapped = schedule(text)

@@ -11,6 +11,7 @@ from loopwright.passes.default.recurrences import recurrences
 from loopwright.passes.default.request import Request
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedule import Schedule
+from loopwright.passes.target import Target
 
 PREFIX = """
 func.func @prefix(%n: index, %m: index, %A: memref<?x?xf64>) {{
@@ -25,23 +26,24 @@ func.func @prefix(%n: index, %m: index, %A: memref<?x?xf64>) {{
   return
 }}
 """
+MANY = 8 if Target.host().vector_registers >= 32 else 4
 ROWS = PREFIX.format(0, 1, "%a, %b", "%a, %b - 1", "%a, %b")
 COLUMNS = PREFIX.format(0, 1, "%b, %a", "%b - 1, %a", "%b, %a")
 INDEPENDENT = PREFIX.format(0, 0, "%a, %b", "%a, %b", "%a, %b")
 
 
-def choose(text: str, threads: int) -> Schedule | None:
+def choose(text: str, threads: int, extent: int = 900) -> Schedule | None:
     scop = loopwright.load(text)["prefix"].scop
     original = Schedule.original(scop)
-    sizes = infer_extents(scop, {"n": 900, "m": 900})
+    sizes = infer_extents(scop, {"n": extent, "m": 900})
     return recurrences(original, original.tree, Request(sizes, threads))
 
 
 @pytest.mark.parametrize(
     ("text", "threads", "expected"),
     [
-        (ROWS, 1, "unroll-and-jam{loops=a factor=4}"),
-        (ROWS, 2, "unroll-and-jam{loops=a factor=4},parallel{loops=at}"),
+        (ROWS, 1, f"unroll-and-jam{{loops=a factor={MANY}}}"),
+        (ROWS, 2, f"unroll-and-jam{{loops=a factor={MANY}}},parallel{{loops=at}}"),
         (
             COLUMNS,
             2,
@@ -64,6 +66,12 @@ def test_choice_and_results(text: str, threads: int, expected: str, extent: int)
     np.testing.assert_array_equal(a, b)
 
 
+def test_few_rows_run_four_at_a_time() -> None:
+    """Each of two threads has fewer than two strips of eight."""
+    assert str(choose(ROWS, 1, 15)) == "unroll-and-jam{loops=a factor=4}"
+    assert "factor=4" in str(choose(ROWS, 4, 63))
+
+
 def test_what_can_run_in_vectors_anyway_is_left_alone() -> None:
     assert choose(INDEPENDENT, 2) is None
 
@@ -76,7 +84,7 @@ def test_deriche_reads_each_row_once_for_both_passes() -> None:
     assert steps[:3] == [
         "fuse{loops=S0.i,S7.i}",
         "fuse{loops=S0.i,S16.i}",
-        "unroll-and-jam{loops=S0.i factor=4}",
+        f"unroll-and-jam{{loops=S0.i factor={MANY}}}",
     ]
     assert "interchange{loops=S20.i,S20.j}" in steps
     check_run("polybench/deriche", chosen, "MINI")

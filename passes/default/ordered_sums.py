@@ -1,0 +1,129 @@
+"""Products of matrices and vectors whose sums must keep the order of their terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..schedule import Schedule
+from ..schedule_tree import Leaf, Loop, Tree, chain, leaves, loops_around
+from ..transformation import TransformationError
+from ..transformations.distribute import Distribute
+from ..transformations.interchange import Interchange
+from ..transformations.parallel import Parallel
+from ..transformations.strip_mine import StripMine
+from ..transformations.unroll import Unroll
+from ..transformations.vectorize import Vectorize
+from .matrix_vector import streams_rows, without_single_iterations, work
+from .request import Request
+from .steps import attempt
+from .vector_parallel import PARALLEL_WORK
+
+ROWS = 16
+"""Rows of a strip, at most two vectors: two sums in each lane hide each other's waits."""
+
+
+def ordered_sums(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+    """Rows in the lanes of vectors, one sum per lane; other statements have the same strips.
+
+    Square blocks of the matrix are transposed in registers. What is left of a strip's rows is read
+    from a near cache by the statements that come after.
+
+    for i:                             for strips of 16 rows i:
+      for j:                             for jt: for j in jt: vector i in strip: S0
+        S0: x[i] += A[i, j] * y[j]       for j in vectors: for i in strip: S1
+        S1: z[j] += A[i, j] * w[i]
+    """
+    if not isinstance(nest, Loop) or schedule.reassociate:
+        return None
+    schedule, around, nest = without_single_iterations(schedule, nest, request)
+    if not streams_rows(schedule, around, nest, request):
+        return None
+    sums = _sums(schedule, around, nest, request)
+    lanes = _lanes(schedule, around, nest, request)
+    if not sums or lanes is None:
+        return None
+    names = [leaf.statement for leaf, _ in leaves(nest, ())]
+    strip = StripMine((f"{names[0]}.{nest.name}",), min(2 * lanes, max(lanes, ROWS)))
+    try:
+        (strips,) = strip.resolve(schedule).new_loops(schedule)
+        result = _apart(schedule.apply(strip), names, nest.name)
+        for name in names:
+            result = _inside(result, name, nest.name, lanes, is_sum=name in sums)
+    except TransformationError:
+        return None
+    if request.threads > 1 and work(nest, schedule, request) >= PARALLEL_WORK:
+        parallel = Parallel((f"{names[0]}.{strips}",))
+        result = attempt(result, parallel) or result
+    return result
+
+
+def _sums(
+    schedule: Schedule, around: Sequence[Loop], nest: Loop, request: Request
+) -> frozenset[str]:
+    """The statements that add up the terms of a row, each row into an element next to the last."""
+    facts = request.facts(schedule.scop)
+    found: set[str] = set()
+    for leaf, loops in leaves(nest, tuple(around)):
+        accumulation = schedule.dependences.accumulations.get(leaf.statement)
+        inner = loops[len(around) :]
+        if accumulation is None or len(inner) != 2:
+            continue
+        statement = facts.statements[leaf.statement]
+        directions = [statement.direction(loops, loop) for loop in inner]
+        if [d and statement.stride(accumulation.store, d, facts) for d in directions] == [1, 0]:
+            found.add(leaf.statement)
+    return frozenset(found)
+
+
+def _lanes(schedule: Schedule, around: Sequence[Loop], nest: Loop, request: Request) -> int | None:
+    """Lanes of a vector; None where statements differ in these, or have fewer rows or terms."""
+    facts = request.facts(schedule.scop)
+    widths: set[int] = set()
+    trips: list[float] = []
+    for leaf, loops in leaves(nest, tuple(around)):
+        statement = facts.statements[leaf.statement]
+        widths |= {
+            schedule.target.lanes(access.array.element_type)
+            for access in statement.statement.writes
+        }
+        trips += statement.trips(loops)[len(around) :]
+    (lanes,) = widths if len(widths) == 1 else (None,)
+    return lanes if lanes is not None and min(trips) >= lanes else None
+
+
+def _apart(schedule: Schedule, names: Sequence[str], rows: str) -> Schedule:
+    """Each statement in loops of its own under the strips."""
+    for name in names:
+        loops = loops_around(schedule.tree, name)
+        position = next(k for k, loop in enumerate(loops) if loop.name == rows)
+        while not isinstance(loops[position].body, Leaf | Loop):
+            schedule = schedule.apply(Distribute((f"{name}.{rows}",)))
+            loops = loops_around(schedule.tree, name)
+        inner = chain(loops[position])
+        if not isinstance(inner[-1].body, Leaf):
+            path = tuple(f"{name}.{loop.name}" for loop in inner)
+            schedule = schedule.apply(Distribute(path))
+    return schedule
+
+
+def _inside(schedule: Schedule, name: str, rows: str, lanes: int, *, is_sum: bool) -> Schedule:
+    """Vectors of rows for a sum, along the row for others."""
+    *_, first, last = loops_around(schedule.tree, name)
+    row, term = f"{name}.{rows}", f"{name}.{last.name}"
+    if last.name == rows:
+        return attempt(schedule, Vectorize((row,), lanes)) or schedule
+    assert first.name == rows, "rows are the loop around"
+    if not is_sum:
+        return schedule.apply_all(
+            [Interchange((term, row)), Unroll((row,)), Vectorize((term,), lanes)]
+        )
+    blocks = StripMine((term,), lanes)
+    (strip,) = blocks.resolve(schedule).new_loops(schedule)
+    return schedule.apply_all(
+        [
+            blocks,
+            Interchange((f"{name}.{strip}", term, row)),
+            Unroll((term, row)),
+            Vectorize((row,), lanes),
+        ]
+    )
