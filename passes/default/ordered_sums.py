@@ -38,17 +38,18 @@ def ordered_sums(schedule: Schedule, nest: Tree, request: Request) -> Schedule |
     schedule, around, nest = without_single_iterations(schedule, nest, request)
     if not streams_rows(schedule, around, nest, request):
         return None
-    sums = _sums(schedule, around, nest, request)
-    lanes = _lanes(schedule, around, nest, request)
+    sums = row_sums(schedule, around, nest, request)
+    lanes = lanes_of(schedule, around, nest, request)
     if not sums or lanes is None:
         return None
     names = [leaf.statement for leaf, _ in leaves(nest, ())]
-    strip = StripMine((f"{names[0]}.{nest.name}",), min(2 * lanes, max(lanes, ROWS)))
+    strip = StripMine((f"{names[0]}.{nest.name}",), strip_of(lanes))
     try:
         (strips,) = strip.resolve(schedule).new_loops(schedule)
         result = _apart(schedule.apply(strip), names, nest.name)
         for name in names:
-            result = _inside(result, name, nest.name, lanes, is_sum=name in sums)
+            inside = in_lanes if name in sums else _along_rows
+            result = inside(result, name, nest.name, lanes)
     except TransformationError:
         return None
     if request.threads > 1 and work(nest, schedule, request) >= PARALLEL_WORK:
@@ -57,7 +58,7 @@ def ordered_sums(schedule: Schedule, nest: Tree, request: Request) -> Schedule |
     return result
 
 
-def _sums(
+def row_sums(
     schedule: Schedule, around: Sequence[Loop], nest: Loop, request: Request
 ) -> frozenset[str]:
     """The statements that add up the terms of a row, each row into an element next to the last."""
@@ -75,7 +76,9 @@ def _sums(
     return frozenset(found)
 
 
-def _lanes(schedule: Schedule, around: Sequence[Loop], nest: Loop, request: Request) -> int | None:
+def lanes_of(
+    schedule: Schedule, around: Sequence[Loop], nest: Loop, request: Request
+) -> int | None:
     """Lanes of a vector; None where statements differ in these, or have fewer rows or terms."""
     facts = request.facts(schedule.scop)
     widths: set[int] = set()
@@ -106,17 +109,14 @@ def _apart(schedule: Schedule, names: Sequence[str], rows: str) -> Schedule:
     return schedule
 
 
-def _inside(schedule: Schedule, name: str, rows: str, lanes: int, *, is_sum: bool) -> Schedule:
-    """Vectors of rows for a sum, along the row for others."""
-    *_, first, last = loops_around(schedule.tree, name)
-    row, term = f"{name}.{rows}", f"{name}.{last.name}"
-    if last.name == rows:
-        return attempt(schedule, Vectorize((row,), lanes)) or schedule
-    assert first.name == rows, "rows are the loop around"
-    if not is_sum:
-        return schedule.apply_all(
-            [Interchange((term, row)), Unroll((row,)), Vectorize((term,), lanes)]
-        )
+def strip_of(lanes: int) -> int:
+    """Rows of a strip for vectors of so many lanes."""
+    return min(2 * lanes, max(lanes, ROWS))
+
+
+def in_lanes(schedule: Schedule, name: str, rows: str, lanes: int) -> Schedule:
+    """Vectors of rows for a sum of terms in the loop inside; raises TransformationError."""
+    row, term = f"{name}.{rows}", f"{name}.{loops_around(schedule.tree, name)[-1].name}"
     blocks = StripMine((term,), lanes)
     (strip,) = blocks.resolve(schedule).new_loops(schedule)
     return schedule.apply_all(
@@ -127,3 +127,12 @@ def _inside(schedule: Schedule, name: str, rows: str, lanes: int, *, is_sum: boo
             Vectorize((row,), lanes),
         ]
     )
+
+
+def _along_rows(schedule: Schedule, name: str, rows: str, lanes: int) -> Schedule:
+    """Vectors along each row, for all rows of a strip; raises TransformationError."""
+    row, last = f"{name}.{rows}", loops_around(schedule.tree, name)[-1]
+    if last.name == rows:
+        return attempt(schedule, Vectorize((row,), lanes)) or schedule
+    term = f"{name}.{last.name}"
+    return schedule.apply_all([Interchange((term, row)), Unroll((row,)), Vectorize((term,), lanes)])

@@ -19,6 +19,7 @@ from .recurrences import recurrences
 from .request import Request
 from .time_tiling import time_tiling
 from .triangular import triangular
+from .triangular_solve import triangular_solve
 from .vector_parallel import vector_parallel
 from .wavefronts import wavefronts
 
@@ -38,6 +39,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     factorisation,
     finished_columns,
     ordered_sums,
+    triangular_solve,
     matrix_vector,
     recurrences,
     split_at_pivots,

@@ -1,0 +1,50 @@
+"""Solving with a triangular matrix, row by row, where sums must keep the order of their terms."""
+
+from __future__ import annotations
+
+from ..schedule import Schedule
+from ..schedule_tree import Loop, Tree, leaves, loops_around
+from ..transformation import TransformationError
+from ..transformations.distribute import Distribute
+from ..transformations.split import Split
+from ..transformations.strip_mine import StripMine
+from .matrix_vector import streams_rows
+from .ordered_sums import in_lanes, lanes_of, row_sums, strip_of
+from .request import Request
+
+
+def triangular_solve(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+    """Strips of rows: what earlier strips have solved is added in vectors, the rest row by row.
+
+    for i:                                for strips of 16 rows i:
+      for j < i:                            for j before the strip: vector i in strip: S0
+        S0: x[i] -= L[i, j] * x[j]   ->     for i in strip:
+      S1: x[i] /= L[i, i]                     for j in strip, j < i: S0
+                                              S1
+    """
+    if not isinstance(nest, Loop) or schedule.reassociate or schedule.is_coincident(nest):
+        return None
+    if not streams_rows(schedule, (), nest, request):
+        return None
+    sums = row_sums(schedule, (), nest, request)
+    lanes = lanes_of(schedule, (), nest, request)
+    if len(sums) != 1 or lanes is None:
+        return None
+    (name,) = sums
+    names = [leaf.statement for leaf, _ in leaves(nest, ())]
+    size = strip_of(lanes)
+    strip = StripMine((f"{name}.{nest.name}",), size)
+    try:
+        (strips,) = strip.resolve(schedule).new_loops(schedule)
+        stripped = schedule.apply(strip)
+        inner = loops_around(stripped.tree, name)[-1].name
+        before = tuple(names[: names.index(name) + 1])
+        apart = stripped.apply_all(
+            [
+                Split((f"{name}.{inner}",), f"{size}{strips}"),
+                Distribute((f"{name}.{nest.name}",), after=before),
+            ]
+        )
+        return in_lanes(apart, name, nest.name, lanes)
+    except TransformationError:
+        return None
