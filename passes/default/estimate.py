@@ -12,6 +12,7 @@ from functools import reduce
 from math import inf, log, log2, prod
 
 import islpy as isl
+from xdsl.dialects.builtin import IntegerType
 
 from ..polyhedral.counting import fix_parameters
 from ..polyhedral.scop import Access, AccessKind
@@ -24,6 +25,12 @@ from .request import Request
 
 CROSSING = 2.0
 """Accesses to the cache for a vector that begins anywhere, and so crosses the end of a line."""
+
+GATHER = 4.0
+"""Loads of single elements that one element of a gather is worth, even in the nearest cache."""
+
+MASKED = 2.0
+"""Whole vectors that one is worth of which only some lanes count."""
 
 GUARD = 2.0
 """Cycles for the conditions of statements that share a loop, but not all of its iterations."""
@@ -116,9 +123,18 @@ class _Estimator:
         innermost = _innermost(loops)
         if marked is not None or innermost is None or self.explicit:
             return marked
-        if self.schedule.is_coincident(innermost):
-            return innermost
-        return innermost if self.schedule.reassociate and self._only_sums(innermost) else None
+        is_free = self.schedule.is_coincident(innermost) or (
+            self._may_reassociate(innermost) and self._only_sums(innermost)
+        )
+        return innermost if is_free else None
+
+    def _may_reassociate(self, loop: Loop) -> bool:
+        """Whether the order of terms does not count: that of integers never does."""
+        return self.schedule.reassociate or all(
+            isinstance(access.array.element_type, IntegerType)
+            for name in loop.schedule
+            for access in self.facts.statements[name].statement.writes
+        )
 
     def _only_sums(self, loop: Loop) -> bool:
         """Whether all that iterations of a loop hand on is what statements accumulate."""
@@ -169,7 +185,9 @@ class _Estimator:
             self.schedule.target.lanes(access.array.element_type)
             for access in statement.statement.accesses
         )
-        return max(1.0, min(width, trips))
+        whole, rest = divmod(trips, width)
+        # What is left of a vector is masked: that takes longer than a whole one.
+        return max(1.0, trips / (whole + MASKED * (rest > 0)))
 
     def _cost(
         self,
@@ -214,8 +232,10 @@ class _Estimator:
             direction = statement.direction(loops, loop) if loop.unroll == 0 else None
             if direction is not None and statement.stride(access, direction, self.facts) == 1:
                 columns = max(columns, min(lanes, count))
-        if access.kind is AccessKind.WRITE or columns < max(2.0, FEWEST_COLUMNS * lanes):
+        if access.kind is AccessKind.WRITE:
             return lanes
+        if columns < max(2.0, FEWEST_COLUMNS * lanes):
+            return GATHER * lanes
         return lanes / columns + log2(lanes)
 
     def _latency(

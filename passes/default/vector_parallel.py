@@ -16,6 +16,9 @@ from .steps import attempt
 PARALLEL_WORK = 50_000
 """Statement instances below which a parallel loop costs more than it saves."""
 
+FEWEST_LANES = 0.5
+"""Iterations of a vector loop, as a share of the lanes: what is shorter, LLVM writes out."""
+
 LONGEST_BAND = 4
 """Orders of more loops than this are not tried."""
 
@@ -54,7 +57,8 @@ def _innermost(schedule: Schedule, name: str, facts: Facts) -> Schedule:
         return (sum(stride > 1 for stride in strides), -sum(stride == 1 for stride in strides))
 
     trips = dict(zip(map(id, outer), statement.trips(outer), strict=True))
-    several = [loop for loop in band[-LONGEST_BAND:] if trips[id(loop)] > 1]
+    lanes = min(schedule.target.lanes(a.array.element_type) for a in statement.statement.writes)
+    several = [loop for loop in band[-LONGEST_BAND:] if trips[id(loop)] > FEWEST_LANES * lanes]
     for loop in sorted(several, key=contiguous):
         order = (*(other for other in band if other is not loop), loop)
         steps: list[Transformation] = []

@@ -1,0 +1,84 @@
+"""What the estimate knows of vectors: sums of integers, ends of loops, gathers."""
+
+import pytest
+
+from loopwright.passes.default.default_schedule import default_schedule
+from loopwright.passes.default.estimate import estimate
+from loopwright.passes.default.request import Request
+from loopwright.passes.default.vector_parallel import vector_parallel
+from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.schedule import Schedule
+from loopwright.runtime.program import load
+
+SUMS = """
+func.func @f(%n: index, %A: memref<?xTYPE>, %B: memref<?xTYPE>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %n {
+      %0 = affine.load %A[%i] : memref<?xTYPE>
+      %1 = affine.load %B[%j] : memref<?xTYPE>
+      %2 = arith.ADD %0, %1 : TYPE
+      affine.store %2, %A[%i] : memref<?xTYPE>
+    }
+  }
+  return
+}
+"""
+COPY = """
+func.func @f(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
+  affine.for %t = 0 to 1000 {
+    affine.for %i = 0 to %n {
+      affine.for %j = 0 to %m {
+        %0 = affine.load %B[FROM] : memref<?x?xf64>
+        affine.store %0, %A[%i, %j] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+def original(text: str) -> Schedule:
+    return Schedule.original(load(text)["f"].scop)
+
+
+def test_integers_are_added_in_any_order() -> None:
+    """LLVM makes vectors of the terms by itself; of floats it may not."""
+    whole = original(SUMS.replace("TYPE", "i64").replace("ADD", "addi"))
+    real = original(SUMS.replace("TYPE", "f64").replace("ADD", "addf"))
+    sizes = infer_extents(whole.scop, {"n": 1700})
+    request, other = Request(sizes, 1), Request(sizes, 1)
+    assert estimate(whole, request) < estimate(real, other) / 4
+    assert default_schedule(whole.scop, sizes, threads=1).transformations == ()
+    assert default_schedule(real.scop, sizes, threads=1).transformations
+
+
+def seconds(text: str, columns: int, lanes: int) -> float:
+    """Per row of so many columns, in vectors; all arrays stay in the nearest cache."""
+    before = original(text)
+    sizes = infer_extents(before.scop, {"n": 16, "m": columns})
+    steps = parse_pipeline(f"vectorize{{loops=j width={lanes}}}")
+    return estimate(before.apply_all(steps), Request(sizes, 1)) / 16_000
+
+
+@pytest.mark.parametrize("lanes", [4, 8])
+def test_the_rest_of_a_loop_takes_longer_than_a_vector(lanes: int) -> None:
+    text = COPY.replace("FROM", "%i, %j")
+    one, two, three = (seconds(text, count * lanes, lanes) for count in (1, 2, 3))
+    assert two == pytest.approx(2 * one) and three == pytest.approx(3 * one)
+    assert seconds(text, lanes + 1, lanes) == pytest.approx(three)
+
+
+def test_a_gather_takes_longer_than_its_elements_one_by_one() -> None:
+    along, across = (COPY.replace("FROM", index) for index in ("%i, %j", "%j, %i"))
+    assert seconds(across, 16, 8) > 4 * seconds(along, 16, 8)
+
+
+def test_loops_shorter_than_half_a_vector_are_left_to_llvm() -> None:
+    before = original(COPY.replace("FROM", "%i, %j"))
+    lanes = before.target.lanes(before.scop.arrays[0].element_type)
+    for columns, wanted in ((lanes // 2, False), (lanes // 2 + 1, True)):
+        request = Request(infer_extents(before.scop, {"n": 2, "m": columns}), 1)
+        chosen = vector_parallel(before, before.tree, request)
+        assert ("vectorize{loops=j" in str(chosen)) == wanted
