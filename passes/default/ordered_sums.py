@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects.builtin import AnyFloat
+
 from ..schedule import Schedule
 from ..schedule_tree import Leaf, Loop, Tree, chain, leaves, loops_around
 from ..transformation import TransformationError
@@ -61,13 +63,15 @@ def ordered_sums(schedule: Schedule, nest: Tree, request: Request) -> Schedule |
 def row_sums(
     schedule: Schedule, around: Sequence[Loop], nest: Loop, request: Request
 ) -> frozenset[str]:
-    """The statements that add up the terms of a row, each row into an element next to the last."""
+    """The statements that add up floats of a row, each row into an element next to the last."""
     facts = request.facts(schedule.scop)
     found: set[str] = set()
     for leaf, loops in leaves(nest, tuple(around)):
         accumulation = schedule.dependences.accumulations.get(leaf.statement)
         inner = loops[len(around) :]
         if accumulation is None or len(inner) != 2:
+            continue
+        if not isinstance(accumulation.store.array.element_type, AnyFloat):
             continue
         statement = facts.statements[leaf.statement]
         directions = [statement.direction(loops, loop) for loop in inner]

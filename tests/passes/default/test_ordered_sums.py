@@ -72,6 +72,13 @@ def test_results_on_ragged_sizes(kernel: str, size: str) -> None:
     check_run(f"polybench/{kernel}", scheduled(kernel), size)
 
 
+def test_sums_of_integers_need_no_order() -> None:
+    text = BOTH.replace("TYPE", "i32").replace("mulf", "muli").replace("addf", "addi")
+    original = Schedule.original(load(text)["both"].scop)
+    sizes = infer_extents(original.scop, {"n": 900, "m": 900})
+    assert ordered_sums(original, original.tree, Request(sizes, 1)) is None
+
+
 @pytest.mark.parametrize("element", ["f32", "f64"])
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (16, 16), (17, 31), (33, 200), (200, 33), (67, 67)])
 def test_every_term_is_added_in_its_turn(element: str, n: int, m: int) -> None:
