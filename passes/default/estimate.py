@@ -187,7 +187,7 @@ class _Estimator:
         )
         whole, rest = divmod(trips, width)
         # What is left of a vector is masked: that takes longer than a whole one.
-        return max(1.0, trips / (whole + MASKED * (rest > 0)))
+        return max(1.0, trips / max(1.0, whole + MASKED * (rest > 0)))
 
     def _cost(
         self,

@@ -13,15 +13,14 @@ from ..transformations.rfactor import Rfactor
 from ..transformations.strip_mine import StripMine
 from ..transformations.unroll_and_jam import UnrollAndJam
 from .request import Request
+from .steps import MANY_REGISTERS
 from .vector_parallel import PARALLEL_WORK
 
 ROWS = 4
 """Rows of a matrix that are streamed at the same time, at least."""
 
 LONG = 512
-"""Elements of a row from which on twice as many are, where there are `MANY` registers."""
-
-MANY = 32
+"""Elements of a row from which on twice as many are, where there are `MANY_REGISTERS`."""
 
 PARTIAL_WORK = 16
 """Instances per element of the partial results that threads sum up, at least."""
@@ -44,11 +43,12 @@ def matrix_vector(schedule: Schedule, nest: Tree, request: Request) -> Schedule 
     if not streams_rows(schedule, outer, nest, request):
         return None
     statement = next(iter(nest.schedule))
-    if request.threads > 1 and work(nest, schedule, request) >= PARALLEL_WORK:
-        threaded = _on_threads(schedule, statement, nest, request)
+    rows = _rows(schedule, nest, request)
+    if request.threads > 1 and work(schedule, nest, request) >= PARALLEL_WORK:
+        threaded = _on_threads(schedule, statement, nest, request, rows)
         if threaded is not None:
             return threaded
-    jammed = _jam(schedule, statement, nest.name, _rows(schedule, nest, request))
+    jammed = _jam(schedule, statement, nest.name, rows)
     return None if jammed is None else jammed[0]
 
 
@@ -104,7 +104,7 @@ def streams_rows(
     return found
 
 
-def work(nest: Loop, schedule: Schedule, request: Request) -> float:
+def work(schedule: Schedule, nest: Loop, request: Request) -> float:
     """Instances of all statements of a nest."""
     facts = request.facts(schedule.scop)
     return sum(facts.statements[name].instances for name in nest.schedule)
@@ -118,7 +118,7 @@ def _rows(schedule: Schedule, nest: Loop, request: Request) -> int:
         for leaf, loops in leaves(nest, ())
         if len(loops) == 2
     ]
-    has_room = schedule.target.vector_registers >= MANY
+    has_room = schedule.target.vector_registers >= MANY_REGISTERS
     return 2 * ROWS if has_room and min(lengths) >= LONG else ROWS
 
 
@@ -133,10 +133,9 @@ def _jam(schedule: Schedule, statement: str, loop: str, rows: int) -> tuple[Sche
 
 
 def _on_threads(
-    schedule: Schedule, statement: str, nest: Loop, request: Request
+    schedule: Schedule, statement: str, nest: Loop, request: Request, rows: int
 ) -> Schedule | None:
     """Strips of rows on threads, with partial sums where these are needed; None if not legal."""
-    rows = _rows(schedule, nest, request)
     direct, strips = _jam(schedule, statement, nest.name, rows) or (schedule, nest.name)
     try:
         return direct.apply(Parallel((f"{statement}.{strips}",)))

@@ -54,7 +54,7 @@ def ordered_sums(schedule: Schedule, nest: Tree, request: Request) -> Schedule |
             result = inside(result, name, nest.name, lanes)
     except TransformationError:
         return None
-    if request.threads > 1 and work(nest, schedule, request) >= PARALLEL_WORK:
+    if request.threads > 1 and work(schedule, nest, request) >= PARALLEL_WORK:
         parallel = Parallel((f"{names[0]}.{strips}",))
         result = attempt(result, parallel) or result
     return result
@@ -103,7 +103,7 @@ def _apart(schedule: Schedule, names: Sequence[str], rows: str) -> Schedule:
     for name in names:
         loops = loops_around(schedule.tree, name)
         position = next(k for k, loop in enumerate(loops) if loop.name == rows)
-        while not isinstance(loops[position].body, Leaf | Loop):
+        if not isinstance(loops[position].body, Leaf | Loop):
             schedule = schedule.apply(Distribute((f"{name}.{rows}",)))
             loops = loops_around(schedule.tree, name)
         inner = chain(loops[position])

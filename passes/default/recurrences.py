@@ -13,15 +13,15 @@ from ..transformations.strip_mine import StripMine
 from ..transformations.unroll_and_jam import UnrollAndJam
 from ..transformations.vectorize import Vectorize
 from .request import Request
+from .steps import MANY_REGISTERS
 from .vector_parallel import PARALLEL_WORK
 
 CHAINS = 4
 """Recurrences along rows that run at the same time: one waits while the others compute.
 
-Twice as many where there are `MANY` registers, and `ENOUGH` rows for each thread.
+Twice as many where there are `MANY_REGISTERS`, and `ENOUGH` rows for each thread.
 """
 
-MANY = 32
 ENOUGH = 16
 
 COLUMNS = 64
@@ -95,7 +95,7 @@ def _along_rows(
     first = next(iter(nest.schedule))
     loop = f"{first}.{nest.name}"
     rows = request.facts(schedule.scop).statements[first].trips((nest,))[0]
-    has_room = schedule.target.vector_registers >= MANY
+    has_room = schedule.target.vector_registers >= MANY_REGISTERS
     is_tall = rows >= ENOUGH * (request.threads if is_parallel else 1)
     jam = UnrollAndJam((loop,), 2 * CHAINS if has_room and is_tall else CHAINS)
     try:

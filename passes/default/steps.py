@@ -14,6 +14,9 @@ from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 
+MANY_REGISTERS = 32
+"""Vector registers with which twice as many rows run side by side as with 16."""
+
 
 def attempt(schedule: Schedule, step: Transformation) -> Schedule | None:
     """The transformed schedule; None where that is not possible."""
