@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 import platform
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -22,6 +23,18 @@ _USUAL_CACHES = {1: 32 << 10, 2: 1 << 20, 3: 32 << 20}
 
 # The part of a cache that is left for the data of a loop beside all else.
 _FILL = 0.7
+
+VECTOR_LIBRARY = "libmvec.so.1"
+"""Where glibc has the functions of the C library for vectors."""
+
+# The functions that it may have, by what symbols say of their parameters.
+_VECTOR_FUNCTIONS = {
+    "v": (
+        *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cos", "cosh", "erf", "exp"),
+        *("exp2", "expm1", "log", "log10", "log1p", "log2", "sin", "sinh", "tan", "tanh"),
+    ),
+    "vv": ("atan2", "pow"),
+}
 
 _X86_64_V3 = frozenset(
     "sse sse2 sse3 ssse3 sse4_1 sse4_2 popcnt cx16 avx avx2 bmi1 bmi2 f16c fma movbe".split()  # noqa: SIM905
@@ -70,7 +83,8 @@ class Target:
 
     `features` are the names that Linux uses (`avx512f`). `caches` has the bytes per level: those
     of one core for levels of its own, the whole of a shared one. `cores` are those that this
-    process may use. `speeds` are the same for all targets.
+    process may use. `speeds` are the same for all targets. `vector_functions` are the functions of
+    the C library (`exp`) that it has for vectors as well.
     """
 
     name: str
@@ -80,6 +94,7 @@ class Target:
     caches: Mapping[int, int]
     cores: int
     speeds: Speeds = field(default_factory=Speeds)
+    vector_functions: frozenset[str] = frozenset()
 
     NAMES: ClassVar[tuple[str, ...]] = ("host", *_FEATURES)
 
@@ -117,7 +132,8 @@ def _make(name: str, features: frozenset[str], caches: Mapping[int, int], cores:
 
 def detect() -> Target:
     """What the system tells about this machine now."""
-    return _make("host", _features(), {**_USUAL_CACHES, **_cache_sizes()}, _cores())
+    target = _make("host", _features(), {**_USUAL_CACHES, **_cache_sizes()}, _cores())
+    return replace(target, vector_functions=_vector_functions())
 
 
 _host = functools.cache(detect)
@@ -126,6 +142,19 @@ _host = functools.cache(detect)
 def _features() -> frozenset[str]:
     flags = re.search(r"^(?:flags|Features)\s*:(.*)$", _read(_CPUINFO), re.MULTILINE)
     return frozenset(flags[1].split()) if flags else frozenset()
+
+
+def _vector_functions() -> frozenset[str]:
+    try:
+        library = ctypes.CDLL(VECTOR_LIBRARY)
+    except OSError:
+        return frozenset()
+    return frozenset(
+        name
+        for parameters, names in _VECTOR_FUNCTIONS.items()
+        for name in names
+        if hasattr(library, f"_ZGVbN2{parameters}_{name}")
+    )
 
 
 def _cache_sizes() -> dict[int, int]:

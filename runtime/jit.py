@@ -16,6 +16,7 @@ from llvmlite import binding, ir
 from ..lowering.llvm.target import features, processor, vectoriser_features
 from ..lowering.llvm.translate import EXPLICIT_VECTORS
 from ..passes.stages import stage
+from ..passes.target import VECTOR_LIBRARY
 
 if TYPE_CHECKING:
     from ..passes.target import Target
@@ -189,8 +190,9 @@ class _Linker:
     def __init__(self) -> None:
         _initialise()
         # Symbols are looked up in the process, where the C mathematics library need not be yet.
-        with contextlib.suppress(OSError):
-            ctypes.CDLL("libm.so.6", mode=ctypes.RTLD_GLOBAL)
+        for library in ("libm.so.6", VECTOR_LIBRARY):
+            with contextlib.suppress(OSError):
+                ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
         self._lock = threading.Lock()
         self._numbers = itertools.count()
         # All sections of an object lie in one piece, so that none is out of another's reach.

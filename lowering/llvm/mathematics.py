@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from llvmlite import ir
 from xdsl.dialects import math
@@ -14,13 +15,51 @@ from .integer_arithmetic import width
 from .module import Emit, Emitters, ModuleEmitter
 from .types import I1, scalar_type
 from .values import integer, per_lane
+from .vector_functions import (
+    call_vector_function,
+    has_vector_function,
+    offer_vector_functions,
+)
+
+Call: TypeAlias = "Callable[[FunctionEmitter, Sequence[ir.Value], Sequence[str]], ir.Value]"
+# Applies a function to scalars or vectors, with fast-math flags.
 
 
-def _library_function(name: str) -> Emit:
-    """A function of the C library, called for each lane of a vector."""
+def _function(name: str, call: Call) -> Emit:
+    """A function of the C library: for vectors its variants for these, where there are some."""
 
     def emit(emitter: FunctionEmitter, op: Operation) -> None:
-        operands = emitter.all_values(op.operands)
+        operands, flags = emitter.all_values(op.operands), flags_of(emitter, op)
+        kind = operands[0].type
+        has_variants = has_vector_function(emitter, name, operands[0], flags)
+        if has_variants and isinstance(kind, ir.VectorType):
+            emitter.values[op.results[0]] = call_vector_function(emitter, name, operands, kind)
+            return
+        result = call(emitter, operands, flags)
+        if has_variants and isinstance(result, ir.CallInstr):
+            offer_vector_functions(emitter, name, result)
+        emitter.values[op.results[0]] = result
+
+    return emit
+
+
+def _intrinsic(name: str) -> Call:
+    """A function that LLVM has an intrinsic for."""
+
+    def call(
+        emitter: FunctionEmitter, operands: Sequence[ir.Value], flags: Sequence[str]
+    ) -> ir.Value:
+        return emitter.call_intrinsic(f"llvm.{name}", operands, operands[0].type, flags=flags)
+
+    return call
+
+
+def _library_function(name: str) -> Call:
+    """A function that LLVM has no intrinsic for, called for each lane of a vector."""
+
+    def call(
+        emitter: FunctionEmitter, operands: Sequence[ir.Value], flags: Sequence[str]
+    ) -> ir.Value:
         result = operands[0].type
         scalar = scalar_type(result)
         function = emitter.module.declare(
@@ -29,14 +68,13 @@ def _library_function(name: str) -> Emit:
             # These functions may set errno, which nobody reads.
             ("memory(none)", "willreturn"),
         )
-        flags = flags_of(emitter, op)
 
-        def call(arguments: Sequence[ir.Value]) -> ir.Value:
+        def call_once(arguments: Sequence[ir.Value]) -> ir.Value:
             return emitter.builder.call(function, arguments, fastmath=flags)
 
-        emitter.values[op.results[0]] = per_lane(emitter, operands, result, call)
+        return per_lane(emitter, operands, result, call_once)
 
-    return emit
+    return call
 
 
 def _bit_count(name: str) -> Emit:
@@ -159,8 +197,8 @@ _INTRINSICS = {
 _LIBRARY_FUNCTIONS = ("acosh", "asinh", "atanh", "cbrt", "erf", "expm1", "log1p")
 
 EMITTERS: Emitters = {
-    **{f"math.{name}": float_intrinsic(f"llvm.{what}") for name, what in _INTRINSICS.items()},
-    **{f"math.{name}": _library_function(name) for name in _LIBRARY_FUNCTIONS},
+    **{f"math.{name}": _function(what, _intrinsic(what)) for name, what in _INTRINSICS.items()},
+    **{f"math.{name}": _function(name, _library_function(name)) for name in _LIBRARY_FUNCTIONS},
     "math.absi": _bit_count("llvm.abs"),
     "math.ctlz": _bit_count("llvm.ctlz"),
     "math.cttz": _bit_count("llvm.cttz"),

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from .options import Options
 from .target import function_attributes
-from .types import I64
+from .types import I64, POINTER
 
 if TYPE_CHECKING:
     from ...passes.target import Target
@@ -40,6 +40,7 @@ class ModuleEmitter:
         without_vectors: Iterable[SSAValue] = (),
     ) -> None:
         self.module = ir.Module(name=name)
+        self.target = target
         self.options = options
         self.emitters = emitters
         self.functions: dict[str, ir.Function] = {}
@@ -47,6 +48,7 @@ class ModuleEmitter:
         self.can_stream = "sse2" in target.features
         self.without_vectors = frozenset(without_vectors)
         self._attributes = (*function_attributes(target), *attributes)
+        self._kept: dict[str, ir.Function] = {}
 
     def declare(
         self, name: str, function_type: ir.FunctionType, attributes: Iterable[str] = ()
@@ -58,6 +60,19 @@ class ModuleEmitter:
         function = ir.Function(self.module, function_type, name=name)
         _add_attributes(function, ("nounwind", *attributes))
         return function
+
+    def keep(self, function: ir.Function) -> None:
+        """Has LLVM keep a declared function that nothing calls yet: its vectorisers may."""
+        self._kept[function.name] = function
+
+    def finish(self) -> ir.Module:
+        """The module, once all of its functions have been emitted."""
+        if self._kept:
+            kind = ir.ArrayType(POINTER, len(self._kept))
+            kept = ir.GlobalVariable(self.module, kind, "llvm.compiler.used")
+            kept.linkage, kept.section = "appending", "llvm.metadata"
+            kept.initializer = ir.Constant(kind, list(self._kept.values()))
+        return self.module
 
     def intrinsic(
         self, name: str, overloads: Sequence[ir.Type], function_type: ir.FunctionType

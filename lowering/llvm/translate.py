@@ -85,7 +85,7 @@ def translate(
         emit_function(module, function, noalias=name not in overlapping)
     if entry is not None:
         emit_entry_point(module, functions[entry.function], entry)
-    return module.module
+    return module.finish()
 
 
 def _reachable(op: func.FuncOp | ModuleOp) -> dict[str, func.FuncOp]:

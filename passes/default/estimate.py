@@ -8,25 +8,24 @@ every line crosses once; otherwise once per iteration). The larger one counts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import reduce
+from functools import partial, reduce
 from math import inf, log, log2, prod
 
 import islpy as isl
-from xdsl.dialects.builtin import IntegerType
 
 from ..polyhedral.counting import fix_parameters
 from ..polyhedral.scop import Access, AccessKind
 from ..program_edits import outer_values
 from ..schedule import Schedule
 from ..schedule_tree import Leaf, Loop, Tree, leaves, statements
-from .facts import StatementFacts, footprint
-from .operation_costs import recurrence, throughput
+from .facts import StatementFacts, footprint, subscript_steps
+from .operation_costs import accumulates_in_lanes, recurrence, throughput
 from .request import Request
 
 CROSSING = 2.0
 """Accesses to the cache for a vector that begins anywhere, and so crosses the end of a line."""
 
-GATHER = 4.0
+GATHER = 6.0
 """Loads of single elements that one element of a gather is worth, even in the nearest cache."""
 
 MASKED = 2.0
@@ -34,6 +33,9 @@ MASKED = 2.0
 
 GUARD = 2.0
 """Cycles for the conditions of statements that share a loop, but not all of its iterations."""
+
+WINDOW = 256.0
+"""Operations that a core has under way: short chains that follow each other overlap."""
 
 FEWEST_COLUMNS = 0.25
 """Gathers of neighbouring columns are done together from so many on, as a share of their rows."""
@@ -104,8 +106,17 @@ class _Estimator:
         lanes = 1.0
         if vector is not None:
             along = next(t for loop, t in zip(loops, trips, strict=True) if loop is vector)
-            lanes = self._lanes(facts, vector, along)
-        operations = throughput(facts.statement, reassociate=self.schedule.reassociate)
+            if vector.vector is None and along < self._width(facts, vector):
+                vector = None  # LLVM writes such a loop out.
+            else:
+                lanes = self._lanes(facts, vector, along)
+        operations = throughput(
+            facts.statement,
+            self.schedule.target,
+            partial(self._repeats, facts, loops, trips, vector, lanes),
+            lanes=lanes,
+            reassociate=self.schedule.reassociate,
+        )
         costs = dict.fromkeys(AccessKind, 0.0)
         for access in facts.statement.accesses:
             costs[access.kind] += self._cost(access, facts, loops, trips, vector, lanes)
@@ -116,6 +127,49 @@ class _Estimator:
             self._latency(facts, loops, vector),
         )
         return facts.instances / lanes * cycles / self.speeds.hertz / self._threads(facts, loops)
+
+    def _repeats(
+        self,
+        statement: StatementFacts,
+        loops: tuple[Loop, ...],
+        trips: tuple[float, ...],
+        vector: Loop | None,
+        lanes: float,
+        loads: frozenset[Access],
+    ) -> tuple[float, float]:
+        """Vectors of instances that share what is computed from the loads, and lanes that do it.
+
+        LLVM moves it out of the innermost loops in which the loads are always the same.
+        """
+        shared = 1.0
+        for loop, count in zip(reversed(loops), reversed(trips), strict=True):
+            if any(self._moves(load, statement, loops, loop) for load in loads):
+                if loop.unroll == 0:
+                    continue
+                break
+            shared *= max(1.0, count / lanes) if loop is vector else count
+            if loop is vector:
+                lanes = 1.0
+        return shared, lanes
+
+    def _moves(
+        self, load: Access, statement: StatementFacts, loops: tuple[Loop, ...], loop: Loop
+    ) -> bool:
+        """Whether a load may differ between the iterations of a loop around it.
+
+        Those of local arrays wrap around in tiles, which their slopes do not show.
+        """
+        direction = statement.direction(loops, loop)
+        return (
+            direction is None
+            or load.array.is_local
+            or any(subscript_steps(load, direction))
+            or any(
+                write.array.name == load.array.name
+                for name in loop.schedule
+                for write in self.facts.statements[name].statement.writes
+            )
+        )
 
     def _vector_loop(self, loops: tuple[Loop, ...]) -> Loop | None:
         """The loop that runs in lanes: as marked, or the innermost one where LLVM may do it."""
@@ -129,11 +183,11 @@ class _Estimator:
         return innermost if is_free else None
 
     def _may_reassociate(self, loop: Loop) -> bool:
-        """Whether the order of terms does not count: that of integers never does."""
-        return self.schedule.reassociate or all(
-            isinstance(access.array.element_type, IntegerType)
+        """Whether LLVM makes vectors of the terms of all that is accumulated in a loop."""
+        return all(
+            accumulates_in_lanes(self.schedule, name)
             for name in loop.schedule
-            for access in self.facts.statements[name].statement.writes
+            if name in self.accumulating
         )
 
     def _only_sums(self, loop: Loop) -> bool:
@@ -180,11 +234,16 @@ class _Estimator:
             for access in statement.statement.writes
         )
 
-    def _lanes(self, statement: StatementFacts, loop: Loop, trips: float) -> float:
-        width = loop.vector or min(
+    def _width(self, statement: StatementFacts, loop: Loop) -> int:
+        """The lanes of a vector along a loop."""
+        return loop.vector or min(
             self.schedule.target.lanes(access.array.element_type)
             for access in statement.statement.accesses
         )
+
+    def _lanes(self, statement: StatementFacts, loop: Loop, trips: float) -> float:
+        """Instances per vector, on average."""
+        width = self._width(statement, loop)
         whole, rest = divmod(trips, width)
         # What is left of a vector is masked: that takes longer than a whole one.
         return max(1.0, trips / max(1.0, whole + MASKED * (rest > 0)))
@@ -258,7 +317,28 @@ class _Estimator:
             for loop, count in zip(loops, trips, strict=True)
             if loop.unroll is not None and loop is not vector and loop is not innermost
         )
-        return waits / max(1.0, chains)
+        length = self._chain(statement, loops, trips) * len(statement.statement.body)
+        return waits / max(1.0, chains, WINDOW / length)
+
+    def _chain(
+        self, statement: StatementFacts, loops: tuple[Loop, ...], trips: tuple[float, ...]
+    ) -> float:
+        """Instances, one after the other, of which each waits for the one before; at least.
+
+        Those of the innermost loop, and of loops around it that write the same elements again.
+        """
+        length = 1.0
+        for loop, count in zip(reversed(loops), reversed(trips), strict=True):
+            if loop.unroll == 0:
+                continue
+            direction = statement.direction(loops, loop)
+            if length > 1 and (
+                direction is None
+                or any(any(subscript_steps(a, direction)) for a in statement.statement.writes)
+            ):
+                break
+            length *= count
+        return length
 
     def _memory(self, nest: Loop) -> Iterator[float]:
         """Seconds that each level of the memory hierarchy needs for a nest."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container
 from itertools import product
 
 import islpy as isl
@@ -13,15 +14,45 @@ from ..polyhedral.dependences import DependenceKind
 from ..polyhedral.scop import Access, Statement
 from ..schedule import Schedule
 from ..schedule_tree import Loop
+from ..target import Target
 
 CYCLES: dict[type[Operation], float] = {
     arith.DivfOp: 8.0,
     arith.DivSIOp: 12.0,
     math.SqrtOp: 10.0,
-    math.ExpOp: 20.0,
-    math.PowFOp: 60.0,
 }
 """Per vector, where operations are not pipelined; others take half a cycle."""
+
+CALLS = {
+    "acos": 18.0,
+    "acosh": 23.0,
+    "asin": 16.0,
+    "asinh": 30.0,
+    "atan": 30.0,
+    "atan2": 41.0,
+    "atanh": 35.0,
+    "cbrt": 37.0,
+    "cos": 33.0,
+    "cosh": 20.0,
+    "erf": 31.0,
+    "exp": 14.0,
+    "exp2": 9.0,
+    "expm1": 26.0,
+    "fpowi": 38.0,
+    "log": 11.0,
+    "log10": 21.0,
+    "log1p": 22.0,
+    "log2": 12.0,
+    "pow": 38.0,
+    "sin": 33.0,
+    "sinh": 42.0,
+    "tan": 36.0,
+    "tanh": 38.0,
+}
+"""Cycles of a call of the C library (f64, Zen 4); every lane makes one."""
+
+VECTOR_CALL = 2.0
+"""Calls that one of a function for vectors takes as long as: from 0.6 (sine) to 3 (power)."""
 
 LATENCIES: dict[type[Operation], float] = {
     arith.DivfOp: 13.0,
@@ -37,15 +68,50 @@ SUMS = (arith.AddfOp, arith.SubfOp)
 PRODUCTS = (arith.MulfOp,)
 
 
-def throughput(statement: Statement, *, reassociate: bool) -> float:
-    """Cycles for the operations of an instance, or of a vector of them, if none has to wait."""
+NEEDS_NO_NAN = ("maxnumf", "minnumf")
+"""What LLVM accumulates in one order, because it leaves out NaN, although any would do."""
+
+Repeats = Callable[[frozenset[Access]], tuple[float, float]]
+"""Vectors of instances that share what is computed from these loads, and lanes that compute it."""
+
+
+def throughput(
+    statement: Statement,
+    target: Target,
+    repeats: Repeats = lambda loads: (1.0, 1.0),
+    *,
+    lanes: float = 1.0,
+    reassociate: bool,
+) -> float:
+    """Cycles for the operations of a vector of so many instances, if none has to wait."""
     varying = _varying(statement)
     accesses = {access.op for access in statement.accesses}
-    return sum(
-        CYCLES.get(_kind(operation, varying, reassociate=reassociate), 0.5)
-        for operation in statement.body
-        if operation not in accesses and any(result in varying for result in operation.results)
+    total = 0.0
+    for operation in statement.body:
+        if operation in accesses or not any(result in varying for result in operation.results):
+            continue
+        loads = varying[operation.results[0]]
+        shared, own_lanes = (1.0, lanes) if loads is None else repeats(loads)
+        kind = _kind(operation, varying, reassociate=reassociate)
+        calls = _calls(operation, target, own_lanes, reassociate=reassociate)
+        total += (calls or CYCLES.get(kind, 0.5)) / shared
+    return total
+
+
+def accumulates_in_lanes(schedule: Schedule, name: str) -> bool:
+    """Whether LLVM may make vectors of the terms that a statement accumulates."""
+    accumulation = schedule.dependences.accumulations.get(name)
+    return accumulation is not None and (
+        schedule.reassociate
+        or (accumulation.reassociable and accumulation.operation not in NEEDS_NO_NAN)
     )
+
+
+def _calls(operation: Operation, target: Target, lanes: float, *, reassociate: bool) -> float:
+    """Cycles that a vector spends in the C library."""
+    name = operation.name.removeprefix("math.").replace("powf", "pow")
+    has_variant = reassociate and lanes > 1 and name in target.vector_functions
+    return CALLS.get(name, 0.0) * (VECTOR_CALL if has_variant else lanes)
 
 
 def recurrence(schedule: Schedule, name: str, loop: Loop) -> float:
@@ -122,20 +188,29 @@ def _latency(schedule: Schedule, kind: type[Operation], operation: Operation) ->
     return LATENCIES.get(kind, schedule.target.speeds.latency if is_float else 1)
 
 
-def _kind(operation: Operation, varying: set[SSAValue], *, reassociate: bool) -> type[Operation]:
+def _kind(
+    operation: Operation, varying: Container[SSAValue], *, reassociate: bool
+) -> type[Operation]:
     """What the operation is: a division by what never changes is a product where it may be."""
     if reassociate and isinstance(operation, arith.DivfOp) and operation.rhs not in varying:
         return arith.MulfOp
     return type(operation)
 
 
-def _varying(statement: Statement) -> set[SSAValue]:
-    """Results that differ from instance to instance; other operations run once."""
-    values = set[SSAValue](statement.indices)
-    results = set[SSAValue]()
-    loads = {access.op for access in statement.reads}
+def _varying(statement: Statement) -> dict[SSAValue, frozenset[Access] | None]:
+    """Results that differ from instance to instance, and the loads that they are computed from.
+
+    None where iterators have a part in it. Other operations run once.
+    """
+    found: dict[SSAValue, frozenset[Access] | None] = dict.fromkeys(statement.indices)
+    loads = {access.op: access for access in statement.reads}
     for operation in statement.body:
-        if operation in loads or any(operand in values for operand in operation.operands):
-            values.update(operation.results)
-            results.update(operation.results)
-    return results
+        if operation in loads:
+            found[operation.results[0]] = frozenset([loads[operation]])
+            continue
+        parts = [found[operand] for operand in operation.operands if operand in found]
+        known = [part for part in parts if part is not None]
+        if parts:
+            whole = frozenset[Access]().union(*known) if len(known) == len(parts) else None
+            found.update(dict.fromkeys(operation.results, whole))
+    return found

@@ -10,6 +10,7 @@ from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .facts import Facts
+from .operation_costs import accumulates_in_lanes
 from .request import Request
 from .steps import attempt
 
@@ -68,7 +69,7 @@ def _innermost(schedule: Schedule, name: str, facts: Facts) -> Schedule:
         try:
             return schedule.apply_all(steps)
         except TransformationError:
-            if loop is several[-1] and _may_reassociate(schedule, name):
+            if loop is several[-1] and accumulates_in_lanes(schedule, name):
                 return schedule  # LLVM makes vectors of the terms of a sum.
     return schedule
 
@@ -94,10 +95,6 @@ def _transposed(schedule: Schedule, name: str, facts: Facts) -> Schedule:
             step = Unroll((_name(schedule, outer[-1], name),), vector.vector)
             return attempt(schedule, step) or schedule
     return schedule
-
-
-def _may_reassociate(schedule: Schedule, name: str) -> bool:
-    return schedule.reassociate and name in schedule.dependences.accumulations
 
 
 def _parallel(schedule: Schedule, members: tuple[str, ...], facts: Facts) -> Schedule:

@@ -1,5 +1,7 @@
 """What the estimate knows of vectors: sums of integers, ends of loops, gathers."""
 
+from dataclasses import replace
+
 import pytest
 
 from loopwright.passes.default.default_schedule import default_schedule
@@ -82,3 +84,59 @@ def test_loops_shorter_than_half_a_vector_are_left_to_llvm() -> None:
         request = Request(infer_extents(before.scop, {"n": 2, "m": columns}), 1)
         chosen = vector_parallel(before, before.tree, request)
         assert ("vectorize{loops=j" in str(chosen)) == wanted
+
+
+def test_the_least_float_is_found_in_any_order() -> None:
+    """LLVM makes vectors of `minimumf`, which has one result for NaN; not of `minnumf`."""
+    text = SUMS.replace("TYPE", "f64")
+    least, numbers = (original(text.replace("ADD", name)) for name in ("minimumf", "minnumf"))
+    sizes = infer_extents(least.scop, {"n": 1700})
+    request, other = Request(sizes, 1), Request(sizes, 1)
+    assert estimate(least, request) < estimate(numbers, other) / 4
+
+
+CALL = """
+func.func @f(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?xf64>) {
+  affine.for %t = 0 to 1000 {
+    affine.for %i = 0 to %n {
+      affine.for %j = 0 to %m {
+        %0 = affine.load %B[FROM] : memref<?xf64>
+        %1 = math.tanh %0 : f64
+        affine.store %1, %A[%i, %j] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+def test_what_is_computed_from_the_same_loads_again_is_computed_once() -> None:
+    inner, outer = (seconds(CALL.replace("FROM", name), 512, 8) for name in ("%j", "%i"))
+    assert outer < inner / 50
+
+
+def test_each_lane_calls_the_functions_that_are_none_of_vectors() -> None:
+    before = original(CALL.replace("FROM", "%j"))
+    sizes = infer_extents(before.scop, {"n": 16, "m": 512})
+    vectors = before.apply_all(parse_pipeline("vectorize{loops=j width=8}"))
+    times = [
+        estimate(replace(schedule, target=target, reassociate=True), Request(sizes, 1))
+        for schedule in (before, vectors)
+        for target in (
+            replace(before.target, vector_functions=frozenset[str]()),
+            replace(before.target, vector_functions=frozenset(["tanh"])),
+        )
+    ]
+    scalar, _, calls, functions = times
+    assert calls == pytest.approx(scalar, rel=0.1)
+    assert functions == pytest.approx(calls / 4, rel=0.1)
+
+
+def test_short_chains_overlap() -> None:
+    """A sum of four terms has ended before its first term could have held up another sum's."""
+    text = SUMS.replace("TYPE", "f64").replace("ADD", "addf")
+    before = original(text.replace("%j = 0 to %n", "%j = 0 to 4"))
+    long = original(text.replace("%j = 0 to %n", "%j = 0 to 400"))
+    sizes = infer_extents(before.scop, {"n": 100})
+    assert estimate(before, Request(sizes, 1)) < estimate(long, Request(sizes, 1)) / 250

@@ -86,5 +86,5 @@ def test_rows_side_by_side_wait_across_rows_only() -> None:
 
 def test_divisions_by_what_never_changes_are_products_where_they_may_be() -> None:
     statement = schedule(sweep(EARLY)).scop.statement("S0")
-    assert throughput(statement, reassociate=False) == 2 * 0.5 + 8
-    assert throughput(statement, reassociate=True) == 3 * 0.5
+    assert throughput(statement, Target.host(), reassociate=False) == 2 * 0.5 + 8
+    assert throughput(statement, Target.host(), reassociate=True) == 3 * 0.5
