@@ -8,9 +8,11 @@ from itertools import product
 import islpy as isl
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from ..polyhedral.dependences import DependenceKind
+from ..polyhedral.reductions import allows
 from ..polyhedral.scop import Access, Statement
 from ..schedule import Schedule
 from ..schedule_tree import Loop
@@ -110,7 +112,8 @@ def accumulates_in_lanes(schedule: Schedule, name: str) -> bool:
 def _calls(operation: Operation, target: Target, lanes: float, *, reassociate: bool) -> float:
     """Cycles that a vector spends in the C library."""
     name = operation.name.removeprefix("math.").replace("powf", "pow")
-    has_variant = reassociate and lanes > 1 and name in target.vector_functions
+    has_variant = lanes > 1 and name in target.vector_functions
+    has_variant &= reassociate or allows(operation, FastMathFlag.APPROX_FUNC)
     return CALLS.get(name, 0.0) * (VECTOR_CALL if has_variant else lanes)
 
 

@@ -58,7 +58,9 @@ class Accumulation:
     @property
     def reassociable(self) -> bool:
         """Whether other orders of the steps are allowed without asking the user."""
-        return self.operation not in _ROUNDED or all(_may_reassociate(s) for s in self.steps)
+        return self.operation not in _ROUNDED or all(
+            allows(step, FastMathFlag.REASSOC) for step in self.steps
+        )
 
     @property
     def pairs(self) -> isl.Map:
@@ -66,9 +68,10 @@ class Accumulation:
         return self.store.relation.apply_range(self.store.relation.reverse())
 
 
-def _may_reassociate(step: Operation) -> bool:
-    flags = step.properties.get("fastmath")
-    return isinstance(flags, FastMathFlagsAttr) and FastMathFlag.REASSOC in flags.data
+def allows(operation: Operation, flag: FastMathFlag) -> bool:
+    """Whether the program itself gives an operation this licence."""
+    flags = operation.properties.get("fastmath")
+    return isinstance(flags, FastMathFlagsAttr) and flag in flags.data
 
 
 def find_accumulation(statement: Statement) -> Accumulation | None:
