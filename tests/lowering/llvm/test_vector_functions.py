@@ -131,6 +131,17 @@ def test_without_fast_math_every_lane_has_the_result_of_the_scalar_function(
 
 
 @needs_library
+def test_an_operation_may_allow_it_by_itself() -> None:
+    first, second = inputs("exp", "f64")
+    licensed = text("exp", "f64").replace("exp %0", "exp %0 fastmath<afn>")
+    apply = loopwright.load(licensed)["apply"].compile("vectorize{loops=i width=8}", threads=1)
+    result = np.zeros_like(first)
+    apply(N, first, second, result)
+    assert "_ZGV" in apply.assembly
+    assert error(result, "exp", (first,)) <= UNITS + 0.5
+
+
+@needs_library
 @pytest.mark.parametrize("name", ["exp", "log", "sin", "powf", "tanh"])
 def test_infinities_nan_and_the_smallest_numbers_keep_their_meaning(name: str) -> None:
     odd = np.array([np.inf, -np.inf, np.nan, 0.0, 5e-324, 1e308, -1e308, 709.7, -745.1, 1.0])
