@@ -6,7 +6,7 @@ across a loop only when the loops over the tile are gone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from xdsl.dialects import affine
 from xdsl.dialects.builtin import IntegerAttr, VectorType
@@ -68,18 +68,17 @@ def _unrolled_operations(op: affine.ForOp) -> int | None:
         return None
     size = 0
     for inner in op.body.block.ops:
-        inner_size = _unrolled_operations(inner) if isinstance(inner, affine.ForOp) else 1
-        if inner_size is None or any(nested.name in LOOPS for nested in _nested(inner)):
+        if isinstance(inner, affine.ForOp):
+            inner_size = _unrolled_operations(inner)
+            if inner_size is None:
+                return None
+            size += inner_size
+            continue
+        nested = operations(inner)
+        if any(each.name in LOOPS for each in nested):
             return None
-        size += inner_size
+        size += len(nested)
     return trips * size
-
-
-def _nested(op: Operation) -> Iterable[Operation]:
-    """What is inside of an operation other than a loop, itself included."""
-    if isinstance(op, affine.ForOp):
-        return ()
-    return operations(op) if op.regions else (op,)
 
 
 def trip_count(op: affine.ForOp) -> int | None:

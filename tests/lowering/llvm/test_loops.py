@@ -9,6 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from support.machine_code import MachineCode
+from xdsl.dialects import affine
+
+from loopwright.dialects.parse import parse_module
+from loopwright.lowering.llvm.unrolling import unroll_hint
 
 TRACE = 4096
 
@@ -360,3 +364,24 @@ def run_random_nest(seed: int) -> tuple[list[int], list[int]]:
 def test_random_nests(seed: int) -> None:
     found, expected = run_random_nest(seed)
     assert found == expected
+
+
+def test_a_long_loop_around_a_large_condition_is_not_written_out() -> None:
+    """It was counted as one operation: the first call of a sum of rows took twelve seconds."""
+
+    def hint(size: int) -> int | None:
+        body = "affine.vector_store %v, %A[%i] : memref<?xf64>, vector<8xf64>\n" * size
+        module = parse_module(f"""
+        func.func @f(%A: memref<?xf64>, %n: index) {{
+          affine.for %i = 0 to 64 {{
+            affine.if affine_set<()[s0] : (s0 - 9 >= 0)>()[%n] {{
+              %v = affine.vector_load %A[%i] : memref<?xf64>, vector<8xf64>
+              {body}
+            }}
+          }}
+          return
+        }}""")
+        return next(unroll_hint(op) for op in module.walk() if isinstance(op, affine.ForOp))
+
+    assert hint(100) is None
+    assert hint(0) == 0
