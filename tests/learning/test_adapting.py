@@ -62,3 +62,22 @@ def test_a_fingerprint_says_which_caches_there_are() -> None:
     assert (target.caches[1], target.caches[2]) == (1024, 4096)
     assert target.caches[3] == Target.host().caches[3]
     assert target_of("no JSON") == Target.host()
+
+
+def test_labels_with_fast_math_are_stored_as_such(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """They were stored as labels without it, which adapted models then learned wrongly from."""
+    asked: list[bool] = []
+
+    def store(
+        labels: object, programs: object, directory: object, *, fast_math: bool = False
+    ) -> int:
+        asked.append(fast_math)
+        return 1
+
+    monkeypatch.setenv("LOOPWRIGHT_MODELS", str(tmp_path))
+    monkeypatch.setattr("loopwright.commands.calibrate.label_and_store", store)
+    for options in ([], ["--fast-math"]):
+        assert main(["calibrate", "--budget", "1s", *options]) == 1
+    assert asked == [False, True]

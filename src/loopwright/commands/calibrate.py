@@ -91,14 +91,14 @@ def _label(directory: Path, budget: float, policy: Policy, workers: int | None) 
     from ..costmodel.dataset.store import known_seeds
 
     workload = RandomWorkload(SEED, FEWEST, MOST, policy.threads)
-    known = known_seeds(directory, machine_fingerprint())
+    known = known_seeds(directory, machine_fingerprint(), fast_math=policy.fast_math)
     deadline = time.monotonic() + budget
     # It ends by the clock: how many programs that will be, nobody knows.
     items = (item for item in itertools.count() if workload.identity(item) not in known)
     wanted = itertools.takewhile(lambda _: time.monotonic() < deadline, items)
     print(f"labelling random programs for {budget:.0f} s", file=sys.stderr)
     found = _until(label_here(workload, policy, wanted, workers), deadline)
-    return label_and_store(found, None, directory)
+    return label_and_store(found, None, directory, fast_math=policy.fast_math)
 
 
 def _until(labels: Generator[LabelledProgram], deadline: float) -> Generator[LabelledProgram]:
