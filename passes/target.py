@@ -133,7 +133,8 @@ def _make(name: str, features: frozenset[str], caches: Mapping[int, int], cores:
 def detect() -> Target:
     """What the system tells about this machine now."""
     target = _make("host", _features(), {**_USUAL_CACHES, **_cache_sizes()}, _cores())
-    return replace(target, vector_functions=_vector_functions())
+    known = _vector_functions() if "sse2" in target.features else frozenset[str]()
+    return replace(target, vector_functions=known)
 
 
 _host = functools.cache(detect)

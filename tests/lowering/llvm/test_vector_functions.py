@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import loopwright
-from loopwright.passes.target import Target
+from loopwright.passes.target import Target, detect
 from loopwright.runtime.kernel import Kernel
 
 Array = np.ndarray[Any, Any]
@@ -181,3 +181,26 @@ def test_object_files_link_with_the_mathematics_library(tmp_path: Path) -> None:
     assert "_ZGV" in symbols
     (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
     subprocess.run(["cc", "main.c", "apply.o", "-lm", "-o", "main"], cwd=tmp_path, check=True)
+
+
+@pytest.mark.parametrize("exponent", ["2.0", "3.0", "0.5", "-1.0"])
+def test_powers_that_are_products_stay_products(exponent: str) -> None:
+    """Calls of the function for vectors took twenty times as long."""
+    program = loopwright.load(
+        text("powf", "f64")
+        .replace("affine.for", f"%e = arith.constant {exponent} : f64\n  affine.for")
+        .replace("%0, %1 :", "%0, %e :")
+    )["apply"]
+    apply = program.compile("vectorize{loops=i width=8}", threads=1, fast_math=True)
+    first, second = inputs("powf", "f64")
+    result = np.zeros(N)
+    apply(N, first, second, result)
+    assert "_ZGV" not in apply.assembly
+    np.testing.assert_allclose(result, first ** float(exponent), rtol=1e-14)
+
+
+def test_a_machine_that_does_not_tell_its_features_has_no_vector_functions(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("loopwright.passes.target._CPUINFO", tmp_path / "missing")
+    assert detect().vector_functions == frozenset()
