@@ -139,8 +139,8 @@ class Function:
         nothing is said, one is chosen for the sizes of each specialisation; `"auto"` chooses what
         tuning has found, or else a cost model or `"default"` (`choose_schedule`).
         `threads` run the parallel loops; None leaves the number to the OpenMP runtime.
-        With `fast_math`, floating-point operations may be reassociated. Code is generated for
-        `target`, by default this machine.
+        With `fast_math`, floating-point operations may be reassociated and approximated. Code is
+        generated for `target`, by default this machine.
 
         Raises SourceError, TransformationError, UnsupportedSignature; ValueError for a number of
         threads below 1 or above 1024, or a schedule of another function.

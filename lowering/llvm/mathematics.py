@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from llvmlite import ir
 from xdsl.dialects import math
@@ -21,11 +21,8 @@ from .vector_functions import (
     offer_vector_functions,
 )
 
-LARGEST_EXPONENT = 32
-"""Powers up to this one are products."""
-
-Call: TypeAlias = "Callable[[FunctionEmitter, Sequence[ir.Value], Sequence[str]], ir.Value]"
 # Applies a function to scalars or vectors, with fast-math flags.
+Call: TypeAlias = "Callable[[FunctionEmitter, Sequence[ir.Value], Sequence[str]], ir.Value]"
 
 
 def _function(name: str, call: Call) -> Emit:
@@ -34,9 +31,7 @@ def _function(name: str, call: Call) -> Emit:
     def emit(emitter: FunctionEmitter, op: Operation) -> None:
         operands, flags = emitter.all_values(op.operands), flags_of(emitter, op)
         kind = operands[0].type
-        has_variants = has_vector_function(emitter, name, operands[0], flags) and not (
-            name == "pow" and _is_expanded(operands[1])
-        )
+        has_variants = has_vector_function(emitter, name, operands, flags)
         if has_variants and isinstance(kind, ir.VectorType):
             emitter.values[op.results[0]] = call_vector_function(emitter, name, operands, kind)
             return
@@ -46,21 +41,6 @@ def _function(name: str, call: Call) -> Emit:
         emitter.values[op.results[0]] = result
 
     return emit
-
-
-def _is_expanded(exponent: ir.Value) -> bool:
-    """Whether LLVM makes products and square roots of a power: of a multiple of one half."""
-    if not isinstance(exponent, ir.Constant):
-        return False
-    constants = [exponent]
-    if isinstance(exponent.type, ir.VectorType):
-        constants = list(cast("Sequence[ir.Constant]", exponent.constant))
-    return all(
-        isinstance(value := each.constant, float)
-        and abs(value) <= LARGEST_EXPONENT
-        and (2 * value).is_integer()
-        for each in constants
-    )
 
 
 def _intrinsic(name: str) -> Call:

@@ -68,17 +68,18 @@ def _unrolled_operations(op: affine.ForOp) -> int | None:
         return None
     size = 0
     for inner in op.body.block.ops:
-        if isinstance(inner, affine.ForOp):
-            inner_size = _unrolled_operations(inner)
-            if inner_size is None:
-                return None
-            size += inner_size
-            continue
-        nested = operations(inner)
-        if any(each.name in LOOPS for each in nested):
+        is_loop = isinstance(inner, affine.ForOp)
+        inner_size = _unrolled_operations(inner) if is_loop else _operations_without_loops(inner)
+        if inner_size is None:
             return None
-        size += len(nested)
+        size += inner_size
     return trips * size
+
+
+def _operations_without_loops(op: Operation) -> int | None:
+    """The operations inside of one, itself included; None where there are loops."""
+    nested = operations(op)
+    return None if any(each.name in LOOPS for each in nested) else len(nested)
 
 
 def trip_count(op: affine.ForOp) -> int | None:

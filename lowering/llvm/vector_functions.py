@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from llvmlite import ir
 
@@ -17,6 +18,8 @@ from .types import I32, scalar_type
 
 # The letter of an instruction set in symbols, what else it is called, and the bits of its vectors.
 _INSTRUCTION_SETS = (("b", "sse2", 128), ("d", "avx2", 256), ("e", "avx512f", 512))
+
+_LARGEST_EXPONENT = 32
 
 
 @dataclass(frozen=True)
@@ -28,12 +31,30 @@ class _Variant:
 
 
 def has_vector_function(
-    emitter: FunctionEmitter, name: str, value: ir.Value, flags: Sequence[str]
+    emitter: FunctionEmitter, name: str, operands: Sequence[ir.Value], flags: Sequence[str]
 ) -> bool:
-    """Whether the function `exp` ... has variants for vectors of such values, and they will do."""
-    known = emitter.module.target.vector_functions
-    scalar = scalar_type(value.type)
-    return "afn" in flags and name in known and isinstance(scalar, ir.FloatType | ir.DoubleType)
+    """Whether the function `exp` ... has variants for vectors of such values, and they are best."""
+    return (
+        "afn" in flags
+        and name in emitter.module.target.vector_functions
+        and isinstance(scalar_type(operands[0].type), ir.FloatType | ir.DoubleType)
+        and not (name == "pow" and _is_expanded(operands[1]))
+    )
+
+
+def _is_expanded(exponent: ir.Value) -> bool:
+    """Whether LLVM makes products and square roots of a power: of a multiple of one half."""
+    if not isinstance(exponent, ir.Constant):
+        return False
+    constants = [exponent]
+    if isinstance(exponent.type, ir.VectorType):
+        constants = list(cast("Sequence[ir.Constant]", exponent.constant))
+    return all(
+        isinstance(value := each.constant, float)
+        and abs(value) <= _LARGEST_EXPONENT
+        and (2 * value).is_integer()
+        for each in constants
+    )
 
 
 def call_vector_function(

@@ -19,7 +19,7 @@ from ..program_edits import outer_values
 from ..schedule import Schedule
 from ..schedule_tree import Leaf, Loop, Tree, leaves, statements
 from .facts import StatementFacts, footprint, subscript_steps
-from .operation_costs import accumulates_in_lanes, recurrence, throughput
+from .operation_costs import Changes, accumulates_in_lanes, recurrence, throughput
 from .request import Request
 
 CROSSING = 2.0
@@ -113,7 +113,8 @@ class _Estimator:
         operations = throughput(
             facts.statement,
             self.schedule.target,
-            partial(self._repeats, facts, loops, trips, vector, lanes),
+            self._changes(facts, loops),
+            partial(_repeats, loops, trips, vector, lanes),
             lanes=lanes,
             reassociate=self.schedule.reassociate,
         )
@@ -128,48 +129,32 @@ class _Estimator:
         )
         return facts.instances / lanes * cycles / self.speeds.hertz / self._threads(facts, loops)
 
-    def _repeats(
-        self,
-        statement: StatementFacts,
-        loops: tuple[Loop, ...],
-        trips: tuple[float, ...],
-        vector: Loop | None,
-        lanes: float,
-        loads: frozenset[Access],
-    ) -> tuple[float, float]:
-        """Vectors of instances that share what is computed from the loads, and lanes that do it.
-
-        LLVM moves it out of the innermost loops in which the loads are always the same.
-        """
-        shared = 1.0
-        for loop, count in zip(reversed(loops), reversed(trips), strict=True):
-            if any(self._moves(load, statement, loops, loop) for load in loads):
-                if loop.unroll == 0:
-                    continue
-                break
-            shared *= max(1.0, count / lanes) if loop is vector else count
-            if loop is vector:
-                lanes = 1.0
-        return shared, lanes
-
-    def _moves(
-        self, load: Access, statement: StatementFacts, loops: tuple[Loop, ...], loop: Loop
-    ) -> bool:
-        """Whether a load may differ between the iterations of a loop around it.
+    def _changes(self, statement: StatementFacts, loops: tuple[Loop, ...]) -> Changes:
+        """In which of the loops around a statement a load may differ between iterations.
 
         Those of local arrays wrap around in tiles, which their slopes do not show.
         """
-        direction = statement.direction(loops, loop)
-        return (
-            direction is None
-            or load.array.is_local
-            or any(subscript_steps(load, direction))
-            or any(
-                write.array.name == load.array.name
+        directions = [statement.direction(loops, loop) for loop in loops]
+        written = [
+            {
+                write.array.name
                 for name in loop.schedule
                 for write in self.facts.statements[name].statement.writes
+            }
+            for loop in loops
+        ]
+
+        def positions(load: Access) -> frozenset[int]:
+            return frozenset(
+                position
+                for position, direction in enumerate(directions)
+                if direction is None
+                or load.array.is_local
+                or load.array.name in written[position]
+                or any(subscript_steps(load, direction))
             )
-        )
+
+        return positions
 
     def _vector_loop(self, loops: tuple[Loop, ...]) -> Loop | None:
         """The loop that runs in lanes: as marked, or the innermost one where LLVM may do it."""
@@ -417,6 +402,30 @@ class _Estimator:
             ]
             found = self.touched[id(tree)] = sum(footprint(self.facts, accesses).values())
         return found
+
+
+def _repeats(
+    loops: Sequence[Loop],
+    trips: Sequence[float],
+    vector: Loop | None,
+    lanes: float,
+    changing: frozenset[int],
+) -> tuple[float, float]:
+    """Vectors of instances that share what changes in so many of the loops, and lanes that do it.
+
+    LLVM moves it out of the innermost loops in which it is always the same.
+    """
+    shared = 1.0
+    for position in reversed(range(len(loops))):
+        loop, count = loops[position], trips[position]
+        if position in changing:
+            if loop.unroll == 0:
+                continue
+            break
+        shared *= max(1.0, count / lanes) if loop is vector else count
+        if loop is vector:
+            lanes = 1.0
+    return shared, lanes
 
 
 def _innermost(loops: Sequence[Loop]) -> Loop | None:

@@ -73,27 +73,31 @@ PRODUCTS = (arith.MulfOp,)
 NEEDS_NO_NAN = ("maxnumf", "minnumf")
 """What LLVM accumulates in one order, because it leaves out NaN, although any would do."""
 
-Repeats = Callable[[frozenset[Access]], tuple[float, float]]
-"""Vectors of instances that share what is computed from these loads, and lanes that compute it."""
+Changes = Callable[[Access], frozenset[int]]
+"""The positions of the loops around a statement in which a load differs between iterations."""
+
+Repeats = Callable[[frozenset[int]], tuple[float, float]]
+"""Vectors of instances that share what changes in these loops only, and lanes that compute it."""
 
 
 def throughput(
     statement: Statement,
     target: Target,
-    repeats: Repeats = lambda loads: (1.0, 1.0),
+    changes: Changes,
+    repeats: Repeats,
     *,
-    lanes: float = 1.0,
+    lanes: float,
     reassociate: bool,
 ) -> float:
     """Cycles for the operations of a vector of so many instances, if none has to wait."""
-    varying = _varying(statement)
+    varying = _varying(statement, changes)
     accesses = {access.op for access in statement.accesses}
     total = 0.0
     for operation in statement.body:
         if operation in accesses or not any(result in varying for result in operation.results):
             continue
-        loads = varying[operation.results[0]]
-        shared, own_lanes = (1.0, lanes) if loads is None else repeats(loads)
+        changing = varying[operation.results[0]]
+        shared, own_lanes = (1.0, lanes) if changing is None else repeats(changing)
         kind = _kind(operation, varying, reassociate=reassociate)
         calls = _calls(operation, target, own_lanes, reassociate=reassociate)
         total += (calls or CYCLES.get(kind, 0.5)) / shared
@@ -168,7 +172,7 @@ def _path(
 
     What is known late is added last where it `is_movable`.
     """
-    varying = _varying(statement)
+    varying = _varying(statement, lambda load: frozenset())
     reached: dict[SSAValue, tuple[float, type[Operation]]] = {
         load.op.results[0]: (0.0, type(load.op))
     }
@@ -200,20 +204,20 @@ def _kind(
     return type(operation)
 
 
-def _varying(statement: Statement) -> dict[SSAValue, frozenset[Access] | None]:
-    """Results that differ from instance to instance, and the loads that they are computed from.
+def _varying(statement: Statement, changes: Changes) -> dict[SSAValue, frozenset[int] | None]:
+    """Results that differ from instance to instance, and the loops in which they change.
 
-    None where iterators have a part in it. Other operations run once.
+    None, for all loops, where iterators have a part in it. Other operations run once.
     """
-    found: dict[SSAValue, frozenset[Access] | None] = dict.fromkeys(statement.indices)
+    found: dict[SSAValue, frozenset[int] | None] = dict.fromkeys(statement.indices)
     loads = {access.op: access for access in statement.reads}
     for operation in statement.body:
         if operation in loads:
-            found[operation.results[0]] = frozenset([loads[operation]])
+            found[operation.results[0]] = changes(loads[operation])
             continue
         parts = [found[operand] for operand in operation.operands if operand in found]
-        known = [part for part in parts if part is not None]
         if parts:
-            whole = frozenset[Access]().union(*known) if len(known) == len(parts) else None
+            known = [part for part in parts if part is not None]
+            whole = frozenset[int]().union(*known) if len(known) == len(parts) else None
             found.update(dict.fromkeys(operation.results, whole))
     return found

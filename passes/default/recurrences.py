@@ -12,6 +12,7 @@ from ..transformations.parallel import Parallel
 from ..transformations.strip_mine import StripMine
 from ..transformations.unroll_and_jam import UnrollAndJam
 from ..transformations.vectorize import Vectorize
+from .matrix_vector import work
 from .request import Request
 from .steps import MANY_REGISTERS
 from .vector_parallel import PARALLEL_WORK
@@ -47,9 +48,7 @@ def recurrences(schedule: Schedule, nest: Tree, request: Request) -> Schedule | 
     outer: Outer = schedule.legality.inside(frozenset(), nest)
     if all(schedule.legality.is_coincident(outer, loop) for loop in inner):
         return None
-    facts = request.facts(schedule.scop)
-    work = sum(facts.statements[name].instances for name in nest.schedule)
-    is_parallel = request.threads > 1 and work >= PARALLEL_WORK
+    is_parallel = request.threads > 1 and work(schedule, nest, request) >= PARALLEL_WORK
     match _directions(schedule, nest, request):
         case (rows, 0) if (rows and not schedule.reassociate) or _is_more_than_sums(schedule, nest):
             return _along_rows(schedule, nest, request, is_parallel=is_parallel)

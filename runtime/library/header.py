@@ -86,7 +86,7 @@ def _documentation(entry: Entry, options: Options, target: Target) -> Iterator[s
     yield from wrap(f"Fixed sizes: {sizes or 'none'}.", 96, subsequent_indent="    ")
     yield f"Threads: {_threads(entry, options)}."
     if options.fast_math:
-        yield "Floating-point operations may have been reassociated (fast math)."
+        yield "Floating-point operations may have been reassociated and approximated (fast math)."
     steps = entry.schedule.transformations if entry.schedule is not None else ()
     yield "Schedule:" if steps else "Schedule: the loops as written."
     for number, step in enumerate(steps, start=1):

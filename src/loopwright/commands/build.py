@@ -62,7 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="threads of parallel loops (default: OMP_NUM_THREADS when the program runs, or all)",
     )
     parser.add_argument(
-        "--fast-math", action="store_true", help="let floating-point operations be reassociated"
+        "--fast-math",
+        action="store_true",
+        help="let floating-point operations be reassociated and approximated",
     )
     parser.add_argument(
         "--target",

@@ -49,7 +49,9 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         "-t", "--threads", type=int, metavar="T", help="threads of parallel loops (default: all)"
     )
     parser.add_argument(
-        "--fast-math", action="store_true", help="let floating-point operations be reassociated"
+        "--fast-math",
+        action="store_true",
+        help="let floating-point operations be reassociated and approximated",
     )
 
 

@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fast-math",
         action="store_true",
-        help="let floating-point operations be reassociated (--llvm and --asm)",
+        help="let floating-point operations be reassociated and approximated (--llvm and --asm)",
     )
 
 

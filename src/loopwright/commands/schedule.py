@@ -34,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-t", "--threads", type=int, metavar="T", help="threads that 'default' plans for"
     )
     parser.add_argument(
-        "--fast-math", action="store_true", help="let floating-point operations be reassociated"
+        "--fast-math",
+        action="store_true",
+        help="let floating-point operations be reassociated and approximated",
     )
     add_picture_arguments(parser)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import operator
 from collections.abc import Callable
 from fractions import Fraction
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.elementwise import LANES, Elementwise, ElementwiseCode
+from support.functions import FUNCTIONS
 from support.machine_code import NUMPY_TYPES, MachineCode
 
 TYPES = ("f32", "f64")
@@ -57,31 +57,6 @@ UNARY: dict[str, Callable[[Array], Array]] = {
     "math.sqrt": np.sqrt,
     "arith.negf": operator.neg,
     "math.round": lambda a: np.trunc(a) + np.copysign(np.abs(a - np.trunc(a)) >= 0.5, a),
-}
-# Within a few units in the last place.
-FUNCTIONS: dict[str, Callable[[Array], Array]] = {
-    "acos": np.arccos,
-    "acosh": np.arccosh,
-    "asin": np.arcsin,
-    "asinh": np.arcsinh,
-    "atan": np.arctan,
-    "atanh": np.arctanh,
-    "cbrt": np.cbrt,
-    "cos": np.cos,
-    "cosh": np.cosh,
-    "erf": np.vectorize(math.erf),
-    "exp": np.exp,
-    "exp2": np.exp2,
-    "expm1": np.expm1,
-    "log": np.log,
-    "log10": np.log10,
-    "log1p": np.log1p,
-    "log2": np.log2,
-    "rsqrt": lambda a: 1 / np.sqrt(a),
-    "sin": np.sin,
-    "sinh": np.sinh,
-    "tan": np.tan,
-    "tanh": np.tanh,
 }
 
 
