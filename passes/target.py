@@ -48,8 +48,8 @@ class Speeds:
     """How fast the parts of a machine are, rounded: to compare programs with each other.
 
     The defaults are those of one core of a server CPU with AVX-512 (Zen 5), in whole numbers near
-    what `loopwright machine` measures where it has a probe; schedules must not depend on what else
-    the machine does. Rates of caches are those of one core.
+    what `loopwright machine` measures where it has a probe; `_SPEEDS` has others. Schedules must
+    not depend on what else the machine does. Rates of caches are those of one core.
     """
 
     hertz: float = 4e9
@@ -77,13 +77,20 @@ class Speeds:
     fork, from 10 us on)."""
 
 
+_SPEEDS = {
+    256: Speeds(hertz=3.2e9, bandwidths={1: 100e9, 2: 50e9, 3: 17e9}, memory=27e9),
+}
+"""By the bits of a vector: a server CPU with AVX2 (Zen 3; probes: 3.2 GHz; 98 to 102, 47 to 71, 17
+to 23 GB/s; 25 to 30 GB/s from memory for two cores)."""
+
+
 @dataclass(frozen=True)
 class Target:
     """What code generation and cost models need to know about a machine.
 
     `features` are the names that Linux uses (`avx512f`). `caches` has the bytes per level: those
     of one core for levels of its own, the whole of a shared one. `cores` are those that this
-    process may use. `speeds` are the same for all targets. `vector_functions` are the functions of
+    process may use. `speeds` are those of a usual machine with such vectors. `vector_functions` are the functions of
     the C library (`exp`) that it has for vectors as well.
     """
 
@@ -127,7 +134,8 @@ class Target:
 def _make(name: str, features: frozenset[str], caches: Mapping[int, int], cores: int) -> Target:
     wide = "avx512f" in features
     bits = 512 if wide else 256 if "avx2" in features else 128
-    return Target(name, features, bits, 32 if wide else 16, dict(caches), cores)
+    speeds = _SPEEDS.get(bits, Speeds())
+    return Target(name, features, bits, 32 if wide else 16, dict(caches), cores, speeds)
 
 
 def detect() -> Target:

@@ -16,6 +16,9 @@ from .openmp import imports
 ACCUMULATORS = 16
 """Independent chains of fused multiply-adds: more than latency times units of any CPU."""
 
+CONSTANTS = 4
+"""Vector registers that the chains leave free, for their operands above all."""
+
 UNROLL = 8
 """Vectors that one iteration of a memory probe reads from each array."""
 
@@ -57,8 +60,12 @@ def probes() -> Probes:
     """The probes for this machine, compiled."""
     target = Target.host()
     lanes = {kind: target.vector_bits // 8 // size for kind, size in _BYTES.items()}
+    chains = min(ACCUMULATORS, target.vector_registers - CONSTANTS)
     functions = [
-        *(_multiply_add(f"multiply_add_{kind}", _LLVM_TYPES[kind], lanes[kind]) for kind in lanes),
+        *(
+            _multiply_add(f"multiply_add_{kind}", _LLVM_TYPES[kind], count, chains)
+            for kind, count in lanes.items()
+        ),
         *(_memory(pattern, lanes["f64"]) for pattern in PATTERNS),
         _FORK,
     ]
@@ -74,7 +81,7 @@ def probes() -> Probes:
     memory = ctypes.CFUNCTYPE(None, address, address, address, number, number)
     return Probes(
         {kind: ctypes.CFUNCTYPE(None, number)(loaded[f"multiply_add_{kind}"]) for kind in lanes},
-        {kind: 2 * ACCUMULATORS * count for kind, count in lanes.items()},
+        {kind: 2 * chains * count for kind, count in lanes.items()},
         {pattern.name: memory(loaded[pattern.name]) for pattern in PATTERNS},
         UNROLL * target.vector_bits // 8,
         ctypes.CFUNCTYPE(None, number, ctypes.c_int32)(loaded["fork"]),
@@ -82,11 +89,11 @@ def probes() -> Probes:
     )
 
 
-def _multiply_add(name: str, scalar: str, lanes: int) -> str:
-    """n times: every accumulator x becomes x * 0.5 + 1.0."""
+def _multiply_add(name: str, scalar: str, lanes: int, chains: int) -> str:
+    """n times: the accumulator x of each chain becomes x * 0.5 + 1.0."""
     vector = f"<{lanes} x {scalar}>"
     half, one = (_splat(scalar, lanes, value) for value in ("0.5", "1.0"))
-    numbers = range(ACCUMULATORS)
+    numbers = range(chains)
     phis = [f"  %x{i} = phi {vector} [ {half}, %entry ], [ %y{i}, %loop ]" for i in numbers]
     steps = [
         f"  %p{i} = fmul contract {vector} %x{i}, {half}\n"

@@ -22,19 +22,26 @@ from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .contraction import PANEL_OF_L1, is_contiguous, selects
-from .facts import Facts, StatementFacts, bytes_of, subscript_steps
+from .facts import CACHE_LINE, Facts, StatementFacts, bytes_of, subscript_steps
+from .register_tile import ADDRESSING, RegisterTile
 from .request import Request
 from .steps import Steps
 
 WORTHWHILE = 500_000
 """Statement instances below which tiles are not worth their edges."""
 
-ROWS = 8
-"""Rows of a block in registers, of as many vectors as there are registers for."""
+TALLEST = 8
+"""Rows of a block in registers at most: on the diagonal, blocks are partial."""
+
+WIDEST = 3
+"""Vectors side by side at most."""
 
 FAR = 0.5
 """The part of the last cache from which on an operand is read faster where its terms lie together.
 Copies that it does not need cost up to a fifth."""
+
+PRODUCTS_PER_CYCLE = 2
+"""Vectors of products that a core adds in a cycle."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +127,21 @@ def recognise(
     return None
 
 
+def block(registers: int, streamed: int) -> RegisterTile:
+    """The block of so many registers that loads fewest values per product, of the largest ones.
+
+    Each step loads a row of vectors of every streamed operand, and broadcasts one value per row.
+    """
+    return min(
+        (
+            RegisterTile(rows, vectors)
+            for rows, vectors in product(range(1, TALLEST + 1), range(1, WIDEST + 1))
+            if (rows + streamed) * vectors + ADDRESSING <= registers
+        ),
+        key=lambda tile: (1 / tile.rows + 1 / tile.vectors, -tile.rows * tile.vectors),
+    )
+
+
 def _is_permutation(statement: StatementFacts, around: Sequence[Loop]) -> bool:
     """Whether the loops are those around the statement as written, in some order."""
     slopes = [statement.slopes(loop) for loop in around]
@@ -141,9 +163,9 @@ class _Plan(Steps):
         self.facts = facts
         self.threads = request.threads
         self.lanes = schedule.target.lanes(found.streamed[0].array.element_type)
-        registers = schedule.target.vector_registers
-        vectors = max(1, min(3, (registers - 2) // (ROWS + len(found.streamed))))
-        self.width = vectors * self.lanes
+        self.tile = block(schedule.target.vector_registers, len(found.streamed))
+        self.width = self.tile.vectors * self.lanes
+        self.result = schedule.dependences.accumulations[found.statement].store.array
         self.loops = {loop.name: loop for loop in loops_around(schedule.tree, found.statement)}
 
     def apply(self, order: tuple[str, str], *, packs: bool) -> Schedule:
@@ -156,7 +178,7 @@ class _Plan(Steps):
         copies = self._copies(needed_only=not packs)
         if copies:
             self._pack(order, copies)
-        sizes = {found.rows: ROWS, found.vector: self.width}
+        sizes = {found.rows: self.tile.rows, found.vector: self.width}
         tiles = self.make_tiles(order, tuple(sizes[loop] for loop in order))
         self.interchange((found.terms, found.rows, found.vector))
         self.step(Unroll((self.name(found.rows), self.name(found.vector))))
@@ -172,18 +194,20 @@ class _Plan(Steps):
         """
         found = self.found
         result: dict[tuple[str, int, bool], _Copy] = {}
+        waits = self._waits_for_lines()
         for access in (*found.streamed, *found.broadcast):
             is_streamed = access in found.streamed
             along = found.vector if is_streamed else found.rows
             cut = self._subscript(access, along)
             needed = is_streamed and self._stride(access, along) != 1
             scaled = not (is_streamed or needed_only) and self._is_scaled(access)
-            worthwhile = not needed_only and (scaled or self._is_scattered(access))
+            helps = self._is_scattered(access) and (waits or self._is_far(access))
+            worthwhile = not needed_only and (scaled or (helps and access.array != self.result))
             if cut is None or not (needed or worthwhile):
                 continue
             key = access.array.name, cut, scaled
             before = result.get(key, _Copy(access.array, cut, 0, scaled, ()))
-            width = max(before.width, self.width if is_streamed else ROWS)
+            width = max(before.width, self.width if is_streamed else self.tile.rows)
             result[key] = replace(before, width=width, reads=(*before.reads, access))
         arrays = [copy.array for copy in result.values()]
         reads = [access.array for access in (*found.streamed, *found.broadcast)]
@@ -201,13 +225,31 @@ class _Plan(Steps):
         return scaled_load(scop, scop.statement(self.found.statement), access) is not None
 
     def _is_scattered(self, access: Access) -> bool:
-        """Whether each term of the sum is far from the one before, in an array that is large."""
-        result = self.schedule.dependences.accumulations[self.found.statement].store
-        return (
-            access.array != result.array
-            and abs(self._stride(access, self.found.terms)) > self.width
-            and self.facts.bytes(access.array) > FAR * max(self.schedule.target.caches.values())
+        """Whether each term of the sum is in other lines than the one before."""
+        return abs(self._stride(access, self.found.terms)) > self.width
+
+    def _is_far(self, access: Access) -> bool:
+        """Whether an operand is too large for the last cache, which it shares with others."""
+        return self.facts.bytes(access.array) > FAR * max(self.schedule.target.caches.values())
+
+    def _waits_for_lines(self) -> bool:
+        """Whether lines of scattered operands come slower than a step's products are computed.
+
+        Of as many neighbouring elements, which begin anywhere in a line; the panel is in L2.
+        """
+        found, speeds = self.found, self.schedule.target.speeds
+        size = bytes_of(found.streamed[0].array.element_type)
+        lines = sum(
+            1 + (count - 1) * size / CACHE_LINE
+            for accesses, count in (
+                (found.streamed, self.width),
+                (found.broadcast, self.tile.rows),
+            )
+            for access in accesses
+            if self._is_scattered(access)
         )
+        seconds = lines * CACHE_LINE / speeds.bandwidths[1]
+        return seconds * speeds.hertz > self.tile.rows * self.tile.vectors / PRODUCTS_PER_CYCLE
 
     def _pack(self, order: tuple[str, str], copies: Sequence[_Copy]) -> None:
         """Copies operands for some terms of the sum at a time."""
