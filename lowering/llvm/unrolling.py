@@ -26,6 +26,10 @@ from ..operations import operations
 # Operations of loop IR, all iterations together, up to which a vector loop is unrolled fully.
 MAX_UNROLLED_OPERATIONS = 256
 
+# Vectors that a loop hands on from which on it is not unrolled further: that saves nothing, and with
+# fast math LLVM would add up the terms of several iterations first, for which registers are missing.
+MANY_VECTORS = 4
+
 LOOPS = frozenset({"affine.for", "affine.parallel", "scf.for", "scf.parallel", "scf.while"})
 
 Linear = dict[object, int]
@@ -41,7 +45,10 @@ def unroll_hint(op: Operation) -> int | None:
         return stated.value.data
     size = _unrolled_operations(op) if isinstance(op, affine.ForOp) else None
     small = size is not None and size <= MAX_UNROLLED_OPERATIONS
-    return 0 if small and has_vectors(op) else None
+    if small and has_vectors(op):
+        return 0
+    carried = [value for value in op.operands if isinstance(value.type, VectorType)]
+    return 1 if len(carried) >= MANY_VECTORS else None
 
 
 def has_vectors(op: Operation) -> bool:
