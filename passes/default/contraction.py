@@ -200,7 +200,7 @@ class ContractionPlan(Steps):
     def apply(self) -> Schedule | None:
         """The schedule with the contraction in tiles; None where the operand cannot be streamed."""
         found = self.found
-        packs = self._is_packed()
+        packs = self.is_packed()
         if not packs and self._stride(found.streamed, found.vector) != 1:
             return None
         by_rows = self._goes_by_rows()
@@ -282,7 +282,7 @@ class ContractionPlan(Steps):
         share = ceil(extents[self.found.rows] / self.share)
         return even_size(share, share, self.tile.rows), wide, depth
 
-    def _is_packed(self) -> bool:
+    def is_packed(self) -> bool:
         """Whether the streamed operand is worth a copy into panels."""
         streamed, extents = self.found.streamed, self.found.extents
         reuses = extents[self.found.rows] / self.tile.rows

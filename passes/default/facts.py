@@ -284,6 +284,11 @@ def footprint(facts: Facts, accesses: Sequence[tuple[Access, Sequence[float]]]) 
     return result
 
 
+def lines(elements: int, size: int) -> float:
+    """Cache lines of so many neighbouring elements of `size` bytes that begin anywhere."""
+    return 1 + (elements - 1) * size / CACHE_LINE
+
+
 def _whole(value: Fraction) -> Slope:
     return value.numerator if value.denominator == 1 else value
 

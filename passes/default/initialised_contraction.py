@@ -17,8 +17,9 @@ from ..transformations.distribute import Distribute
 from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
-from .contraction import PARALLEL_CYCLES, Contraction, recognise
-from .facts import Facts
+from .contraction import PARALLEL_CYCLES, Contraction, ContractionPlan, recognise
+from .facts import Facts, bytes_of, lines
+from .register_tile import waits_for_lines
 from .request import Request
 from .steps import Steps
 
@@ -46,7 +47,8 @@ def initialised_contraction(schedule: Schedule, nest: Tree, request: Request) ->
         inner = loops_around(schedule.tree, name)[len(shared) :]
         if found is None or {loop.name for loop in inner} != set(found.terms):
             return None
-        return _Plan(schedule, found, request).apply()
+        plan = _Plan(schedule, found, facts, request)
+        return None if plan.waits() else plan.apply()
     except TransformationError:
         return None
 
@@ -82,9 +84,13 @@ def _is_initialised(body: Tree, name: str, facts: Facts) -> bool:
 class _Plan(Steps):
     """The steps, and the sizes of the block of the result."""
 
-    def __init__(self, schedule: Schedule, found: Contraction, request: Request) -> None:
+    def __init__(
+        self, schedule: Schedule, found: Contraction, facts: Facts, request: Request
+    ) -> None:
         super().__init__(schedule, found.statement)
         self.found = found
+        self.facts = facts
+        self.request = request
         self.all = statements(_nest_of(schedule.tree, found.statement))
         self.lanes = schedule.target.lanes(found.streamed.array.element_type)
         extents = found.extents
@@ -94,6 +100,20 @@ class _Plan(Steps):
         self.tile = request.register_tile(found.statement, rows, vectors, depth, schedule.target)
         cycles = prod(extents.values()) / self.lanes / 2
         self.threads = request.threads if cycles >= PARALLEL_CYCLES else 1
+
+    def waits(self) -> bool:
+        """Whether the sum by itself is faster: its operand comes slowly, and is packed there.
+
+        Each block of rows reads it anew, from behind the second-level cache.
+        """
+        streamed, target = self.found.streamed, self.schedule.target
+        if self.facts.bytes(streamed.array) <= target.room(2):
+            return False
+        size = bytes_of(streamed.array.element_type)
+        row = lines(self.tile.vectors * self.lanes, size)
+        return waits_for_lines(self.tile, row, target, level=2) and (
+            ContractionPlan(self.schedule, self.found, self.facts, self.request).is_packed()
+        )
 
     def apply(self) -> Schedule:
         """The schedule with all statements in blocks of the result."""

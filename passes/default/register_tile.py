@@ -7,6 +7,7 @@ from functools import cache
 from math import ceil
 
 from ..target import Target
+from .facts import CACHE_LINE
 
 ADDRESSING = 2
 """Vector registers that a micro-kernel needs besides accumulators and one row of vectors."""
@@ -16,6 +17,9 @@ WIDEST = 4
 
 STEPS_PER_TILE = 4.0
 """What entering a tile costs per accumulator, in cycles: loads and stores of the result."""
+
+PRODUCTS_PER_CYCLE = 2
+"""Vectors of products that a core adds in a cycle."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +75,18 @@ def _block_cycles(height: int, width: int, depth: int, latency: int) -> float:
     fused = height * width
     # One register's worth of loads comes with the multiply-adds where there is a single vector.
     loads = width + height
-    step = max(fused / 2, loads / 2, latency)
+    step = max(fused / PRODUCTS_PER_CYCLE, loads / 2, latency)
     return depth * step + STEPS_PER_TILE * fused
+
+
+def waits_for_lines(tile: RegisterTile, lines: float, target: Target, level: int) -> bool:
+    """Whether a step that needs so many lines from behind a cache has its products before them.
+
+    That is the case where the lines lie apart, so that nothing fetches them ahead.
+    """
+    speeds = target.speeds
+    cycles = lines * CACHE_LINE / speeds.bandwidths[level] * speeds.hertz
+    return cycles > tile.rows * tile.vectors / PRODUCTS_PER_CYCLE
 
 
 def even_size(extent: int, largest: int, unit: int) -> int:

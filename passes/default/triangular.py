@@ -22,8 +22,8 @@ from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .contraction import PANEL_OF_L1, is_contiguous, selects
-from .facts import CACHE_LINE, Facts, StatementFacts, bytes_of, subscript_steps
-from .register_tile import ADDRESSING, RegisterTile
+from .facts import Facts, StatementFacts, bytes_of, lines, subscript_steps
+from .register_tile import ADDRESSING, RegisterTile, waits_for_lines
 from .request import Request
 from .steps import Steps
 
@@ -39,9 +39,6 @@ WIDEST = 3
 FAR = 0.5
 """The part of the last cache from which on an operand is read faster where its terms lie together.
 Copies that it does not need cost up to a fifth."""
-
-PRODUCTS_PER_CYCLE = 2
-"""Vectors of products that a core adds in a cycle."""
 
 
 @dataclass(frozen=True)
@@ -233,14 +230,11 @@ class _Plan(Steps):
         return self.facts.bytes(access.array) > FAR * max(self.schedule.target.caches.values())
 
     def _waits_for_lines(self) -> bool:
-        """Whether lines of scattered operands come slower than a step's products are computed.
-
-        Of as many neighbouring elements, which begin anywhere in a line; the panel is in L2.
-        """
-        found, speeds = self.found, self.schedule.target.speeds
+        """Whether lines of scattered operands, in L2, come slower than products are computed."""
+        found = self.found
         size = bytes_of(found.streamed[0].array.element_type)
-        lines = sum(
-            1 + (count - 1) * size / CACHE_LINE
+        scattered = sum(
+            lines(count, size)
             for accesses, count in (
                 (found.streamed, self.width),
                 (found.broadcast, self.tile.rows),
@@ -248,8 +242,7 @@ class _Plan(Steps):
             for access in accesses
             if self._is_scattered(access)
         )
-        seconds = lines * CACHE_LINE / speeds.bandwidths[1]
-        return seconds * speeds.hertz > self.tile.rows * self.tile.vectors / PRODUCTS_PER_CYCLE
+        return waits_for_lines(self.tile, scattered, self.schedule.target, level=1)
 
     def _pack(self, order: tuple[str, str], copies: Sequence[_Copy]) -> None:
         """Copies operands for some terms of the sum at a time."""
