@@ -128,12 +128,13 @@ def block(registers: int, streamed: int) -> RegisterTile:
     """The block of so many registers that loads fewest values per product, of the largest ones.
 
     Each step loads a row of vectors of every streamed operand, and broadcasts one value per row.
+    Of several products, all but the last wait for it in a register.
     """
     return min(
         (
             RegisterTile(rows, vectors)
             for rows, vectors in product(range(1, TALLEST + 1), range(1, WIDEST + 1))
-            if (rows + streamed) * vectors + ADDRESSING <= registers
+            if (rows + streamed) * vectors + streamed - 1 + ADDRESSING <= registers
         ),
         key=lambda tile: (1 / tile.rows + 1 / tile.vectors, -tile.rows * tile.vectors),
     )
