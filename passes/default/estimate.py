@@ -18,12 +18,9 @@ from ..polyhedral.scop import Access, AccessKind
 from ..program_edits import outer_values
 from ..schedule import Schedule
 from ..schedule_tree import Leaf, Loop, Tree, leaves, statements
-from .facts import StatementFacts, footprint, subscript_steps
+from .facts import CACHE_LINE, StatementFacts, footprint, subscript_steps
 from .operation_costs import Changes, accumulates_in_lanes, recurrence, throughput
 from .request import Request
-
-CROSSING = 2.0
-"""Accesses to the cache for a vector that begins anywhere, and so crosses the end of a line."""
 
 GATHER = 6.0
 """Loads of single elements that one element of a gather is worth, even in the nearest cache."""
@@ -63,6 +60,11 @@ class _Estimator:
             for _, loops in leaves(schedule.tree, ())
             if loops
         )
+
+    @property
+    def _crossing(self) -> float:
+        """Accesses to the cache for a vector that begins anywhere: it may cross the end of a line."""
+        return 1 + self.schedule.target.vector_bits / 8 / CACHE_LINE
 
     def seconds(self, tree: Tree) -> float:
         """Of a whole tree: its top-level nests one after the other."""
@@ -252,7 +254,7 @@ class _Estimator:
                 if stride not in (0, 1):
                     cost *= self._gathering(access, statement, loops, trips, lanes)
                 elif stride and not access.array.is_local:
-                    cost *= CROSSING
+                    cost *= self._crossing
             elif stride == 0 and (loop is innermost or loop.unroll == 0):
                 cost /= max(1.0, count)
             elif stride == 0 and loop.unroll:
