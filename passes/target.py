@@ -90,8 +90,8 @@ class Target:
 
     `features` are the names that Linux uses (`avx512f`). `caches` has the bytes per level: those
     of one core for levels of its own, the whole of a shared one. `cores` are those that this
-    process may use. `speeds` are those of a usual machine with such vectors. `vector_functions` are the functions of
-    the C library (`exp`) that it has for vectors as well.
+    process may use. `speeds` are those of a usual machine with such vectors. `vector_functions` are
+    the functions of the C library (`exp`) that it has for vectors as well.
     """
 
     name: str

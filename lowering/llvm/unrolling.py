@@ -26,8 +26,9 @@ from ..operations import operations
 # Operations of loop IR, all iterations together, up to which a vector loop is unrolled fully.
 MAX_UNROLLED_OPERATIONS = 256
 
-# Vectors that a loop hands on from which on it is not unrolled further: that saves nothing, and with
-# fast math LLVM would add up the terms of several iterations first, for which registers are missing.
+# Vectors that a loop hands on from which on it is not unrolled further: that saves nothing, and
+# with fast math LLVM would add up the terms of several iterations first, for which registers are
+# missing.
 MANY_VECTORS = 4
 
 LOOPS = frozenset({"affine.for", "affine.parallel", "scf.for", "scf.parallel", "scf.while"})

@@ -63,7 +63,7 @@ class _Estimator:
 
     @property
     def _crossing(self) -> float:
-        """Accesses to the cache for a vector that begins anywhere: it may cross the end of a line."""
+        """Accesses to the cache for a vector that begins anywhere: it may cross a line's end."""
         return 1 + self.schedule.target.vector_bits / 8 / CACHE_LINE
 
     def seconds(self, tree: Tree) -> float:
