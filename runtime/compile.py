@@ -5,7 +5,6 @@ text -> module -> Scop -> (Schedule) -> loop IR -> LLVM IR -> object code -> add
 
 from __future__ import annotations
 
-import importlib.metadata
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -30,6 +29,7 @@ from ..passes.stages import stage
 from ..passes.target import Target
 from . import jit
 from .cache import cache_key, default_cache
+from .llvm import library_module, llvmlite_module
 from .openmp import imports
 from .signature import Sizes
 from .threads import check_threads, default_threads
@@ -170,8 +170,8 @@ def _add_callees(function: func.FuncOp, source: Source) -> None:
 @cache
 def _code_generator() -> str:
     """What turns LLVM IR into object code: versions, and the text of our own part."""
-    llvmlite = importlib.metadata.version("llvmlite")
-    return f"{__version__} {llvmlite} {inspect.getsource(jit)}"
+    sources = map(inspect.getsource, (jit, library_module, llvmlite_module))
+    return "\n".join((__version__, *sources))
 
 
 def object_code(llvm_ir: str, target: Target) -> bytes:

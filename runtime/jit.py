@@ -6,7 +6,7 @@ import contextlib
 import ctypes
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
@@ -17,6 +17,8 @@ from ..lowering.llvm.target import features, processor, vectoriser_features
 from ..lowering.llvm.translate import EXPLICIT_VECTORS
 from ..passes.stages import stage
 from ..passes.target import VECTOR_LIBRARY
+from . import llvm
+from .llvm.llvmlite_module import initialise
 
 if TYPE_CHECKING:
     from ..passes.target import Target
@@ -42,114 +44,54 @@ Now and then LLVM unrolls loops around loops that it has unrolled, and takes 16 
 """
 
 
-@cache
-def _initialise() -> None:
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    binding.initialize_native_asmparser()
-
-
-def _target_machine(
-    target: Target, features: Callable[[Target], str] = features
-) -> binding.TargetMachine:
-    _initialise()
-    return binding.Target.from_triple(binding.get_process_triple()).create_target_machine(
-        cpu=processor(target), features=features(target), opt=3, reloc="pic", codemodel="small"
-    )
-
-
-def optimise(module: ir.Module | str, target: Target, options: CompileOptions) -> binding.ModuleRef:
+def optimise(module: ir.Module | str, target: Target, options: CompileOptions) -> llvm.Module:
     """Parses, verifies and optimises a module, or the text of one."""
     text = str(module)
     vectorise = options.vectorise
     if vectorise is None:
         vectorise = EXPLICIT_VECTORS not in text
-    machine = _target_machine(target, vectoriser_features if vectorise else features)
-    parsed = _parse(text, machine)
     if not vectorise:
-        _run_light_pipeline(parsed, machine, unrolls="llvm.loop.unroll.count" in text)
-        return parsed
-    _run_whole_pipeline(parsed, machine, unrolls=True)
-    if len(parsed.as_bitcode()) > max(LARGEST, LARGEST_GROWTH * len(text)):
-        parsed = _parse(text, machine)
-        _run_whole_pipeline(parsed, machine, unrolls=False)
-    return parsed
+        optimised = llvm.parse(text, _machine(target))
+        optimised.simplify(unrolls="llvm.loop.unroll.count" in text)
+        return optimised
+    machine = llvm.Machine(processor(target), vectoriser_features(target))
+    optimised = llvm.parse(text, machine)
+    optimised.optimise(unrolls=True)
+    if optimised.size > max(LARGEST, LARGEST_GROWTH * len(text)):
+        optimised = llvm.parse(text, machine)
+        optimised.optimise(unrolls=False)
+    return optimised
 
 
-def _parse(text: str, machine: binding.TargetMachine) -> binding.ModuleRef:
-    module = binding.parse_assembly(text)
-    module.triple = machine.triple
-    module.data_layout = str(machine.target_data)
-    module.verify()
-    return module
-
-
-def _run_whole_pipeline(
-    module: binding.ModuleRef, machine: binding.TargetMachine, *, unrolls: bool
-) -> None:
-    """-O3, with or without unrolling loops that do not ask for it."""
-    tuning = binding.create_pipeline_tuning_options(speed_level=3)
-    tuning.loop_vectorization = True
-    tuning.slp_vectorization = True
-    tuning.loop_interleaving = True
-    tuning.loop_unrolling = unrolls
-    passes = binding.create_pass_builder(machine, tuning)
-    passes.getModulePassManager().run(module, passes)
-
-
-def _run_light_pipeline(
-    module: binding.ModuleRef, machine: binding.TargetMachine, *, unrolls: bool
-) -> None:
-    """The function simplification of -O2, in which LICM keeps tiles of arrays in registers.
-
-    Its second LICM comes after full unrolling. -O3 would besides unswitch loops, at more than twice
-    the time. The loops that ask to be unrolled by a factor still have to be.
-    """
-    tuning = binding.create_pipeline_tuning_options(speed_level=2)
-    tuning.loop_vectorization = False
-    tuning.slp_vectorization = False
-    tuning.loop_interleaving = False
-    tuning.loop_unrolling = True
-    passes = binding.create_pass_builder(machine, tuning)
-    simplification = passes.getFunctionPassManager()
-    for function in module.functions:
-        if not function.is_declaration:
-            simplification.run(function, passes)
-    if unrolls:
-        cleanup = binding.create_new_module_pass_manager()
-        cleanup.add_loop_unroll_pass()
-        cleanup.add_instruction_combine_pass()
-        cleanup.add_simplify_cfg_pass()
-        cleanup.run(module, passes)
+def _machine(target: Target) -> llvm.Machine:
+    return llvm.Machine(processor(target), features(target))
 
 
 def compile_module(
     module: ir.Module | str, *, target: Target, options: CompileOptions = DEFAULT_OPTIONS
 ) -> bytes:
     """Compiles a module, or the text of one, to a relocatable object file for this machine."""
-    machine = _target_machine(target)
     with stage("optimise"):
         optimised = optimise(module, target, options)
     with stage("codegen"):
-        return machine.emit_object(optimised)
+        return optimised.emit(_machine(target), "object")
 
 
 def compile_together(modules: Iterable[str], *, target: Target) -> bytes:
     """Compiles the texts of several modules to one object file; each is optimised by itself."""
-    machine = _target_machine(target)
     with stage("optimise"):
         first, *others = [optimise(module, target, DEFAULT_OPTIONS) for module in modules]
         for other in others:
-            first.link_in(other)
+            first.link(other)
     with stage("codegen"):
-        return machine.emit_object(first)
+        return first.emit(_machine(target), "object")
 
 
 def emit_assembly(
     module: ir.Module | str, *, target: Target, options: CompileOptions = DEFAULT_OPTIONS
 ) -> str:
     """The assembly text of what `compile_module` makes."""
-    return _target_machine(target).emit_assembly(optimise(module, target, options))
+    return optimise(module, target, options).emit(_machine(target), "assembly").decode()
 
 
 def optimised_ir(
@@ -163,7 +105,7 @@ def fingerprint(target: Target, options: CompileOptions = DEFAULT_OPTIONS) -> st
     """Everything besides the LLVM IR that object code depends on, as text."""
     return "\n".join(
         (
-            f"llvm {'.'.join(map(str, binding.llvm_version_info))}",
+            f"llvm {llvm.version()}",
             binding.get_process_triple(),
             f"{target.name} {binding.get_host_cpu_name()}",
             binding.get_host_cpu_features().flatten(),
@@ -188,7 +130,7 @@ class _Linker:
     """The process's linker: one library per object."""
 
     def __init__(self) -> None:
-        _initialise()
+        initialise()
         # Symbols are looked up in the process, where the C mathematics library need not be yet.
         for library in ("libm.so.6", VECTOR_LIBRARY):
             with contextlib.suppress(OSError):

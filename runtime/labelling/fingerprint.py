@@ -12,10 +12,11 @@ from pathlib import Path
 from llvmlite import binding
 
 from ...passes.target import Target
+from .. import llvm
 from ..machine import processor_name
 from ..version import __version__
 
-SOURCES = ("dialects", "passes", "lowering", "runtime/jit.py")
+SOURCES = ("dialects", "passes", "lowering", "runtime/llvm", "runtime/jit.py")
 """What turns a program and a schedule into code, below the package."""
 
 
@@ -39,7 +40,7 @@ def code_generator() -> str:
     versions = {
         "loopwright": __version__,
         "sources": _digest(),
-        "llvm": ".".join(map(str, binding.llvm_version_info)),
+        "llvm": llvm.version(),
         "llvmlite": importlib.metadata.version("llvmlite"),
         "islpy": importlib.metadata.version("islpy"),
     }

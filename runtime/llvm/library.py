@@ -1,0 +1,116 @@
+"""The shared library of LLVM that is installed beside us, and the part of its C interface we use.
+
+See LLVM's headers `llvm-c/Core.h`, `IRReader.h`, `TargetMachine.h`, `Transforms/PassBuilder.h`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib.metadata
+from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint, c_void_p
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+PACKAGE = "karellen-llvm-core"
+FILE = "libLLVM.so.22.1"
+
+_FOLDERS = ("../..", "../../../lib")
+"""Where a wheel's shared libraries are, seen from its packages (`lib`, or `lib64` beside it)."""
+
+_TEXT_OUT = POINTER(c_void_p)
+"""A pointer to a text that the library makes, and that `LLVMDisposeMessage` frees."""
+
+_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
+    "LLVMGetVersion": (None, [POINTER(c_uint)] * 3),
+    "LLVMDisposeMessage": (None, [c_void_p]),
+    "LLVMContextCreate": (c_void_p, []),
+    "LLVMContextDispose": (None, [c_void_p]),
+    "LLVMContextSetDiagnosticHandler": (None, [c_void_p, c_void_p, c_void_p]),
+    "LLVMGetDiagInfoSeverity": (c_int, [c_void_p]),
+    "LLVMGetDiagInfoDescription": (c_void_p, [c_void_p]),
+    "LLVMCreateMemoryBufferWithMemoryRangeCopy": (c_void_p, [c_char_p, c_size_t, c_char_p]),
+    "LLVMGetBufferStart": (c_void_p, [c_void_p]),
+    "LLVMGetBufferSize": (c_size_t, [c_void_p]),
+    "LLVMDisposeMemoryBuffer": (None, [c_void_p]),
+    "LLVMParseIRInContext": (c_int, [c_void_p, c_void_p, POINTER(c_void_p), _TEXT_OUT]),
+    "LLVMVerifyModule": (c_int, [c_void_p, c_int, _TEXT_OUT]),
+    "LLVMPrintModuleToString": (c_void_p, [c_void_p]),
+    "LLVMWriteBitcodeToMemoryBuffer": (c_void_p, [c_void_p]),
+    "LLVMLinkModules2": (c_int, [c_void_p, c_void_p]),
+    "LLVMSetTarget": (None, [c_void_p, c_char_p]),
+    "LLVMSetModuleDataLayout": (None, [c_void_p, c_void_p]),
+    "LLVMGetDefaultTargetTriple": (c_void_p, []),
+    "LLVMGetTargetFromTriple": (c_int, [c_char_p, POINTER(c_void_p), _TEXT_OUT]),
+    "LLVMCreateTargetMachine": (
+        c_void_p,
+        [c_void_p, c_char_p, c_char_p, c_char_p, c_int, c_int, c_int],
+    ),
+    "LLVMCreateTargetDataLayout": (c_void_p, [c_void_p]),
+    "LLVMDisposeTargetData": (None, [c_void_p]),
+    "LLVMDisposeTargetMachine": (None, [c_void_p]),
+    "LLVMTargetMachineEmitToMemoryBuffer": (
+        c_int,
+        [c_void_p, c_void_p, c_int, _TEXT_OUT, POINTER(c_void_p)],
+    ),
+    "LLVMCreatePassBuilderOptions": (c_void_p, []),
+    "LLVMDisposePassBuilderOptions": (None, [c_void_p]),
+    "LLVMPassBuilderOptionsSetLoopInterleaving": (None, [c_void_p, c_int]),
+    "LLVMPassBuilderOptionsSetLoopVectorization": (None, [c_void_p, c_int]),
+    "LLVMPassBuilderOptionsSetSLPVectorization": (None, [c_void_p, c_int]),
+    "LLVMPassBuilderOptionsSetLoopUnrolling": (None, [c_void_p, c_int]),
+    "LLVMRunPasses": (c_void_p, [c_void_p, c_char_p, c_void_p, c_void_p]),
+    "LLVMGetErrorMessage": (c_void_p, [c_void_p]),
+    **{
+        f"LLVMInitializeX86{part}": (None, [])
+        for part in ("TargetInfo", "Target", "TargetMC", "AsmPrinter", "AsmParser")
+    },
+}
+
+
+@dataclass(frozen=True)
+class Library:
+    """The functions of the library, and what version it says it is."""
+
+    functions: ctypes.CDLL
+    version: str
+    triple: bytes
+
+    def text(self, address: int | None) -> str:
+        """A text that the library made; it is freed."""
+        if not address:
+            return ""
+        text = ctypes.string_at(address).decode(errors="replace")
+        self.functions.LLVMDisposeMessage(address)
+        return text
+
+
+@cache
+def find_library() -> Library | None:
+    """The library, ready to make code for x86-64; None where it is not installed."""
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        distribution = importlib.metadata.distribution(PACKAGE)
+        for folder in _FOLDERS:
+            path = Path(str(distribution.locate_file(f"{folder}/{FILE}")))
+            with contextlib.suppress(OSError, AttributeError):
+                return _open(path)
+    return None
+
+
+def _open(path: Path) -> Library:
+    """Raises OSError where it cannot be loaded, AttributeError where it lacks a function."""
+    functions = ctypes.CDLL(str(path))
+    for name, (result, arguments) in _FUNCTIONS.items():
+        function = getattr(functions, name)
+        function.restype, function.argtypes = result, arguments
+        if name.startswith("LLVMInitialize"):
+            function()
+    numbers = (c_uint(), c_uint(), c_uint())
+    functions.LLVMGetVersion(*map(byref, numbers))
+    triple = functions.LLVMGetDefaultTargetTriple()
+    version = ".".join(str(number.value) for number in numbers)
+    library = Library(functions, version, ctypes.string_at(triple))
+    functions.LLVMDisposeMessage(triple)
+    return library

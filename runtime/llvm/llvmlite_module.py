@@ -1,0 +1,82 @@
+"""The LLVM inside of llvmlite."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Literal
+
+from llvmlite import binding
+
+from .module import Machine
+
+VERSION = ".".join(map(str, binding.llvm_version_info))
+
+
+class LlvmliteModule:
+    """A module in llvmlite's LLVM; what its methods do is said in `module.Module`."""
+
+    def __init__(self, text: str, machine: Machine) -> None:
+        self._machine = target_machine(machine)
+        self._module = binding.parse_assembly(text)
+        self._module.triple = self._machine.triple
+        self._module.data_layout = str(self._machine.target_data)
+        self._module.verify()
+
+    def optimise(self, *, unrolls: bool) -> None:
+        tuning = binding.create_pipeline_tuning_options(speed_level=3)
+        tuning.loop_vectorization = True
+        tuning.slp_vectorization = True
+        tuning.loop_interleaving = True
+        tuning.loop_unrolling = unrolls
+        passes = binding.create_pass_builder(self._machine, tuning)
+        passes.getModulePassManager().run(self._module, passes)
+
+    def simplify(self, *, unrolls: bool) -> None:
+        tuning = binding.create_pipeline_tuning_options(speed_level=2)
+        tuning.loop_vectorization = False
+        tuning.slp_vectorization = False
+        tuning.loop_interleaving = False
+        tuning.loop_unrolling = True
+        passes = binding.create_pass_builder(self._machine, tuning)
+        simplification = passes.getFunctionPassManager()
+        for function in self._module.functions:
+            if not function.is_declaration:
+                simplification.run(function, passes)
+        if unrolls:
+            cleanup = binding.create_new_module_pass_manager()
+            cleanup.add_loop_unroll_pass()
+            cleanup.add_instruction_combine_pass()
+            cleanup.add_simplify_cfg_pass()
+            cleanup.run(self._module, passes)
+
+    @property
+    def size(self) -> int:
+        return len(self._module.as_bitcode())
+
+    def link(self, other: LlvmliteModule) -> None:
+        self._module.link_in(other._module)
+
+    def emit(self, machine: Machine, kind: Literal["assembly", "object"]) -> bytes:
+        emitter = target_machine(machine)
+        if kind == "assembly":
+            return emitter.emit_assembly(self._module).encode()
+        return emitter.emit_object(self._module)
+
+    def __str__(self) -> str:
+        return str(self._module)
+
+
+def target_machine(machine: Machine) -> binding.TargetMachine:
+    """Code for a machine, at the highest level."""
+    initialise()
+    return binding.Target.from_triple(binding.get_process_triple()).create_target_machine(
+        cpu=machine.processor, features=machine.features, opt=3, reloc="pic", codemodel="small"
+    )
+
+
+@cache
+def initialise() -> None:
+    """Before llvmlite makes or loads machine code."""
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    binding.initialize_native_asmparser()
