@@ -26,7 +26,7 @@ from ..timing import quantile
 from .arena import Arena, array_bytes
 from .children import die_with_parent, limit_memory
 from .messages import OUT_OF_MEMORY, Measurement, ObjectCode, Opened, Policy
-from .team import wake
+from .team import TeamWatch, wake
 from .watch import Watch
 
 Array = NDArray[Any]
@@ -58,7 +58,7 @@ REAL_TIME_SECONDS = 60
 
 
 def main(connection: Connection, cpus: str) -> None:
-    """Answers ("open", Opened), ("run", ObjectCode, baseline seconds or None), ("close",).
+    """Answers ("open", Opened), ("run", ObjectCode, baseline seconds or None, bool), ("is_near",).
 
     Of the CPUs (`0,1`), the last runs what has one thread.
     """
@@ -95,6 +95,10 @@ class _Written(NamedTuple):
     is_read: bool
 
 
+class _Apart(Exception):
+    """The threads of the team are far from each other."""
+
+
 class Measurer:
     """Arguments of one program, and runs of its candidates on them."""
 
@@ -102,6 +106,7 @@ class Measurer:
         self._policy = policy
         self._cpus = cpus
         self._watch = Watch()
+        self._team = TeamWatch(policy.threads)
         self._arrays: list[Array] = []
         self._written: list[_Written] = []
         self._expected: list[Array] | None = None
@@ -146,17 +151,31 @@ class Measurer:
         self._differences.clear()
         return True
 
-    def run(self, code: ObjectCode, baseline: float | None) -> Measurement:
-        """Runs a candidate; without `baseline`, the program itself, whose results are expected."""
+    def is_near(self) -> bool:
+        """Whether the threads that run parallel loops share a cache, as far as they ever did."""
+        os.sched_setaffinity(0, self._cpus)
+        with pinned(self._policy.threads):
+            return self._team.is_near()
+
+    def run(
+        self, code: ObjectCode, baseline: float | None, is_patient: bool = False
+    ) -> Measurement | None:
+        """Runs a candidate; without `baseline`, the program itself, whose results are expected.
+
+        None if that `is_patient` and the threads of a parallel one are far from each other.
+        """
         started = time.time()
         times = StageTimes()
-        with record_stages(times):
-            runs, is_censored, difference = self._measure(code, baseline)
+        try:
+            with record_stages(times):
+                runs, is_censored, difference = self._measure(code, baseline, is_patient)
+        except _Apart:
+            return None
         stages = {f"measure: {name}": seconds for name, seconds in times.seconds.items()}
         return Measurement(runs, is_censored, difference, started, stages)
 
     def _measure(
-        self, code: ObjectCode, baseline: float | None
+        self, code: ObjectCode, baseline: float | None, is_patient: bool
     ) -> tuple[tuple[float, ...], bool, float]:
         assert self._opened is not None, "a program is opened first"
         with stage("load"):
@@ -190,14 +209,21 @@ class Measurer:
                     return seconds
             return run_once(is_first)[0]
 
+        def check_team() -> None:
+            if is_patient and code.is_parallel and not self._team.is_near():
+                raise _Apart
+
         os.sched_setaffinity(0, self._cpus if code.is_parallel else self._cpus[-1:])
         with pinned(self._policy.threads if code.is_parallel else 1):
+            check_team()
             first = call(is_first=True)
             if failures is not None and failures.value:
                 raise MemoryError("the candidate could not allocate its arrays")
             with stage("check"):
                 difference = self._difference(code)
-            return *self._repeat_steadily(call, first, baseline), difference
+            found = self._repeat_steadily(call, first, baseline)
+            check_team()
+            return *found, difference
 
     def _repeat_steadily(
         self, call: Callable[[], float], first: float, baseline: float | None

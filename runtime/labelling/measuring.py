@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ...costmodel.labels import TOO_MUCH_MEMORY
 from .children import Child, StartError
@@ -13,6 +13,12 @@ from .stopwatch import Stopwatch
 
 OPEN_LIMIT = 120.0
 """Seconds to start, and to make the arguments of a program."""
+
+LOOK_AGAIN = 0.5
+"""Seconds between two looks at threads that are far from each other."""
+
+LONGEST_APART = 30.0
+"""Seconds after which parallel candidates run though their threads are far from each other."""
 
 
 class MeasuringSlot:
@@ -24,6 +30,8 @@ class MeasuringSlot:
         self._open: ProgramQueue | None = None
         self._queue: ProgramQueue | None = None
         self._watch = Stopwatch()
+        self._apart_since: float | None = None
+        self._looked = 0.0
         self._spawn()
 
     def _spawn(self) -> None:
@@ -49,24 +57,45 @@ class MeasuringSlot:
         seconds = self._watch.look()
         return not self.is_idle and seconds > self._limit
 
-    def start_next(self, queue: ProgramQueue) -> set[int]:
-        """Runs what is next of a program, if there is anything; returns the CPUs that it needs."""
-        run = queue.next_run()
-        if run is None:
-            return set()
+    def start_next(self, queues: Iterable[ProgramQueue]) -> set[int]:
+        """Runs what is next of the first program, if anything; returns the CPUs that it needs.
+
+        While the threads of parallel candidates are far from each other, these wait, and another
+        program's turn comes where one waits for nothing else.
+        """
+        now = time.monotonic()
+        if self._apart_since is not None and now >= self._looked + LOOK_AGAIN:
+            self._looked = now
+            self.child.send(("is_near",))
+            self._expect("is_near", None, OPEN_LIMIT)
+            return set(self._cpus)
+        for queue in queues:
+            run = queue.next_run(is_parallel=self._runs_parallel(now))
+            if run is not None:
+                return self._start(queue, *run)
+            if self._apart_since is None or not queue.is_closed:
+                break
+        return set()
+
+    def _runs_parallel(self, now: float) -> bool:
+        return self._apart_since is None or now > self._apart_since + LONGEST_APART
+
+    def _start(
+        self, queue: ProgramQueue, candidate: Candidate | None, code: ObjectCode
+    ) -> set[int]:
         queue.is_running = True
         self._queue = queue
         if self._open is not queue:
             self._open = queue
             self.child.send(("open", queue.opened))
-            queue.repeat(run[0])
+            queue.repeat(candidate)
             self._expect("open", None, OPEN_LIMIT)
             return {self._cpus[-1]}
-        return self._run(queue, *run)
-
-    def _run(self, queue: ProgramQueue, candidate: Candidate | None, code: ObjectCode) -> set[int]:
         known = queue.baseline_seconds
-        self.child.send(("run", code, known if candidate is not None else None))
+        baseline = known if candidate is not None else None
+        is_apart = self._apart_since is not None
+        is_patient = self._policy.threads > 1 and queue.patience > 0 and not is_apart
+        self.child.send(("run", code, baseline, is_patient))
         slowest = self._policy.run_limit
         if known is not None:
             slowest = max(slowest, 10 * self._policy.cutoff * known)
@@ -76,10 +105,16 @@ class MeasuringSlot:
     def hear(self) -> None:
         """Takes the answer; raises EOFError when the process has ended."""
         answer = self.child.receive()
+        if self._request == "is_near":
+            self._apart_since = None if answer else self._apart_since
         if self._request == "run":
-            assert isinstance(answer, Measurement) and self._queue is not None
+            assert self._queue is not None, "it runs something of a program"
             self._watch.look()
-            if self._watch.was_suspended:
+            if answer is None:
+                assert self._candidate is not None, "the program itself has one thread"
+                self._queue.put_back(self._candidate)
+                self._apart_since = self._looked = time.monotonic()
+            elif self._watch.was_suspended:
                 self._queue.repeat(self._candidate)
             else:
                 self._queue.measured(self._candidate, answer)

@@ -21,6 +21,9 @@ ROUNDING_OF_SUMS = {"f32": 5e-3, "f64": 1e-7}
 """The same where sums may be reassociated: added one by one, many equal terms drift far."""
 
 
+PATIENCE = 30
+"""How often candidates of one program are put back because threads are far from each other."""
+
 BETWEEN_TURNS = 1.0
 """Seconds between two turns of a candidate, as long as there are others to wait for."""
 
@@ -41,25 +44,38 @@ class ProgramQueue:
     incidents: list[Incident] = field(default_factory=list[Incident])
     stages: dict[str, float] = field(default_factory=dict[str, float])
     since_baseline: int = 0
+    patience: int = PATIENCE
     is_started: bool = False
     is_running: bool = False
     is_closed: bool = False
     is_hopeless: bool = False
     is_skipped: bool = False
 
-    def next_run(self) -> tuple[Candidate | None, ObjectCode] | None:
-        """What to run next: a candidate, or the program itself (None) now and then, or nothing."""
+    def next_run(self, *, is_parallel: bool = True) -> tuple[Candidate | None, ObjectCode] | None:
+        """What to run next: a candidate, or the program itself (None) now and then, or nothing.
+
+        Parallel candidates only if that `is_parallel`.
+        """
         if self.opened is None or self.is_hopeless:
             return None
         if self._wants_baseline:
             return None, self.opened.baseline
-        if self.waiting:
-            candidate = self.waiting.popleft()
-        elif self.again and (self.is_closed or time.monotonic() >= self.again[0][0]):
-            _, candidate = self.again.popleft()
-        else:
-            return None
-        return candidate, candidate.code
+        candidate = self._take(is_parallel)
+        return None if candidate is None else (candidate, candidate.code)
+
+    def _take(self, is_parallel: bool) -> Candidate | None:
+        """The next candidate, a new one if there is one, and no parallel one unless they may."""
+        for position, candidate in enumerate(self.waiting):
+            if is_parallel or not candidate.code.is_parallel:
+                del self.waiting[position]
+                return candidate
+        now = time.monotonic()
+        for position, (due, candidate) in enumerate(self.again):
+            is_due = self.is_closed or now >= due
+            if is_due and (is_parallel or not candidate.code.is_parallel):
+                del self.again[position]
+                return candidate
+        return None
 
     @property
     def _wants_baseline(self) -> bool:
@@ -81,6 +97,11 @@ class ProgramQueue:
         self.since_baseline = self.policy.baseline_every
         if candidate is not None:
             self.waiting.appendleft(candidate)
+
+    def put_back(self, candidate: Candidate) -> None:
+        """Measures a candidate later, whose threads are far from each other now."""
+        self.patience -= 1
+        self.waiting.appendleft(candidate)
 
     @property
     def baseline_seconds(self) -> float | None:

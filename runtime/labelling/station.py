@@ -18,8 +18,11 @@ from .messages import Begun, Candidate, Closed, Failed, Opened, Policy, Skip
 from .queues import ProgramQueue
 from .stopwatch import Stopwatch
 
-AHEAD = 2
-"""Programs per compiling process that wait to be measured, at most."""
+AHEAD = 6
+"""Programs per compiling process that wait to be measured, at most.
+
+They are enough for some 30 seconds in which candidates of one thread only are measured.
+"""
 
 START_LIMIT = 120.0
 """Seconds for a process to start on a busy machine."""
@@ -188,7 +191,7 @@ class Station:
                 queue.is_started = True
                 slot.start(queue)
         if self._measuring.is_idle and self._queues:
-            used = self._measuring.start_next(self._queues[0])
+            used = self._measuring.start_next(self._queues)
             for slot in self._slots:
                 if slot.cpu in used:
                     slot.pause()

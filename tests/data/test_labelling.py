@@ -165,7 +165,7 @@ def measure(opened: Opened, candidates: dict[str, ObjectCode]) -> LabelledProgra
     try:
         while not queue.is_finished:
             if slot.is_idle:
-                slot.start_next(queue)
+                slot.start_next([queue])
             elif wait([slot.child.connection], timeout=0.1):
                 try:
                     slot.hear()
