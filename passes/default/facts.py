@@ -90,6 +90,16 @@ class StatementFacts:
         return self._spans_in(tuple(range(len(self.statement.loops))))
 
     @cached_property
+    def steps(self) -> tuple[int, ...]:
+        """By how much each iterator grows from one value to the next, given those before it."""
+        depth = len(self.statement.loops)
+        known = (
+            self.statement.domain.project_out(isl.dim_type.set, d + 1, depth - d - 1)
+            for d in range(depth)
+        )
+        return tuple(max(1, each.get_stride(d).to_python()) for d, each in enumerate(known))
+
+    @cached_property
     def instances(self) -> float:
         """How many instances run."""
         return prod(self.spans)
@@ -199,9 +209,10 @@ class StatementFacts:
         return max(1.0, trips)
 
     def direction(self, loops: Sequence[Loop], loop: Loop) -> tuple[Slope, ...] | None:
-        """By how much the iterators grow when `loop` alone of `loops` makes one step.
+        """By how much the iterators grow when `loop` alone of `loops` goes to its next value.
 
-        None where the loops do not determine the iterators, and for tile loops.
+        None where the loops do not determine the iterators, and for tile loops. Where several
+        iterators move, as in skewed loops, their own steps count as 1.
         """
         key = tuple(id(other.schedule) for other in loops)
         found = self._directions.get(key)
@@ -220,8 +231,14 @@ class StatementFacts:
             unit = [int(position == other) for other in range(len(members))]
             direction = _solve(rows, unit)
             if direction is not None:
-                found[id(loop.schedule)] = direction
+                found[id(loop.schedule)] = self._stepped(direction)
         return found
+
+    def _stepped(self, direction: tuple[Slope, ...]) -> tuple[Slope, ...]:
+        moving = [d for d, slope in enumerate(direction) if slope]
+        if len(moving) != 1 or self.steps[moving[0]] == 1:
+            return direction
+        return tuple(slope * self.steps[moving[0]] for slope in direction)
 
     def stride(self, access: Access, direction: Sequence[Slope], facts: Facts) -> int:
         """By how many elements an access moves along a direction of the iterators."""

@@ -64,7 +64,10 @@ LATENCIES: dict[type[Operation], float] = {
     math.PowFOp: 100.0,
 }
 """Cycles until a result can be used; additions and multiplications take what the target says,
-operations on integers one."""
+operations on integers one, other calls `CALL_LATENCY` times what they cost."""
+
+CALL_LATENCY = 2.7
+"""Of exponentials and powers, which were measured, 2.9 and 2.6: calls overlap."""
 
 SUMS = (arith.AddfOp, arith.SubfOp)
 PRODUCTS = (arith.MulfOp,)
@@ -115,10 +118,14 @@ def accumulates_in_lanes(schedule: Schedule, name: str) -> bool:
 
 def _calls(operation: Operation, target: Target, lanes: float, *, reassociate: bool) -> float:
     """Cycles that a vector spends in the C library."""
-    name = operation.name.removeprefix("math.").replace("powf", "pow")
+    name = _library_name(operation)
     has_variant = lanes > 1 and name in target.vector_functions
     has_variant &= reassociate or allows(operation, FastMathFlag.APPROX_FUNC)
     return CALLS.get(name, 0.0) * (VECTOR_CALL if has_variant else lanes)
+
+
+def _library_name(operation: Operation) -> str:
+    return operation.name.removeprefix("math.").replace("powf", "pow")
 
 
 def recurrence(schedule: Schedule, name: str, loop: Loop) -> float:
@@ -192,7 +199,9 @@ def _path(
 
 def _latency(schedule: Schedule, kind: type[Operation], operation: Operation) -> float:
     is_float = isinstance(operation.results[0].type, AnyFloat)
-    return LATENCIES.get(kind, schedule.target.speeds.latency if is_float else 1)
+    usual = schedule.target.speeds.latency if is_float else 1.0
+    called = CALL_LATENCY * CALLS.get(_library_name(operation), 0.0)
+    return LATENCIES.get(kind, called or usual)
 
 
 def _kind(

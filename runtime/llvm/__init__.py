@@ -1,5 +1,6 @@
 """LLVM, as a shared library or inside of llvmlite: LLVM IR to object code."""
 
-from .module import Machine, Module, parse, version
+from .choice import parse, version
+from .module import Machine, Module
 
 __all__ = ["Machine", "Module", "parse", "version"]

@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from functools import cache
 from typing import Literal, NamedTuple, Protocol, Self
-
-from .library import find_library
-
-VARIABLE = "LOOPWRIGHT_LLVM"
-"""Environment variable: `llvmlite` takes that LLVM though there is a shared library.
-
-Ours is built without assertions, and takes two thirds of the time. llvmlite's has them: it ends the
-process where something goes wrong inside of it, and says what.
-"""
 
 
 class Machine(NamedTuple):
@@ -50,30 +39,3 @@ class Module(Protocol):
     def emit(self, machine: Machine, kind: Literal["assembly", "object"]) -> bytes:
         """Its machine code, as text or as a relocatable object file."""
         ...
-
-
-def parse(text: str, machine: Machine) -> Module:
-    """Reads and verifies LLVM IR; its passes will know of the machine. Raises RuntimeError."""
-    if _is_library():
-        from .library_module import LibraryModule
-
-        return LibraryModule(text, machine)
-    from .llvmlite_module import LlvmliteModule
-
-    return LlvmliteModule(text, machine)
-
-
-@cache
-def version() -> str:
-    """Which LLVM it is, as `22.1.8` or `22.1.0 (llvmlite)`."""
-    library = find_library() if _is_library() else None
-    if library is not None:
-        return library.version
-    from .llvmlite_module import VERSION
-
-    return f"{VERSION} (llvmlite)"
-
-
-@cache
-def _is_library() -> bool:
-    return os.environ.get(VARIABLE) != "llvmlite" and find_library() is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -108,6 +109,7 @@ def test_ctrl_c_keeps_the_best_and_resume_goes_on(labels: Path, tmp_path: Path) 
         (["--seed", "-1"], "--seed must not be negative, got -1"),
         (["--option", "dropout=2"], "option dropout is from 0 to 0.95, not 2"),
         (["--option", "loop_layer=0"], "option loop_layer is 1 or more, not 0"),
+        (["--polybench", "nowhere"], "--polybench: there is no directory nowhere"),
     ],
 )
 def test_mistakes_are_explained(
@@ -120,6 +122,31 @@ def test_mistakes_are_explained(
     assert train(labels, tmp_path / "a.model", *arguments) == 1
     assert message in capsys.readouterr().err
     assert not (tmp_path / "a.model").exists()
+
+
+def test_what_is_in_the_way_is_said_before_the_training(
+    labels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checkpoint, report = tmp_path / "a.model.checkpoint", tmp_path / "b.model.report"
+    for path in (checkpoint, report):
+        path.write_text("of before")
+    assert train(labels, tmp_path / "a.model") == 1
+    message = capsys.readouterr().err
+    assert f"{checkpoint} is of a training that was interrupted: --resume goes on" in message
+    assert train(labels, tmp_path / "b.model") == 1
+    assert f"{report} is in the way" in capsys.readouterr().err
+    assert checkpoint.read_text() == report.read_text() == "of before"
+    assert sorted(tmp_path.iterdir()) == [checkpoint, report]
+
+
+def test_damaged_labels_are_said(
+    labels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = tmp_path / "damaged"
+    shutil.copytree(labels, damaged)
+    (damaged / "pairs-0123456789abcdef.parquet").write_bytes(b"no shard")
+    assert train(damaged, tmp_path / "a.model", "--epochs", "1") == 0
+    assert "warning: left out: " in capsys.readouterr().err
 
 
 def test_too_few_programs_no_shards_no_model(

@@ -14,9 +14,9 @@ from loopwright.lowering.llvm.target import features, processor, vectoriser_feat
 from loopwright.passes.target import Target
 from loopwright.runtime import llvm
 from loopwright.runtime.llvm import library
+from loopwright.runtime.llvm.choice import VARIABLE
 from loopwright.runtime.llvm.library_module import LibraryModule
 from loopwright.runtime.llvm.llvmlite_module import LlvmliteModule
-from loopwright.runtime.llvm.module import VARIABLE
 from loopwright.runtime.program import load
 
 HOST = llvm.Machine(processor(Target.host()), vectoriser_features(Target.host()))

@@ -328,6 +328,8 @@ def test_tune_writes_a_schedule_that_auto_uses(
         (["--model", "none.pt"], "none.pt: No such file"),
         (["--beam", "0"], "--beam must be between 1 and 1000, got 0"),
         (["--threads", "0"], "--threads must be between 1 and"),
+        (["--sample", "2"], "--sample is for --tiles"),
+        (["-o", "."], ". is a directory; name a file"),
     ],
 )
 def test_mistakes_are_told_in_one_line(

@@ -35,6 +35,7 @@ from ..runtime.cache import cache_directory
 from ..runtime.version import __version__
 from . import UsageError
 from .common import format_table
+from .data.common import warn_of_damage
 
 if TYPE_CHECKING:
     from ..costmodel.learning.examples import ProgramExamples, Skipped
@@ -118,7 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ..costmodel.models.storage import save_model
 
     save_model(arguments.output, model, card)
-    folder = arguments.output.with_name(f"{arguments.output.name}.report")
+    folder = _report(arguments.output)
     folder.mkdir(exist_ok=True)
     text = _text(card, metrics)
     (folder / "report.txt").write_text(f"{text}\n")
@@ -148,14 +149,26 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError(f"--learning-rate must be positive, got {arguments.learning_rate:g}")
     if arguments.seed < 0:
         raise UsageError(f"--seed must not be negative, got {arguments.seed}")
-    if arguments.resume and not _checkpoint(arguments.output).exists():
+    if arguments.polybench is not None and not arguments.polybench.is_dir():
+        raise UsageError(f"--polybench: there is no directory {arguments.polybench}")
+    _check_output(arguments.output, is_resumed=arguments.resume)
+
+
+def _check_output(output: Path, *, is_resumed: bool) -> None:
+    checkpoint, report = _checkpoint(output), _report(output)
+    if is_resumed and not checkpoint.exists():
+        raise UsageError(f"there is nothing to resume: no checkpoint {checkpoint}")
+    if checkpoint.exists() and not is_resumed:
         raise UsageError(
-            f"there is nothing to resume: no checkpoint {_checkpoint(arguments.output)}"
+            f"{checkpoint} is of a training that was interrupted: --resume goes on with it; "
+            "to begin anew, delete it or name another file"
         )
-    if not arguments.output.parent.is_dir():
-        raise UsageError(f"there is no directory {arguments.output.parent} for {arguments.output}")
-    if arguments.output.is_dir():
-        raise UsageError(f"{arguments.output} is a directory; name a file")
+    if not output.parent.is_dir():
+        raise UsageError(f"there is no directory {output.parent} for {output}")
+    if output.is_dir():
+        raise UsageError(f"{output} is a directory; name a file")
+    if report.exists() and not report.is_dir():
+        raise UsageError(f"{report} is in the way of the report's folder; name another file")
 
 
 def _options(texts: list[str]) -> dict[str, str]:
@@ -168,6 +181,10 @@ def _options(texts: list[str]) -> dict[str, str]:
 
 def _checkpoint(output: Path) -> Path:
     return output.with_name(f"{output.name}.checkpoint")
+
+
+def _report(output: Path) -> Path:
+    return output.with_name(f"{output.name}.report")
 
 
 def _remove(checkpoint: Path) -> None:
@@ -186,6 +203,7 @@ def _read(
     from ..costmodel.learning.pairs import read_pairs
     from ..costmodel.learning.spaces import restrict
 
+    warn_of_damage(arguments.directory)
     found = read_pairs(arguments.directory, arguments.machine, several=model.sees_machine)
     found = [each for each in found if model.sees_fast_math or not each.fast_math]
     pairs = restrict([each for each in found if each.origin != ORIGIN], arguments.space)

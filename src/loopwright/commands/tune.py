@@ -60,6 +60,9 @@ COMBINED = {
 SEARCHING = ("search", "rank", "registers", "interchange")
 """Options that choose among schedules."""
 
+SAMPLE = 1.0
+"""Percent of all combinations of tile sizes that are run, when nothing is said."""
+
 UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
 
 
@@ -118,9 +121,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     tiles.add_argument(
         "--sample",
         type=float,
-        default=1.0,
         metavar="PERCENT",
-        help=f"share of all combinations to run, besides {BUCKET} more (default: 1)",
+        help=f"share of all combinations to run, besides {BUCKET} more (default: {SAMPLE:g})",
     )
     tiles.add_argument(
         "--tile-search",
@@ -164,7 +166,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _run_tiles(arguments: argparse.Namespace, function: Function, budget: float | None) -> int:
     options = TileOptions(
         arguments.pipeline,
-        arguments.sample / 100,
+        (SAMPLE if arguments.sample is None else arguments.sample) / 100,
         arguments.tile_search,
         budget,
         arguments.threads,
@@ -198,7 +200,9 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError("--rank tries its own orders of loops: leave out --interchange")
     if arguments.pipeline is not None and not arguments.tiles:
         raise UsageError("-p gives the tiling for --tiles; add that")
-    if not 0 < arguments.sample <= 100:
+    if arguments.sample is not None and not arguments.tiles:
+        raise UsageError("--sample is for --tiles; add that")
+    if arguments.sample is not None and not 0 < arguments.sample <= 100:
         raise UsageError(f"--sample must be above 0 and at most 100, got {arguments.sample:g}")
     if arguments.budget is None and arguments.search in RUNNING:
         raise UsageError(f"--search {arguments.search} runs candidates: say how long with --budget")
@@ -208,6 +212,8 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError(f"--seed must not be negative, got {arguments.seed}")
     if arguments.output is not None and not Path(arguments.output).parent.is_dir():
         raise UsageError(f"there is no directory for {arguments.output}")
+    if arguments.output is not None and Path(arguments.output).is_dir():
+        raise UsageError(f"{arguments.output} is a directory; name a file")
     if not 1 <= arguments.beam <= 1000:
         raise UsageError(f"--beam must be between 1 and 1000, got {arguments.beam}")
 

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 import loopwright
-from loopwright.passes.default.operation_costs import recurrence, throughput
+from loopwright.passes.default.operation_costs import CALLS, recurrence, throughput
 from loopwright.passes.schedule import Schedule
 from loopwright.passes.schedule_tree import loops
 from loopwright.passes.target import Target
@@ -59,6 +59,13 @@ def test_the_chain_from_one_iteration_to_the_next(
         rows, columns = loops(original.tree)
         assert recurrence(original, "S0", columns) == wanted
         assert recurrence(original, "S0", rows) == 0
+
+
+@pytest.mark.parametrize("name", ["exp", "log1p", "tanh"])
+def test_calls_of_the_library_are_waited_for(name: str) -> None:
+    original = schedule(sweep(f"%r = math.{name} %a : f64"))
+    _, columns = loops(original.tree)
+    assert recurrence(original, "S0", columns) > 2 * CALLS[name]
 
 
 def test_a_value_of_several_iterations_ago_is_waited_for_less() -> None:

@@ -30,6 +30,12 @@ def warn_of_damage(*directories: Path) -> bool:
     return bool(damaged)
 
 
+def check_seed(seed: int) -> None:
+    """Raises UsageError."""
+    if seed < 0:
+        raise UsageError(f"--seed must not be negative, got {seed}")
+
+
 def add_measuring_arguments(parser: argparse.ArgumentParser) -> None:
     """How to compile and measure."""
     parser.add_argument(

@@ -14,7 +14,7 @@ from ...runtime.labelling.fingerprint import machine_fingerprint
 from ...runtime.labelling.local import label_here
 from ...runtime.labelling.messages import Policy
 from .. import UsageError
-from .common import add_measuring_arguments, measuring_policy
+from .common import add_measuring_arguments, check_seed, measuring_policy
 from .labelling import label_and_store
 
 
@@ -49,6 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ...costmodel.dataset.store import known_seeds
 
     policy = measuring_policy(arguments, is_remote=arguments.scheduler is not None)
+    check_seed(arguments.seed)
     workload = _workload(arguments, policy.threads)
     if arguments.programs < 1:
         raise UsageError(f"--programs must be positive, got {arguments.programs}")

@@ -7,7 +7,13 @@ import math
 
 from ...costmodel.labels import LabelledProgram
 from .. import UsageError
-from .common import add_directory, add_measuring_arguments, measuring_policy
+from .common import (
+    add_directory,
+    add_measuring_arguments,
+    check_seed,
+    measuring_policy,
+    warn_of_damage,
+)
 from .progress import Progress
 
 THRESHOLDS = (0.03, 0.1, 0.3)
@@ -28,6 +34,10 @@ def run(arguments: argparse.Namespace) -> int:
     from ...runtime.labelling.fingerprint import machine_fingerprint
     from ...runtime.labelling.local import label_here
 
+    if arguments.pairs < 1:
+        raise UsageError(f"--pairs must be positive, got {arguments.pairs}")
+    check_seed(arguments.seed)
+    warn_of_damage(arguments.directory)
     # Another machine is not another measurement.
     here, policy = machine_fingerprint(), measuring_policy(arguments)
     stored = read_table(list_shards(arguments.directory).shards).to_pylist()
