@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...passes.default.request import Request
 from ...passes.polyhedral.scop import Scop
 from ...passes.schedule import Schedule, dependences_of
-from ...passes.schedule_tree import nests
+from ...passes.schedule_tree import Tree, nests
 from ...passes.target import Target
 from .alone import alone
 from .bodies import body
@@ -73,6 +73,18 @@ def _rows(
     )
     rows = [_row(item, len(nest), around) for nest in placed for item in nest]
     return np.array(rows, dtype=np.float32).reshape(len(rows), len(NAMES))
+
+
+def rows_of_nests(
+    schedule: Schedule, request: Request, trees: Sequence[Tree]
+) -> list[NDArray[np.float32]]:
+    """Of each nest, taken for a whole program, what `rows_of` says; `trees` need not be legal.
+
+    They are other orders of a nest of the schedule.
+    """
+    profile = _profile(schedule, request)
+    placed = profile.nests.of(trees)
+    return [_rows([nest], schedule, profile.total_bytes, request) for nest in placed]
 
 
 def placed_rows(

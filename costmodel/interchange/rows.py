@@ -1,7 +1,8 @@
 """What is known of a nest under each of its interchanges: a row of numbers per statement.
 
 All interchanges are described at once, from facts of the nest as it is: strides, trip counts,
-footprints, dependences that loops carry. Nothing is transformed, and isl is asked nothing.
+footprints, dependences that loops carry. isl is asked nothing. Behind these are the numbers that
+the general model sees of each order; they know which short loops LLVM writes out.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from ...passes.default.facts import CACHE_LINE
 from ...passes.default.request import Request
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.schedule import Schedule
-from ...passes.schedule_tree import Tree, leaves, statements
+from ...passes.schedule_tree import Tree, leaves, rebuild, replace_node, statements
 from ...passes.search.space.swaps import swapped_chains
-from ..features.extract import profiles_of
+from ..features.extract import profiles_of, rows_of_nests
+from ..features.schema import NAMES as GENERAL
+from ..features.schema import column
 from ..features.statements import Operations, StatementProfile
 from ..representation.levels import iterators
 from .classes import CLASSES, NONE, class_of
@@ -26,7 +29,7 @@ from .conflicts import CONFLICTS, conflicts
 
 Array = NDArray[np.float64]
 
-VERSION = 5
+VERSION = 6
 """Increases when a number changes its meaning or place."""
 
 INNER = 3
@@ -45,10 +48,11 @@ _CYCLES = (0.5, 0.5, 6.0, 18.0, 0.7, 1.0, 14.0, 0.7)
 _ADDITION, _FORWARDING = 2.5, 4.0
 _BRANCH, _ENTRY = 0.6, 6.0
 _HERTZ = 4e9
+_NANOSECONDS = 1e9
 _SHORT_BODY = 64
 """Instances of a loop that LLVM writes out."""
 
-NAMES: tuple[str, ...] = (
+_OWN: tuple[str, ...] = (
     "instances",
     "depth",
     "statements",
@@ -101,6 +105,8 @@ NAMES: tuple[str, ...] = (
     "memory",
     "seconds",
 )
+
+NAMES: tuple[str, ...] = (*_OWN, *(f"general.{name}" for name in GENERAL))
 """What the numbers of a row are."""
 
 SECONDS = NAMES.index("seconds")
@@ -135,6 +141,7 @@ class RowDescription:
             }
             classes = (NONE, *swapped)
             running = [each for each in leaves(nest) if profiles[each[0].statement].instances]
+            general = _general(schedule, request, nest)
             paths = [
                 (profiles[leaf.statement], iterators(facts.statements[leaf.statement], loops))
                 for leaf, loops in running
@@ -159,7 +166,21 @@ class RowDescription:
         found = [profile for profile, _ in paths]
         for number, columns in enumerate(_around(rows, inside, found, steps)):
             rows[:, number, AROUND] = columns
-        return NestRows(classes, rows)
+        return NestRows(classes, np.concatenate([rows, general], axis=2))
+
+
+def _general(schedule: Schedule, request: Request, nest: Tree) -> NDArray[np.float32]:
+    """The general model's numbers: (classes, statements, `GENERAL`)."""
+    orders = [nest]
+    for found in swapped_chains(nest).values():
+        order = nest
+        for first, *between, last in found:
+            order = replace_node(order, first, rebuild((last, *between, first), last.body))
+        orders.append(order)
+    rows = np.stack(rows_of_nests(schedule, request, orders))
+    # Numbers far below one would all be alike in a logarithmic scale.
+    rows[..., column("estimate.seconds")] *= _NANOSECONDS
+    return rows
 
 
 def _around(
@@ -216,7 +237,7 @@ def _describe(
     siblings: int,
     caches: Sequence[float],
 ) -> NDArray[np.float32]:
-    """Rows (classes, `NAMES`) of one statement, whose loops have the iterators `orders`."""
+    """Rows (classes, `_OWN`) of one statement, whose loops have the iterators `orders`."""
     count, depth = orders.shape
     # The iterator -1 takes one value and moves nothing.
     spans = np.array([(*profile.spans_in([n for n in row if n >= 0]), 1.0) for row in orders])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Mapping
+from math import prod
 from multiprocessing.connection import Connection
 
 from xdsl.dialects import func
@@ -20,6 +21,7 @@ from ...passes.polyhedral.bounds import check_bounds
 from ...passes.polyhedral.context import TooComplexError, bounded
 from ...passes.polyhedral.extents import infer_extents
 from ...passes.schedule import Schedule
+from ...passes.schedule_tree import Loop, leaves
 from ...passes.stages import StageTimes, record_stages, stage
 from ...passes.target import Target
 from ...passes.transformation import TransformationError
@@ -39,11 +41,14 @@ MOST_FRAMES = 6
 LARGEST = 300
 """Operations of loop IR of one candidate: 6 % have more, and take long in every stage."""
 
+MOST_COPIES = 250
+"""Operations that unrolling asks for: of those with more, few end below `LARGEST`."""
+
 LARGEST_DEFAULT = 6500
 """Operations of loop IR of a schedule that a search starts from, or that it runs."""
 
-OPERATIONS = 1_000_000
-"""Of isl, to make the loops of a candidate: the slowest 1.4 % take a third of that time."""
+OPERATIONS = 500_000
+"""Of isl, to make the loops of a candidate: the slowest 1 % take a tenth of that time."""
 
 
 class TooLarge(Exception):
@@ -161,7 +166,28 @@ class Compiler:
         self._connection.send(Failed(item, incident))
 
 
+def _copied_operations(schedule: Schedule) -> int:
+    """Operations, other than loads, when all is unrolled that is to be."""
+    total = 0
+    for leaf, loops in leaves(schedule.tree):
+        statement = schedule.scop.statement(leaf.statement)
+        loads = {access.op for access in statement.reads}
+        own = sum(operation not in loads for operation in statement.body)
+        total += own * prod(_unrolled(loop) for loop in loops)
+    return total
+
+
+def _unrolled(loop: Loop) -> int:
+    """How often the body of a loop is written out, as far as that is known of the loop alone."""
+    if loop.unroll is None:
+        return 1
+    size = 1 if loop.within is None else loop.within.size
+    return max(1, (loop.unroll or size) // (loop.vector or 1))
+
+
 def _loops(schedule: Schedule, names: Mapping[str, int], is_default: bool) -> func.FuncOp:
+    if not is_default and _copied_operations(schedule) > MOST_COPIES:
+        raise TooLarge
     try:
         with bounded(None if is_default else OPERATIONS):
             return generate(schedule, names, most=LARGEST_DEFAULT if is_default else LARGEST)
