@@ -43,7 +43,7 @@ class TreesOptions:
 
     members: int = 3
     trees: int = 300
-    depth: int = 4
+    depth: int = 6
     rate: float = 0.05
     part: float = 0.8
     share: float = 0.3
