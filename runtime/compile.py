@@ -29,7 +29,7 @@ from ..passes.stages import stage
 from ..passes.target import Target
 from . import jit
 from .cache import cache_key, default_cache
-from .llvm import library_module, llvmlite_module
+from .llvm import library, library_module, llvmlite_module
 from .openmp import imports
 from .signature import Sizes
 from .threads import check_threads, default_threads
@@ -170,7 +170,7 @@ def _add_callees(function: func.FuncOp, source: Source) -> None:
 @cache
 def _code_generator() -> str:
     """What turns LLVM IR into object code: versions, and the text of our own part."""
-    sources = map(inspect.getsource, (jit, library_module, llvmlite_module))
+    sources = map(inspect.getsource, (jit, library, library_module, llvmlite_module))
     return "\n".join((__version__, *sources))
 
 

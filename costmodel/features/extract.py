@@ -83,7 +83,8 @@ def rows_of_nests(
     They are other orders of a nest of the schedule.
     """
     profile = _profile(schedule, request)
-    placed = profile.nests.of(trees)
+    # Nobody comes back to these trees.
+    placed = profile.nests.of(trees, is_kept=False)
     return [_rows([nest], schedule, profile.total_bytes, request) for nest in placed]
 
 

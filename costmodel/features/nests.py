@@ -72,18 +72,24 @@ class Nests:
         self._placements = Placements()
         self._known: dict[int, tuple[Tree, tuple[PlacedStatement, ...]]] = {}
 
-    def of(self, nests: Sequence[Tree]) -> list[tuple[PlacedStatement, ...]]:
-        """The statements of nests that run at all, in textual order; new nests at one go."""
+    def of(
+        self, nests: Sequence[Tree], *, is_kept: bool = True
+    ) -> list[tuple[PlacedStatement, ...]]:
+        """The statements of nests that run at all, in textual order; new nests at one go.
+
+        What is found is kept for the next time only if that `is_kept`.
+        """
         if len(self._known) > self.MOST:
             self._known.clear()
-        unknown = {id(nest): nest for nest in nests if id(nest) not in self._known}
+        known = self._known if is_kept else {}
+        unknown = {id(nest): nest for nest in nests if id(nest) not in known}
         found = [self._queries(nest) for nest in unknown.values()]
         places = iter(self._placements.of([query for queries in found for query in queries]))
         for (key, nest), queries in zip(unknown.items(), found, strict=True):
             placed = _together([next(places) for _ in queries], [each.loops for each in queries])
             # The nest is kept as well, so that its id stays its own.
-            self._known[key] = nest, placed
-        return [self._known[id(nest)][1] for nest in nests]
+            known[key] = nest, placed
+        return [known[id(nest)][1] for nest in nests]
 
     def _queries(self, nest: Tree) -> list[Query]:
         paths = {

@@ -1,13 +1,13 @@
 """What is known of a nest under each of its interchanges: a row of numbers per statement.
 
 All interchanges are described at once, from facts of the nest as it is: strides, trip counts,
-footprints, dependences that loops carry. isl is asked nothing. Behind these are the numbers that
-the general model sees of each order; they know which short loops LLVM writes out.
+footprints, dependences that loops carry. Behind these numbers stand those that the general model
+sees of each order; they know which short loops LLVM writes out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,11 +17,11 @@ from ...passes.default.facts import CACHE_LINE
 from ...passes.default.request import Request
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.schedule import Schedule
-from ...passes.schedule_tree import Tree, leaves, rebuild, replace_node, statements
+from ...passes.schedule_tree import Loop, Tree, leaves, rebuild, replace_node, statements
 from ...passes.search.space.swaps import swapped_chains
 from ..features.extract import profiles_of, rows_of_nests
+from ..features.schema import FEATURES_VERSION, column
 from ..features.schema import NAMES as GENERAL
-from ..features.schema import column
 from ..features.statements import Operations, StatementProfile
 from ..representation.levels import iterators
 from .classes import CLASSES, NONE, class_of
@@ -128,20 +128,21 @@ class RowDescription:
     @property
     def schema(self) -> str:
         """Name and version."""
-        return f"interchange-rows-{VERSION}"
+        return f"interchange-rows-{VERSION}-{FEATURES_VERSION}"
 
     def describe(self, request: Request, schedule: Schedule, nest: Tree) -> NestRows:
         """The rows of a top-level nest, for the order as it is and all others."""
         with ISL_LOCK:
             profiles = profiles_of(schedule, request)
             facts = request.facts(schedule.scop)
+            swaps = swapped_chains(nest)
             swapped = {
                 class_of(levels): {name for members in found for name in statements(members[-1])}
-                for levels, found in swapped_chains(nest).items()
+                for levels, found in swaps.items()
             }
             classes = (NONE, *swapped)
             running = [each for each in leaves(nest) if profiles[each[0].statement].instances]
-            general = _general(schedule, request, nest)
+            general = _general(schedule, request, nest, swaps.values())
             paths = [
                 (profiles[leaf.statement], iterators(facts.statements[leaf.statement], loops))
                 for leaf, loops in running
@@ -169,10 +170,15 @@ class RowDescription:
         return NestRows(classes, np.concatenate([rows, general], axis=2))
 
 
-def _general(schedule: Schedule, request: Request, nest: Tree) -> NDArray[np.float32]:
+def _general(
+    schedule: Schedule,
+    request: Request,
+    nest: Tree,
+    swaps: Iterable[Sequence[tuple[Loop, ...]]],
+) -> NDArray[np.float32]:
     """The general model's numbers: (classes, statements, `GENERAL`)."""
     orders = [nest]
-    for found in swapped_chains(nest).values():
+    for found in swaps:
         order = nest
         for first, *between, last in found:
             order = replace_node(order, first, rebuild((last, *between, first), last.body))

@@ -91,7 +91,10 @@ class StatementFacts:
 
     @cached_property
     def steps(self) -> tuple[int, ...]:
-        """By how much each iterator grows from one value to the next, given those before it."""
+        """By how much each iterator grows from one value to the next, given those before it.
+
+        Footprints do not know: they take values for neighbours.
+        """
         depth = len(self.statement.loops)
         known = (
             self.statement.domain.project_out(isl.dim_type.set, d + 1, depth - d - 1)
@@ -212,7 +215,7 @@ class StatementFacts:
         """By how much the iterators grow when `loop` alone of `loops` goes to its next value.
 
         None where the loops do not determine the iterators, and for tile loops. Where several
-        iterators move, as in skewed loops, their own steps count as 1.
+        iterators move, as in skewed loops, or the loop is scaled, its value grows by 1.
         """
         key = tuple(id(other.schedule) for other in loops)
         found = self._directions.get(key)

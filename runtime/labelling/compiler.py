@@ -5,29 +5,23 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Mapping
-from math import prod
 from multiprocessing.connection import Connection
-
-from xdsl.dialects import func
 
 from ...costmodel.labels import TOO_MUCH_MEMORY, Incident, Subject, Workload
 from ...dialects.errors import SourceError
-from ...lowering.generate import generate
-from ...lowering.ir_builder import TooManyOperationsError
 from ...lowering.llvm import Options, translate
 from ...lowering.specialise import specialise
 from ...passes.garbage import collect_garbage_seldom
 from ...passes.polyhedral.bounds import check_bounds
-from ...passes.polyhedral.context import TooComplexError, bounded
 from ...passes.polyhedral.extents import infer_extents
 from ...passes.schedule import Schedule
-from ...passes.schedule_tree import Loop, leaves
 from ...passes.stages import StageTimes, record_stages, stage
 from ...passes.target import Target
 from ...passes.transformation import TransformationError
 from ..errors import KernelError
 from ..program import Function, load
 from ..signature import Sizes
+from .candidate_loops import TooLarge, candidate_loops
 from .children import die_with_parent, limit_memory
 from .messages import Begun, Candidate, Closed, Failed, ObjectCode, Opened, Policy, Skip
 from .object_code import object_code
@@ -37,22 +31,6 @@ REFUSALS = (SourceError, TransformationError, KernelError)
 
 MOST_FRAMES = 6
 """Frames of a traceback that are reported."""
-
-LARGEST = 300
-"""Operations of loop IR of one candidate: 6 % have more, and take long in every stage."""
-
-MOST_COPIES = 250
-"""Operations that unrolling asks for: of those with more, few end below `LARGEST`."""
-
-LARGEST_DEFAULT = 6500
-"""Operations of loop IR of a schedule that a search starts from, or that it runs."""
-
-OPERATIONS = 500_000
-"""Of isl, to make the loops of a candidate: the slowest 1 % take a tenth of that time."""
-
-
-class TooLarge(Exception):
-    """More code than is worth compiling."""
 
 
 def main(connection: Connection) -> None:
@@ -148,7 +126,7 @@ class Compiler:
         self, schedule: Schedule, names: Mapping[str, int], *, is_default: bool
     ) -> ObjectCode:
         with stage("loop IR"):
-            loops = _loops(schedule, names, is_default)
+            loops = candidate_loops(schedule, names, is_default=is_default)
         with stage("LLVM IR"):
             text = str(translate(loops, target=self._target, options=self._options))
         # One in twenty schedules of a program differs from others in its text only.
@@ -164,36 +142,3 @@ class Compiler:
             kind, message = "error", "".join(traceback.format_exception(error)[-MOST_FRAMES:])
         incident = Incident(kind, message, subject.text, subject.sizes, schedule, subject.seed)
         self._connection.send(Failed(item, incident))
-
-
-def _copied_operations(schedule: Schedule) -> int:
-    """Operations, other than loads, when all is unrolled that is to be."""
-    total = 0
-    for leaf, loops in leaves(schedule.tree):
-        statement = schedule.scop.statement(leaf.statement)
-        loads = {access.op for access in statement.reads}
-        own = sum(operation not in loads for operation in statement.body)
-        total += own * prod(_unrolled(loop) for loop in loops)
-    return total
-
-
-def _unrolled(loop: Loop) -> int:
-    """How often the body of a loop is written out, as far as that is known of the loop alone."""
-    if loop.unroll is None:
-        return 1
-    size = 1 if loop.within is None else loop.within.size
-    return max(1, (loop.unroll or size) // (loop.vector or 1))
-
-
-def _loops(schedule: Schedule, names: Mapping[str, int], is_default: bool) -> func.FuncOp:
-    if not is_default and _copied_operations(schedule) > MOST_COPIES:
-        raise TooLarge
-    try:
-        with bounded(None if is_default else OPERATIONS):
-            return generate(schedule, names, most=LARGEST_DEFAULT if is_default else LARGEST)
-    except TooManyOperationsError as error:
-        raise TooLarge from error
-    except SourceError as error:
-        if isinstance(error.__cause__, TooComplexError):
-            raise TooLarge from error
-        raise

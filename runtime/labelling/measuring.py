@@ -61,11 +61,11 @@ class MeasuringSlot:
         """Runs what is next of the first program, if anything; returns the CPUs that it needs.
 
         While the threads of parallel candidates are far from each other, these wait, and another
-        program's turn comes where one waits for nothing else.
+        program's turn comes where one waits for nothing else. Now and then it looks whether they
+        still are.
         """
         now = time.monotonic()
         if self._apart_since is not None and now >= self._looked + LOOK_AGAIN:
-            self._looked = now
             self.child.send(("is_near",))
             self._expect("is_near", None, OPEN_LIMIT)
             return set(self._cpus)
@@ -94,7 +94,12 @@ class MeasuringSlot:
         known = queue.baseline_seconds
         baseline = known if candidate is not None else None
         is_apart = self._apart_since is not None
-        is_patient = self._policy.threads > 1 and queue.patience > 0 and not is_apart
+        is_patient = (
+            candidate is not None
+            and self._policy.threads > 1
+            and queue.patience > 0
+            and not is_apart
+        )
         self.child.send(("run", code, baseline, is_patient))
         slowest = self._policy.run_limit
         if known is not None:
@@ -105,13 +110,16 @@ class MeasuringSlot:
     def hear(self) -> None:
         """Takes the answer; raises EOFError when the process has ended."""
         answer = self.child.receive()
-        if self._request == "is_near":
-            self._apart_since = None if answer else self._apart_since
+        if self._request in ("start", "is_near"):
+            # Between two looks something runs, however long they take.
+            self._looked = time.monotonic()
+        if self._request == "is_near" and answer:
+            self._apart_since = None
         if self._request == "run":
             assert self._queue is not None, "it runs something of a program"
             self._watch.look()
             if answer is None:
-                assert self._candidate is not None, "the program itself has one thread"
+                assert self._candidate is not None, "nothing waits but candidates"
                 self._queue.put_back(self._candidate)
                 self._apart_since = self._looked = time.monotonic()
             elif self._watch.was_suspended:

@@ -111,8 +111,8 @@ class _Shortest:
         return []
 
     def save(self, seconds: float) -> None:
-        """Stores it, where that is possible."""
-        if self._path is not None:
+        """Stores it, where that is possible and no shorter one is known."""
+        if self._path is not None and seconds < min(self.load(), default=math.inf):
             with contextlib.suppress(OSError):
                 self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 temporary = self._path.with_suffix(f".{os.getpid()}.tmp")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from .library import find_library
+from .library import Library, find_library
 from .library_module import LibraryModule
 from .llvmlite_module import VERSION, LlvmliteModule
 from .module import Machine, Module
@@ -20,16 +20,19 @@ ends the process where something goes wrong inside of it, and says what.
 
 def parse(text: str, machine: Machine) -> Module:
     """Reads and verifies LLVM IR; its passes will know of the machine. Raises RuntimeError."""
-    return LibraryModule(text, machine) if _is_library() else LlvmliteModule(text, machine)
+    library = _chosen()
+    if library is None:
+        return LlvmliteModule(text, machine)
+    return LibraryModule(text, machine, library)
 
 
-@cache
 def version() -> str:
-    """Which LLVM it is, as `22.1.8` or `22.1.0 (llvmlite)`."""
-    library = find_library() if _is_library() else None
-    return f"{VERSION} (llvmlite)" if library is None else library.version
+    """Which LLVM it is, and of which package: `22.1.8 (karellen-llvm-core 22.1.8)`."""
+    library = _chosen()
+    return VERSION if library is None else library.version
 
 
 @cache
-def _is_library() -> bool:
-    return os.environ.get(VARIABLE) != "llvmlite" and find_library() is not None
+def _chosen() -> Library | None:
+    """The library; None where it is to be the LLVM inside of llvmlite."""
+    return None if os.environ.get(VARIABLE) == "llvmlite" else find_library()

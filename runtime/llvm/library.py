@@ -1,6 +1,7 @@
 """The shared library of LLVM that is installed beside us, and the part of its C interface we use.
 
-See LLVM's headers `llvm-c/Core.h`, `IRReader.h`, `TargetMachine.h`, `Transforms/PassBuilder.h`.
+See LLVM's headers in `llvm-c`: `Analysis.h`, `BitWriter.h`, `Core.h`, `Error.h`, `IRReader.h`,
+`Linker.h`, `Target.h`, `TargetMachine.h` and `Transforms/PassBuilder.h`.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import importlib.metadata
+import threading
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint, c_void_p
 from dataclasses import dataclass
 from functools import cache
@@ -63,16 +65,21 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "LLVMPassBuilderOptionsSetLoopUnrolling": (None, [c_void_p, c_int]),
     "LLVMRunPasses": (c_void_p, [c_void_p, c_char_p, c_void_p, c_void_p]),
     "LLVMGetErrorMessage": (c_void_p, [c_void_p]),
-    **{
-        f"LLVMInitializeX86{part}": (None, [])
-        for part in ("TargetInfo", "Target", "TargetMC", "AsmPrinter", "AsmParser")
-    },
+    "LLVMDisposeErrorMessage": (None, [c_void_p]),
 }
+
+_INITIALISERS = tuple(
+    f"LLVMInitializeX86{part}"
+    for part in ("TargetInfo", "Target", "TargetMC", "AsmPrinter", "AsmParser")
+)
+
+_lock = threading.Lock()
+"""Targets must not be initialised twice at once."""
 
 
 @dataclass(frozen=True)
 class Library:
-    """The functions of the library, and what version it says it is."""
+    """The functions of the library, and what package and version of LLVM they are from."""
 
     functions: ctypes.CDLL
     version: str
@@ -87,30 +94,35 @@ class Library:
         return text
 
 
-@cache
 def find_library() -> Library | None:
     """The library, ready to make code for x86-64; None where it is not installed."""
+    with _lock:
+        return _find()
+
+
+@cache
+def _find() -> Library | None:
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         distribution = importlib.metadata.distribution(PACKAGE)
         for folder in _FOLDERS:
             path = Path(str(distribution.locate_file(f"{folder}/{FILE}")))
             with contextlib.suppress(OSError, AttributeError):
-                return _open(path)
+                return _open(path, distribution.version)
     return None
 
 
-def _open(path: Path) -> Library:
+def _open(path: Path, package: str) -> Library:
     """Raises OSError where it cannot be loaded, AttributeError where it lacks a function."""
     functions = ctypes.CDLL(str(path))
     for name, (result, arguments) in _FUNCTIONS.items():
         function = getattr(functions, name)
         function.restype, function.argtypes = result, arguments
-        if name.startswith("LLVMInitialize"):
-            function()
+    for initialise in [getattr(functions, name) for name in _INITIALISERS]:
+        initialise()
     numbers = (c_uint(), c_uint(), c_uint())
     functions.LLVMGetVersion(*map(byref, numbers))
     triple = functions.LLVMGetDefaultTargetTriple()
     version = ".".join(str(number.value) for number in numbers)
-    library = Library(functions, version, ctypes.string_at(triple))
+    library = Library(functions, f"{version} ({PACKAGE} {package})", ctypes.string_at(triple))
     functions.LLVMDisposeMessage(triple)
     return library

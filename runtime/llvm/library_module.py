@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from ctypes import byref, c_void_p
 from typing import Any, Literal
 
-from .library import Library, find_library
+from .library import Library
 from .module import Machine
 
 _OPTIMISATION, _RELOCATION, _CODE_MODEL = 3, 2, 3
@@ -29,28 +29,8 @@ _ERROR = 0
 """LLVMDSError."""
 
 _OPTIMISE = "default<O3>"
-
-# What the pipeline of -O2 does with each function, as `opt -print-pipeline-passes` of LLVM 22
-# prints it, without what concerns coroutines. Options that are the default are left out.
-_INSTCOMBINE = "instcombine<no-verify-fixpoint>"
-_SIMPLIFYCFG = "simplifycfg<switch-range-to-icmp>"
-_SIMPLIFY = (
-    *("sroa<modify-cfg>", "early-cse<memssa>", "speculative-execution<only-if-divergent-target>"),
-    *("jump-threading", "correlated-propagation", _SIMPLIFYCFG, _INSTCOMBINE),
-    *("aggressive-instcombine", "libcalls-shrinkwrap", "tailcallelim", _SIMPLIFYCFG),
-    *("reassociate", "constraint-elimination"),
-    "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<no-allowspeculation>,"
-    "loop-rotate<header-duplication;no-prepare-for-lto>,licm<allowspeculation>,"
-    "simple-loop-unswitch<no-nontrivial;trivial>)",
-    *(_SIMPLIFYCFG, _INSTCOMBINE),
-    "loop(loop-idiom,indvars,extra-simple-loop-unswitch-passes,loop-deletion,loop-unroll-full)",
-    *("sroa<modify-cfg>", "vector-combine", "mldst-motion<no-split-footer-bb>", "gvn", "sccp"),
-    *("bdce", _INSTCOMBINE, "jump-threading", "correlated-propagation", "adce", "memcpyopt"),
-    *("dse", "move-auto-init", "loop-mssa(licm<allowspeculation>)"),
-    "simplifycfg<switch-range-to-icmp;switch-to-arithmetic;hoist-common-insts;sink-common-insts>",
-    _INSTCOMBINE,
-)
-_UNROLL = ("loop-unroll", _INSTCOMBINE, "simplifycfg")
+_SIMPLIFY = "function(function-simplification<O2>)"
+_UNROLL = "function(loop-unroll,instcombine<no-verify-fixpoint>,simplifycfg)"
 
 _DiagnosticHandler = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
 
@@ -58,24 +38,24 @@ _DiagnosticHandler = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
 class LibraryModule:
     """A module in the library's LLVM; what its methods do is said in `module.Module`."""
 
-    def __init__(self, text: str, machine: Machine) -> None:
-        library = find_library()
-        assert library is not None, "there is a library"
+    def __init__(self, text: str, machine: Machine, library: Library) -> None:
         self._library = library
         self._llvm = library.functions
         self._machine = machine
         self._errors: list[str] = []
         self._context = self._llvm.LLVMContextCreate()
-        weakref.finalize(self, self._llvm.LLVMContextDispose, self._context)
+        # When the interpreter ends, another thread may still be compiling.
+        weakref.finalize(self, self._llvm.LLVMContextDispose, self._context).atexit = False
         # Without it, LLVM would print what it has to say, and end the process after an error.
         self._handler = _DiagnosticHandler(_recorder(library, self._errors))
         handler = ctypes.cast(self._handler, c_void_p)
         self._llvm.LLVMContextSetDiagnosticHandler(self._context, handler, None)
-        self._module = self._parsed(text)
+        self._module = self._parsed(text.encode())
 
-    def _parsed(self, text: str) -> int:
-        encoded = text.encode()
-        buffer = self._llvm.LLVMCreateMemoryBufferWithMemoryRangeCopy(encoded, len(encoded), b"")
+    def _parsed(self, contents: bytes) -> int:
+        """A module of this context: from text or bitcode."""
+        # What parses takes over the buffer.
+        buffer = self._llvm.LLVMCreateMemoryBufferWithMemoryRangeCopy(contents, len(contents), b"")
         message, module = c_void_p(), c_void_p()
         if self._llvm.LLVMParseIRInContext(self._context, buffer, byref(module), byref(message)):
             raise RuntimeError(f"LLVM IR parsing error\n{self._library.text(message.value)}")
@@ -95,29 +75,36 @@ class LibraryModule:
         self._run(_OPTIMISE, unrolls=unrolls)
 
     def simplify(self, *, unrolls: bool) -> None:
-        self._run(f"function({','.join(_SIMPLIFY)})", unrolls=True)
+        # Full unrolling is a part of the simplification.
+        self._run(_SIMPLIFY, unrolls=True)
         if unrolls:
-            self._run(f"function({','.join(_UNROLL)})", unrolls=True)
+            self._run(_UNROLL, unrolls=True)
 
     def _run(self, passes: str, *, unrolls: bool) -> None:
-        options = self._llvm.LLVMCreatePassBuilderOptions()
-        for part in ("LoopVectorization", "SLPVectorization", "LoopInterleaving"):
-            getattr(self._llvm, f"LLVMPassBuilderOptionsSet{part}")(options, True)
-        self._llvm.LLVMPassBuilderOptionsSetLoopUnrolling(options, unrolls)
         with _target_machine(self._library, self._machine) as machine:
+            options = self._llvm.LLVMCreatePassBuilderOptions()
+            for part in ("LoopVectorization", "SLPVectorization", "LoopInterleaving"):
+                getattr(self._llvm, f"LLVMPassBuilderOptionsSet{part}")(options, True)
+            self._llvm.LLVMPassBuilderOptionsSetLoopUnrolling(options, unrolls)
             error = self._llvm.LLVMRunPasses(self._module, passes.encode(), machine, options)
-        self._llvm.LLVMDisposePassBuilderOptions(options)
+            self._llvm.LLVMDisposePassBuilderOptions(options)
         if error:
-            raise RuntimeError(ctypes.string_at(self._llvm.LLVMGetErrorMessage(error)).decode())
+            message = self._llvm.LLVMGetErrorMessage(error)
+            complaint = ctypes.string_at(message).decode(errors="replace")
+            self._llvm.LLVMDisposeErrorMessage(message)
+            raise RuntimeError(complaint)
         self._check()
 
     @property
     def size(self) -> int:
-        return len(self._taken(self._llvm.LLVMWriteBitcodeToMemoryBuffer(self._module)))
+        return len(self._bitcode())
+
+    def _bitcode(self) -> bytes:
+        return self._taken(self._llvm.LLVMWriteBitcodeToMemoryBuffer(self._module))
 
     def link(self, other: LibraryModule) -> None:
         # Modules of two contexts cannot be linked.
-        is_wrong = self._llvm.LLVMLinkModules2(self._module, self._parsed(str(other)))
+        is_wrong = self._llvm.LLVMLinkModules2(self._module, self._parsed(other._bitcode()))
         self._check()
         assert not is_wrong, "an error has a message"
 
@@ -127,9 +114,9 @@ class LibraryModule:
             is_wrong = self._llvm.LLVMTargetMachineEmitToMemoryBuffer(
                 emitter, self._module, _KINDS[kind], byref(message), byref(buffer)
             )
+        code = self._taken(buffer.value)
         if is_wrong:
             raise RuntimeError(self._library.text(message.value))
-        code = self._taken(buffer.value)
         self._check()
         return code
 
@@ -142,8 +129,11 @@ class LibraryModule:
         return contents
 
     def _check(self) -> None:
-        if self._errors:
-            raise RuntimeError("\n".join(self._errors))
+        """Raises RuntimeError for what was said since the last time."""
+        complaints = self._errors[:]
+        self._errors.clear()
+        if complaints:
+            raise RuntimeError("\n".join(complaints))
 
     def __str__(self) -> str:
         return self._library.text(self._llvm.LLVMPrintModuleToString(self._module))
@@ -177,7 +167,7 @@ def _new_target_machine(library: Library, machine: Machine) -> int:
     target, message = c_void_p(), c_void_p()
     if library.functions.LLVMGetTargetFromTriple(library.triple, byref(target), byref(message)):
         raise RuntimeError(library.text(message.value))
-    return library.functions.LLVMCreateTargetMachine(
+    found = library.functions.LLVMCreateTargetMachine(
         target,
         library.triple,
         machine.processor.encode(),
@@ -186,3 +176,5 @@ def _new_target_machine(library: Library, machine: Machine) -> int:
         _RELOCATION,
         _CODE_MODEL,
     )
+    assert found is not None, "a target has machines"
+    return found

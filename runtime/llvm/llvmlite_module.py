@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 from functools import cache
 from typing import Literal
 
@@ -9,7 +10,10 @@ from llvmlite import binding
 
 from .module import Machine
 
-VERSION = ".".join(map(str, binding.llvm_version_info))
+VERSION = (
+    f"{'.'.join(map(str, binding.llvm_version_info))} "
+    f"(llvmlite {importlib.metadata.version('llvmlite')})"
+)
 
 
 class LlvmliteModule:

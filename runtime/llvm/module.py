@@ -33,7 +33,7 @@ class Module(Protocol):
         ...
 
     def link(self, other: Self) -> None:
-        """Takes over what is in another module, which is used up."""
+        """Takes over what is in another module, which is of no use afterwards."""
         ...
 
     def emit(self, machine: Machine, kind: Literal["assembly", "object"]) -> bytes:

@@ -221,8 +221,6 @@ def test_show(capsys: pytest.CaptureFixture[str]) -> None:
         ["generate", "--programs", "1", "--threads", "0", "-o", "x"],
         ["generate", "--programs", "1", "--cutoff", "0.5", "-o", "x"],
         ["generate", "--programs", "1", "--seed", "-1", "-o", "x"],
-        ["retest", ".", "--pairs", "0"],
-        ["retest", ".", "--seed", "-1"],
         ["stats", "missing"],
         ["check", "missing"],
         ["merge", "missing", "-o", "x"],
@@ -239,6 +237,15 @@ def test_mistakes_are_one_line(
     assert main(["data", *wrong]) == 1
     error = capsys.readouterr().err
     assert error.startswith("loopwright: error: ") and error.count("\n") == 1
+
+
+def test_how_many_pairs_to_measure_again(capsys: pytest.CaptureFixture[str]) -> None:
+    for option, value, message in (
+        ("--pairs", "0", "--pairs must be positive, got 0"),
+        ("--seed", "-1", "--seed must not be negative, got -1"),
+    ):
+        assert main(["data", "retest", ".", option, value]) == 1
+        assert message in capsys.readouterr().err
 
 
 def test_killed_and_started_again(tmp_path: Path) -> None:

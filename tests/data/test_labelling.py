@@ -23,7 +23,7 @@ from loopwright.passes.target import Target
 from loopwright.runtime import jit
 from loopwright.runtime.labelling.arena import Arena, array_bytes
 from loopwright.runtime.labelling.children import StartError
-from loopwright.runtime.labelling.measurer import relative_difference
+from loopwright.runtime.labelling.measurer import Measurer, relative_difference
 from loopwright.runtime.labelling.measuring import MeasuringSlot
 from loopwright.runtime.labelling.messages import (
     Candidate,
@@ -35,6 +35,7 @@ from loopwright.runtime.labelling.messages import (
 )
 from loopwright.runtime.labelling.queues import ProgramQueue
 from loopwright.runtime.labelling.station import Station
+from loopwright.runtime.labelling.team import TeamWatch
 from loopwright.runtime.program import load
 from loopwright.runtime.signature import Sizes
 
@@ -281,6 +282,28 @@ def test_what_was_cut_off_while_everything_was_slow_is_no_label(opened: Opened) 
     queue.close(Closed(0, SUBJECT, {}))
     (found,) = queue.result().labels
     assert (found.schedule, found.status) == ("slow", "censored")
+
+
+@pytest.mark.parametrize(
+    ("looks", "is_measured"), [([True, True], True), ([False], False), ([True, False], False)]
+)
+def test_runs_on_threads_far_from_each_other_do_not_count(
+    looks: list[bool], is_measured: bool, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cpus = sorted(os.sched_getaffinity(0))
+    left = list(looks)
+    monkeypatch.setattr(TeamWatch, "is_near", lambda _: left.pop(0))
+    try:
+        measurer = Measurer(replace(QUICK, threads=2), cpus)
+        measurer.open(opened)
+        own = measurer.run(opened.baseline, None, is_patient=True)
+        assert own is not None and left == looks, "one thread is near itself"
+        code = replace(opened.baseline, is_parallel=True)
+        found = measurer.run(code, min(own.runs), is_patient=True)
+        assert (found is not None) == is_measured and not left
+        assert measurer.run(code, min(own.runs)) is not None, "who is not patient does not look"
+    finally:
+        os.sched_setaffinity(0, cpus)
 
 
 def test_arrays_of_an_arena() -> None:

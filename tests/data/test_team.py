@@ -90,11 +90,9 @@ def test_the_shortest_time_is_known_to_later_processes(forks: deque[float], tmp_
     assert looks(TeamWatch(2), forks, 2e-5) == [True]
 
 
-def test_the_first_look_at_a_real_team_takes_it_for_near(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_real_team_is_timed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(team, "cache_directory", lambda: tmp_path)
-    assert TeamWatch(2).is_near()
+    TeamWatch(2).is_near()
     (file,) = tmp_path.iterdir()
     assert 0 < float(file.read_text(encoding="ascii")) < 1
 
@@ -125,6 +123,11 @@ class FakeMeasurer:
 
     def receive(self) -> Any:
         return self.answers.popleft()
+
+    exit_code = None
+
+    def kill(self) -> str:
+        return "killed"
 
 
 @pytest.fixture
@@ -162,14 +165,45 @@ def test_parallel_candidates_wait_while_threads_are_far(
     assert asked[-1] == ("open", second.opened)
     answer(slot, True)
     # Then it looks again.
+    replies = {"open": True, "run": quick}
     clock.now += LOOK_AGAIN
     for is_near in (False, True):
         slot.start_next([first, second])
         assert asked[-1] == ("is_near",)
+        clock.now += 2 * LOOK_AGAIN  # the look takes longer than it is to the next one
         answer(slot, is_near)
+        slot.start_next([first, second])
+        assert asked[-1] != ("is_near",), "something runs in between"
+        answer(slot, replies[asked[-1][0]])
         clock.now += LOOK_AGAIN
-    slot.start_next([first, second])
-    assert asked[-1] == ("open", first.opened)
+    while left := [each for each in (first, second) if not each.is_finished]:
+        assert slot.start_next(left)
+        answer(slot, replies[asked[-1][0]])
+    assert first.done == {"a": [quick], "b": [quick]}
+    assert second.done == {"c": [quick], "d": [quick]}
+
+
+def test_a_process_that_ends_while_it_looks_is_replaced(
+    monkeypatch: pytest.MonkeyPatch, clock: SimpleNamespace
+) -> None:
+    monkeypatch.setattr(measuring, "Child", FakeMeasurer)
+    slot = MeasuringSlot([0, 1], Policy(threads=2))
+    answer(slot, None)
+    program = queue(a=PARALLEL)
+    quick = Measurement((1.0,), False, 0.0, 0.0)
+    for said in (True, quick, None):
+        slot.start_next([program])
+        answer(slot, said)
+    clock.now += LOOK_AGAIN
+    slot.start_next([program])
+    slot.replace("crash")
+    answer(slot, None)
+    clock.now += LOOK_AGAIN
+    replies = {"open": True, "run": quick, "is_near": True}
+    while not program.is_finished:
+        slot.start_next([program])
+        answer(slot, replies[cast(FakeMeasurer, slot.child).asked[-1][0]])
+    assert program.done == {"a": [quick]} and not program.incidents
 
 
 def test_after_a_while_parallel_candidates_run_all_the_same(

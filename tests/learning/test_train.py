@@ -139,6 +139,15 @@ def test_what_is_in_the_way_is_said_before_the_training(
     assert sorted(tmp_path.iterdir()) == [checkpoint, report]
 
 
+def test_kernels_without_labels_are_said_before_the_training(
+    labels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    assert train(labels, tmp_path / "a.model", "--polybench", str(tmp_path / "empty")) == 1
+    told = capsys.readouterr().err
+    assert "has no labelled pairs" in told and "epoch" not in told
+
+
 def test_damaged_labels_are_said(
     labels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

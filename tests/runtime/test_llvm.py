@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes.util
 import os
+import platform
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -21,54 +25,80 @@ from loopwright.runtime.program import load
 
 HOST = llvm.Machine(processor(Target.host()), vectoriser_features(Target.host()))
 PLAIN = llvm.Machine(processor(Target.host()), features(Target.host()))
-MODULES: list[Callable[[str, llvm.Machine], llvm.Module]] = [LlvmliteModule]
-if library.find_library() is not None:
-    MODULES.append(LibraryModule)
+Make = Callable[[str, llvm.Machine], llvm.Module]
+MODULES: list[Make] = [LlvmliteModule]
+LIBRARY = library.find_library()
+if LIBRARY is not None:
+    MODULES.append(partial(LibraryModule, library=LIBRARY))
 
 PRODUCT = """
-func.func @f(%A: memref<64x64xf64>, %B: memref<64x64xf64>, %C: memref<64x64xf64>) {
-  affine.for %i = 0 to 64 {
-    affine.for %j = 0 to 64 {
-      affine.for %k = 0 to 64 {
-        %a = affine.load %A[%i, %k] : memref<64x64xf64>
-        %b = affine.load %B[%k, %j] : memref<64x64xf64>
-        %c = affine.load %C[%i, %j] : memref<64x64xf64>
-        %p = arith.mulf %a, %b : f64
-        %s = arith.addf %c, %p : f64
-        affine.store %s, %C[%i, %j] : memref<64x64xf64>
+func.func @f(%A: memref<67x67xTYPE>, %B: memref<67x67xTYPE>, %C: memref<67x67xTYPE>) {
+  affine.for %i = 0 to 67 {
+    affine.for %j = 0 to 67 {
+      affine.for %k = 0 to 67 {
+        %a = affine.load %A[SUBSCRIPTS] : memref<67x67xTYPE>
+        %b = affine.load %B[%k, %j] : memref<67x67xTYPE>
+        %c = affine.load %C[%i, %j] : memref<67x67xTYPE>
+        %p = arith.mulf %a, %b : TYPE
+        %s = arith.addf %c, %p : TYPE
+        affine.store %s, %C[%i, %j] : memref<67x67xTYPE>
       }
     }
   }
   return
 }
 """
-SCHEDULES = (
-    "",
-    "tile{loops=i,j sizes=8,16},interchange{loops=k,i,j},unroll{loops=i},"
-    "vectorize{loops=j width=8}",
-    "interchange{loops=k,j},vectorize{loops=j width=8},unroll{loops=k factor=4}",
-    "parallel{loops=i}",
-)
+# Sizes are no multiple of a vector: there are masks. Columns are gathered, or transposed.
+CASES = [
+    (element, subscripts, schedule)
+    for element in ("f32", "f64")
+    for subscripts, schedule in (
+        ("%i, %k", ""),
+        ("%i, %k", "parallel{loops=i}"),
+        ("%i, %k", "interchange{loops=k,j},vectorize{loops=j width=8},unroll{loops=k factor=4}"),
+        (
+            "%i, %k",
+            "tile{loops=i,j sizes=8,16},interchange{loops=k,i,j},unroll{loops=i},"
+            "vectorize{loops=j width=8}",
+        ),
+        ("%k, %i", "interchange{loops=k,i,j},vectorize{loops=j width=16}"),
+        ("%j, %k", "interchange{loops=k,j},vectorize{loops=j width=8}"),
+        (
+            "%j, %k",
+            "tile{loops=j,k sizes=8,8},interchange{loops=k,j},unroll{loops=k},"
+            "vectorize{loops=j width=8}",
+        ),
+    )
+]
 
 
-def llvm_ir(schedule: str) -> str:
-    (function,) = load(PRODUCT).values()
+def llvm_ir(element: str = "f64", subscripts: str = "%i, %k", schedule: str = "") -> str:
+    text = PRODUCT.replace("TYPE", element).replace("SUBSCRIPTS", subscripts)
+    (function,) = load(text).values()
     return function.compile(schedule=schedule, threads=2).llvm_ir
 
 
 def assembly(module: llvm.Module) -> list[str]:
-    """The instructions."""
-    lines = module.emit(PLAIN, "assembly").decode().splitlines()
-    return [line for line in lines if not line.strip().startswith((".", "#"))]
+    """Instructions and constants."""
+    lines = [line.strip() for line in module.emit(PLAIN, "assembly").decode().splitlines()]
+    data = (".quad", ".long", ".byte", ".zero")
+    return [line for line in lines if line.startswith(data) or not line.startswith((".", "#"))]
+
+
+def test_the_library_is_there_where_its_package_is_required() -> None:
+    if sys.platform == "linux" and platform.machine() == "x86_64":
+        assert LIBRARY is not None and library.PACKAGE in llvm.version()
 
 
 @pytest.mark.skipif(len(MODULES) < 2, reason="there is one LLVM only")
-@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize(("element", "subscripts", "schedule"), CASES)
 @pytest.mark.parametrize("is_simplified", [False, True])
 @pytest.mark.parametrize("unrolls", [False, True])
-def test_both_make_the_same_code(schedule: str, is_simplified: bool, unrolls: bool) -> None:
+def test_both_make_the_same_code(
+    element: str, subscripts: str, schedule: str, is_simplified: bool, unrolls: bool
+) -> None:
     """Labels and schedules do not depend on which of the two it is."""
-    text = llvm_ir(schedule)
+    text = llvm_ir(element, subscripts, schedule)
     found: list[list[str]] = []
     for kind in MODULES:
         module = kind(text, PLAIN if is_simplified else HOST)
@@ -78,11 +108,11 @@ def test_both_make_the_same_code(schedule: str, is_simplified: bool, unrolls: bo
             module.optimise(unrolls=unrolls)
         found.append(assembly(module))
     assert found[0] == found[1]
-    assert any("mulsd" in line or "mulpd" in line or "fmadd" in line for line in found[0])
+    assert any("mul" in line or "fmadd" in line for line in found[0])
 
 
 @pytest.mark.parametrize("kind", MODULES)
-def test_modules_are_linked(kind: Callable[[str, llvm.Machine], llvm.Module]) -> None:
+def test_modules_are_linked(kind: Make) -> None:
     first = kind("define i64 @f() {\n  ret i64 1\n}", HOST)
     first.link(kind("define i64 @g() {\n  ret i64 2\n}", HOST))
     assert "@f" in str(first) and "@g" in str(first)
@@ -104,16 +134,14 @@ def test_modules_are_linked(kind: Callable[[str, llvm.Machine], llvm.Module]) ->
         ),
     ],
 )
-def test_invalid_modules_are_errors(
-    kind: Callable[[str, llvm.Machine], llvm.Module], text: str, message: str
-) -> None:
+def test_invalid_modules_are_errors(kind: Make, text: str, message: str) -> None:
     with pytest.raises(RuntimeError, match=message):
         kind(text, HOST)
 
 
 @pytest.mark.parametrize("kind", MODULES)
-def test_threads_use_it_at_once(kind: Callable[[str, llvm.Machine], llvm.Module]) -> None:
-    text = llvm_ir("")
+def test_threads_use_it_at_once(kind: Make) -> None:
+    text = llvm_ir()
     found: list[bytes] = []
 
     def work() -> None:
@@ -149,9 +177,31 @@ def test_the_variable_takes_that_of_llvmlite() -> None:
         assert ("llvmlite" in run.stdout) == is_llvmlite
 
 
-def test_without_the_package_there_is_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "PACKAGE", "no-such-package-of-llvm")
-    assert library.find_library.__wrapped__() is None
-    monkeypatch.undo()
-    monkeypatch.setattr(library, "FILE", "no-such-file.so")
-    assert library.find_library.__wrapped__() is None
+@pytest.mark.skipif(LIBRARY is None, reason="there is no library")
+def test_what_the_library_complains_of_is_an_error() -> None:
+    assert LIBRARY is not None
+    module = LibraryModule("define void @f() {\n  ret void\n}", HOST, LIBRARY)
+    with pytest.raises(RuntimeError, match="unknown pass name"):
+        module._run("no-such-pass", unrolls=True)  # pyright: ignore[reportPrivateUsage]
+    wrong = 'define void @f() {\n  call void asm sideeffect "nonsense", ""()\n  ret void\n}'
+    module = LibraryModule(wrong, HOST, LIBRARY)
+    with pytest.raises(RuntimeError, match="invalid instruction mnemonic"):
+        module.emit(PLAIN, "object")
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value"), [("PACKAGE", "no-such-package-of-llvm"), ("FILE", "no-such-file.so")]
+)
+def test_without_the_package_there_is_no_library(
+    attribute: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library, attribute, value)
+    assert library._find.__wrapped__() is None  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.skipif(LIBRARY is None, reason="there is no library")
+def test_other_files_are_no_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "text.so").write_text("no library")
+    for file in (tmp_path / "text.so", Path(ctypes.util.find_library("m") or "libm.so.6")):
+        monkeypatch.setattr(library, "FILE", str(file))
+        assert library._find.__wrapped__() is None  # pyright: ignore[reportPrivateUsage]

@@ -329,6 +329,7 @@ def test_tune_writes_a_schedule_that_auto_uses(
         (["--beam", "0"], "--beam must be between 1 and 1000, got 0"),
         (["--threads", "0"], "--threads must be between 1 and"),
         (["--sample", "2"], "--sample is for --tiles"),
+        (["--tile-search", "random"], "--tile-search is for --tiles"),
         (["-o", "."], ". is a directory; name a file"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -152,3 +153,27 @@ def format_table(rows: Sequence[Sequence[str]], numbers: bool = False) -> str:
         ]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
+
+
+def check_seed(seed: int) -> None:
+    """Raises UsageError."""
+    if seed < 0:
+        raise UsageError(f"--seed must not be negative, got {seed}")
+
+
+def check_output(file: Path) -> None:
+    """Whether a file can be written to the end, before the work; raises UsageError."""
+    if not file.parent.is_dir():
+        raise UsageError(f"there is no directory {file.parent} for {file}")
+    if file.is_dir():
+        raise UsageError(f"{file} is a directory; name a file")
+
+
+def warn_of_damage(*directories: Path) -> bool:
+    """Says which shards cannot be read, and whether there are any; raises DatasetError, OSError."""
+    from ..costmodel.dataset.shards import list_shards
+
+    damaged = [damage for directory in directories for damage in list_shards(directory).damaged]
+    for damage in damaged:
+        print(f"loopwright: warning: left out: {damage.reason}", file=sys.stderr)
+    return bool(damaged)

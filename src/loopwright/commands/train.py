@@ -34,8 +34,7 @@ from ..costmodel.polybench import ORIGIN
 from ..runtime.cache import cache_directory
 from ..runtime.version import __version__
 from . import UsageError
-from .common import format_table
-from .data.common import warn_of_damage
+from .common import check_output, check_seed, format_table, warn_of_damage
 
 if TYPE_CHECKING:
     from ..costmodel.learning.examples import ProgramExamples, Skipped
@@ -105,9 +104,10 @@ def run(arguments: argparse.Namespace) -> int:
     check_plotting()
     torch.set_num_threads(arguments.threads)
     data, description = _read(arguments, model)
+    # Before the training: what is wrong with them would cost it.
+    kernels = _read_polybench(arguments, model, description["machine"])
     outcome = _train(model, data, arguments)
     predicted, metrics = _test(model, data)
-    kernels = _read_polybench(arguments, model, description["machine"])
     if kernels:
         metrics["PolyBench"] = _judge(model, kernels)
     card = _card(arguments, model, description, outcome, metrics, str(torch.__version__))
@@ -147,14 +147,15 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError(f"--share must be between 0 and 1, got {arguments.share:g}")
     if arguments.learning_rate is not None and not 0 < arguments.learning_rate < 10:
         raise UsageError(f"--learning-rate must be positive, got {arguments.learning_rate:g}")
-    if arguments.seed < 0:
-        raise UsageError(f"--seed must not be negative, got {arguments.seed}")
+    check_seed(arguments.seed)
     if arguments.polybench is not None and not arguments.polybench.is_dir():
         raise UsageError(f"--polybench: there is no directory {arguments.polybench}")
-    _check_output(arguments.output, is_resumed=arguments.resume)
+    check_output(arguments.output)
+    _check_neighbours(arguments.output, is_resumed=arguments.resume)
 
 
-def _check_output(output: Path, *, is_resumed: bool) -> None:
+def _check_neighbours(output: Path, *, is_resumed: bool) -> None:
+    """What stands beside the model: the checkpoint, the report."""
     checkpoint, report = _checkpoint(output), _report(output)
     if is_resumed and not checkpoint.exists():
         raise UsageError(f"there is nothing to resume: no checkpoint {checkpoint}")
@@ -163,10 +164,6 @@ def _check_output(output: Path, *, is_resumed: bool) -> None:
             f"{checkpoint} is of a training that was interrupted: --resume goes on with it; "
             "to begin anew, delete it or name another file"
         )
-    if not output.parent.is_dir():
-        raise UsageError(f"there is no directory {output.parent} for {output}")
-    if output.is_dir():
-        raise UsageError(f"{output} is a directory; name a file")
     if report.exists() and not report.is_dir():
         raise UsageError(f"{report} is in the way of the report's folder; name another file")
 
@@ -251,6 +248,7 @@ def _read_polybench(
     directory: Path = arguments.polybench or POLYBENCH
     if arguments.polybench is None and not directory.is_dir():
         return []
+    warn_of_damage(directory)
     found = [pairs for pairs in read_pairs(directory, several=True) if pairs.machine in machines]
     return _featurise(restrict(found, arguments.space), model, arguments.workers)[0]
 

@@ -47,7 +47,15 @@ from ..runtime.timing import format_seconds
 from ..runtime.tuning.tiles import TileOptions, TileProgress, TileResult, tune_tiles
 from ..runtime.tuning.tune import TuningOptions, tune
 from . import UsageError
-from .common import add_program_arguments, add_run_arguments, format_table, one_function, pairs
+from .common import (
+    add_program_arguments,
+    add_run_arguments,
+    check_output,
+    check_seed,
+    format_table,
+    one_function,
+    pairs,
+)
 from .shipped import add_size_argument, comparison, find_kernel, kernel_settings
 
 COMBINED = {
@@ -59,6 +67,9 @@ COMBINED = {
 
 SEARCHING = ("search", "rank", "registers", "interchange")
 """Options that choose among schedules."""
+
+TILE_SEARCH = "guided"
+"""How tile sizes are chosen, when nothing is said."""
 
 SAMPLE = 1.0
 """Percent of all combinations of tile sizes that are run, when nothing is said."""
@@ -127,8 +138,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     tiles.add_argument(
         "--tile-search",
         choices=tuple(TILE_SEARCHES),
-        default="guided",
-        help="how to choose what to run (default: guided)",
+        help=f"how to choose what to run (default: {TILE_SEARCH})",
     )
 
 
@@ -167,7 +177,7 @@ def _run_tiles(arguments: argparse.Namespace, function: Function, budget: float 
     options = TileOptions(
         arguments.pipeline,
         (SAMPLE if arguments.sample is None else arguments.sample) / 100,
-        arguments.tile_search,
+        arguments.tile_search or TILE_SEARCH,
         budget,
         arguments.threads,
         arguments.fast_math,
@@ -200,20 +210,18 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError("--rank tries its own orders of loops: leave out --interchange")
     if arguments.pipeline is not None and not arguments.tiles:
         raise UsageError("-p gives the tiling for --tiles; add that")
-    if arguments.sample is not None and not arguments.tiles:
-        raise UsageError("--sample is for --tiles; add that")
+    for name in ("sample", "tile_search"):
+        if getattr(arguments, name) is not None and not arguments.tiles:
+            raise UsageError(f"--{name.replace('_', '-')} is for --tiles; add that")
     if arguments.sample is not None and not 0 < arguments.sample <= 100:
         raise UsageError(f"--sample must be above 0 and at most 100, got {arguments.sample:g}")
     if arguments.budget is None and arguments.search in RUNNING:
         raise UsageError(f"--search {arguments.search} runs candidates: say how long with --budget")
     if arguments.threads is not None and not 1 <= arguments.threads <= MOST_THREADS:
         raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {arguments.threads}")
-    if arguments.seed < 0:
-        raise UsageError(f"--seed must not be negative, got {arguments.seed}")
-    if arguments.output is not None and not Path(arguments.output).parent.is_dir():
-        raise UsageError(f"there is no directory for {arguments.output}")
-    if arguments.output is not None and Path(arguments.output).is_dir():
-        raise UsageError(f"{arguments.output} is a directory; name a file")
+    check_seed(arguments.seed)
+    if arguments.output is not None:
+        check_output(Path(arguments.output))
     if not 1 <= arguments.beam <= 1000:
         raise UsageError(f"--beam must be between 1 and 1000, got {arguments.beam}")
 

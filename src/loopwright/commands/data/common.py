@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import sys
 from pathlib import Path
 
 from ...runtime.labelling.messages import Policy
@@ -18,22 +17,6 @@ LEAST_MEMORY = 0.5
 def add_directory(parser: argparse.ArgumentParser) -> None:
     """The argument `DIR`."""
     parser.add_argument("directory", metavar="DIR", type=Path, help="a directory of labels")
-
-
-def warn_of_damage(*directories: Path) -> bool:
-    """Says which shards cannot be read, and whether there are any; raises DatasetError, OSError."""
-    from ...costmodel.dataset.shards import list_shards
-
-    damaged = [damage for directory in directories for damage in list_shards(directory).damaged]
-    for damage in damaged:
-        print(f"loopwright: warning: left out: {damage.reason}", file=sys.stderr)
-    return bool(damaged)
-
-
-def check_seed(seed: int) -> None:
-    """Raises UsageError."""
-    if seed < 0:
-        raise UsageError(f"--seed must not be negative, got {seed}")
 
 
 def add_measuring_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 
 from .. import UsageError
-from .common import add_directory, warn_of_damage
+from ..common import warn_of_damage
+from .common import add_directory
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,7 +14,8 @@ from ...runtime.labelling.fingerprint import machine_fingerprint
 from ...runtime.labelling.local import label_here
 from ...runtime.labelling.messages import Policy
 from .. import UsageError
-from .common import add_measuring_arguments, check_seed, measuring_policy
+from ..common import check_seed
+from .common import add_measuring_arguments, measuring_policy
 from .labelling import label_and_store
 
 

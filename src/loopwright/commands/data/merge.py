@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from .common import warn_of_damage
+from ..common import warn_of_damage
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

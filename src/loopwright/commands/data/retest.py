@@ -7,13 +7,8 @@ import math
 
 from ...costmodel.labels import LabelledProgram
 from .. import UsageError
-from .common import (
-    add_directory,
-    add_measuring_arguments,
-    check_seed,
-    measuring_policy,
-    warn_of_damage,
-)
+from ..common import check_seed, warn_of_damage
+from .common import add_directory, add_measuring_arguments, measuring_policy
 from .progress import Progress
 
 THRESHOLDS = (0.03, 0.1, 0.3)
@@ -37,9 +32,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.pairs < 1:
         raise UsageError(f"--pairs must be positive, got {arguments.pairs}")
     check_seed(arguments.seed)
-    warn_of_damage(arguments.directory)
     # Another machine is not another measurement.
     here, policy = machine_fingerprint(), measuring_policy(arguments)
+    warn_of_damage(arguments.directory)
     stored = read_table(list_shards(arguments.directory).shards).to_pylist()
     rows = [
         row for row in stored if row["machine"] == here and row["fast_math"] == policy.fast_math

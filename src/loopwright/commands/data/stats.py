@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from ..common import format_table
-from .common import add_directory, warn_of_damage
+from ..common import format_table, warn_of_damage
+from .common import add_directory
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
