@@ -16,8 +16,8 @@ from ...passes.schedule import Schedule
 from ...passes.target import Target
 from ...passes.transformation import TransformationError
 from ..errors import KernelError
+from ..labelling.candidate_loops import LARGEST_DEFAULT
 from ..labelling.children import die_with_parent, limit_memory
-from ..labelling.compiler import LARGEST_DEFAULT
 from ..labelling.object_code import object_code
 from ..program import Function
 from ..program import Program as Functions
