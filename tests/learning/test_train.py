@@ -145,7 +145,7 @@ def test_kernels_without_labels_are_said_before_the_training(
     (tmp_path / "empty").mkdir()
     assert train(labels, tmp_path / "a.model", "--polybench", str(tmp_path / "empty")) == 1
     told = capsys.readouterr().err
-    assert "has no labelled pairs" in told and "epoch" not in told
+    assert "empty has no shards of labels" in told and "epoch" not in told
 
 
 def test_damaged_labels_are_said(
