@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 _FILL = 0.7
@@ -213,4 +214,9 @@ class Surroundings(NamedTuple):
     @property
     def caches(self) -> tuple[float, ...]:
         """Usable bytes of the caches of levels 1 to 3."""
-        return tuple([_FILL * size for size in self.machine[:3]])
+        return _usable(self.machine)
+
+
+@lru_cache(maxsize=64)
+def _usable(machine: Machine) -> tuple[float, ...]:
+    return tuple([_FILL * size for size in machine[:3]])

@@ -6,7 +6,7 @@ them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -24,11 +24,15 @@ _LEAST_SECONDS = 1e-12
 
 @dataclass(frozen=True)
 class RowBatch:
-    """Rows (number, features) of `count` groups behind each other, and the group of each."""
+    """Rows (number, features) of `count` groups behind each other, and the group of each.
+
+    `known` is what `logarithms` has found: several networks see the same rows.
+    """
 
     rows: Tensor
     owner: Tensor
     count: int
+    known: dict[int, Tensor] = field(default_factory=dict[int, Tensor], compare=False)
 
     @classmethod
     def of(cls, groups: list[NDArray[np.float32]], device: torch.device) -> RowBatch:
@@ -36,6 +40,12 @@ class RowBatch:
         rows = np.concatenate(groups).astype(np.float32, copy=False)
         owner = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
         return cls(from_array(rows).to(device), from_array(owner).to(device), len(groups))
+
+    def logarithms(self, seconds: int) -> Tensor:
+        """`logarithms` of the rows."""
+        if seconds not in self.known:
+            self.known[seconds] = logarithms(self.rows, seconds)
+        return self.known[seconds]
 
     def sums(self, values: Tensor) -> Tensor:
         """The sum of some values (number, ...) for each group."""
@@ -64,24 +74,25 @@ class RowNetwork(nn.Module):
 
     def standardise(self, rows: NDArray[np.float32]) -> None:
         """Takes over the mean and the deviation of each column."""
-        values = self._logarithms(from_array(rows))
+        values = logarithms(from_array(rows), self.seconds)
         self.mean.copy_(values.mean(0))
         self.deviation.copy_(values.std(0) + 1e-3)
 
     def forward(self, batch: RowBatch) -> Tensor:
         """The factors (number,)."""
-        values = (self._logarithms(batch.rows) - self.mean) / self.deviation
+        values = (batch.logarithms(self.seconds) - self.mean) / self.deviation
         found = self.statements(values.clamp(-_LARGEST, _LARGEST))
         number = batch.sums(torch.ones_like(found[:, 0])).clamp(min=1.0)
         around = (batch.sums(found) / number[:, None])[batch.owner]
         corrections = self.corrections(torch.cat([found, around], 1))[:, 0]
         return torch.exp(corrections.clamp(-_LARGEST_CORRECTION, _LARGEST_CORRECTION))
 
-    def _logarithms(self, rows: Tensor) -> Tensor:
-        """Features span orders of magnitude; seconds are less than one, and have theirs as is."""
-        values = torch.sign(rows) * torch.log1p(rows.abs())
-        values[:, self.seconds] = torch.log(rows[:, self.seconds].clamp(min=_LEAST_SECONDS))
-        return values
+
+def logarithms(rows: Tensor, seconds: int) -> Tensor:
+    """Features span orders of magnitude; seconds are less than one, and have theirs as is."""
+    values = torch.sign(rows) * torch.log1p(rows.abs())
+    values[:, seconds] = torch.log(rows[:, seconds].clamp(min=_LEAST_SECONDS))
+    return values
 
 
 def _layer(inputs: int, outputs: int, dropout: float) -> tuple[nn.Module, ...]:
