@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from ...passes.default.facts import CACHE_LINE
 from ...passes.schedule_tree import Loop
 from .footprints import Footprint, footprints
 from .linear import LinearForm, directions
-from .once import Once
 from .skewed import iterations
 from .statements import StatementProfile
 
@@ -54,7 +54,7 @@ class Placement:
     footprint: Footprint
     remembered: dict[object, object] = field(default_factory=dict[object, object])
 
-    @Once
+    @cached_property
     def vector(self) -> int | None:
         """The position of the vector loop; None, too, where its lanes would run other loops."""
         position = next((n for n, loop in enumerate(self.loops) if loop.vector is not None), None)
@@ -73,7 +73,7 @@ class Placement:
             for other, _ in self.forms[inner].terms
         )
 
-    @Once
+    @cached_property
     def written_out(self) -> tuple[bool, ...]:
         """Which loops are gone: unrolled fully, by request or because they are short.
 
@@ -121,14 +121,14 @@ class Placement:
             if around.rounds and any(d in own for d, _ in around.terms)
         )
 
-    @Once
+    @cached_property
     def innermost(self) -> int | None:
         """The position of the innermost loop that is left when short loops are written out."""
         return next(
             (n for n in range(len(self.loops) - 1, -1, -1) if not self.written_out[n]), None
         )
 
-    @Once
+    @cached_property
     def copies(self) -> tuple[float, ...]:
         """How often the body stands in each loop."""
         return tuple(
@@ -136,7 +136,7 @@ class Placement:
             for loop, trips, gone in zip(self.loops, self.trips, self.written_out, strict=True)
         )
 
-    @Once
+    @cached_property
     def fork(self) -> int | None:
         """The position of the outermost loop that several threads share; one iteration is none."""
         return next(
@@ -144,7 +144,7 @@ class Placement:
             None,
         )
 
-    @Once
+    @cached_property
     def repeats(self) -> float:
         """How often the same is done again: iterations of inner loops that change nothing.
 
@@ -162,7 +162,7 @@ class Placement:
                     break
         return result
 
-    @Once
+    @cached_property
     def ragged(self) -> float:
         """The part of the iterations that are outside of full tiles, as bounds cut tiles slantwise.
 
@@ -192,7 +192,7 @@ class Placement:
             default=0.0,
         )
 
-    @Once
+    @cached_property
     def directions(self) -> tuple[tuple[float, ...] | None, ...]:
         """How the iterators grow with a step of each loop; None for tile loops."""
         members = [n for n, form in enumerate(self.forms) if not form.rounds]
@@ -203,7 +203,7 @@ class Placement:
                 found[position] = direction
         return tuple(found)
 
-    @Once
+    @cached_property
     def steps(self) -> tuple[tuple[float, ...], ...]:
         """Per loop, by how many elements each access moves with a step; tile loops: by far."""
         columns = self.profile.strides
@@ -228,7 +228,7 @@ class Placement:
                 )
         return tuple(result)
 
-    @Once
+    @cached_property
     def jumps(self) -> float:
         """How often an instance reads or writes a line that does not follow the last one.
 
@@ -250,7 +250,7 @@ class Placement:
             total += 1.0 / run
         return total
 
-    @Once
+    @cached_property
     def carriers(self) -> dict[int, tuple[float, bool]]:
         """The loops that hand results from one iteration to another, by position.
 
@@ -281,7 +281,7 @@ class Placement:
             return False
         return _stores(earlier) <= _stores(self)
 
-    @Once
+    @cached_property
     def ranges(self) -> tuple[tuple[float, float], ...]:
         """The extreme values of each loop, over the box around the domain."""
         profile = self.profile

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
 
 _FILL = 0.7
@@ -214,9 +213,4 @@ class Surroundings(NamedTuple):
     @property
     def caches(self) -> tuple[float, ...]:
         """Usable bytes of the caches of levels 1 to 3."""
-        return _usable(self.machine)
-
-
-@lru_cache(maxsize=64)
-def _usable(machine: Machine) -> tuple[float, ...]:
-    return tuple([_FILL * size for size in machine[:3]])
+        return tuple([_FILL * size for size in self.machine[:3]])

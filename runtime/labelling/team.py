@@ -24,7 +24,7 @@ ATTEMPTS = 12
 """... so many times, of which the shortest counts: interruptions make others longer."""
 
 FAR = 1.5
-"""The shortest time ever, times this, is that of threads that are far from each other."""
+"""The shortest time that is remembered, times this, is that of threads far from each other."""
 
 KEPT = 2000
 """Times that are remembered: should threads stay far from each other, that is usual."""

@@ -52,7 +52,6 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     ),
     "LLVMCreateTargetDataLayout": (c_void_p, [c_void_p]),
     "LLVMDisposeTargetData": (None, [c_void_p]),
-    "LLVMDisposeTargetMachine": (None, [c_void_p]),
     "LLVMTargetMachineEmitToMemoryBuffer": (
         c_int,
         [c_void_p, c_void_p, c_int, _TEXT_OUT, POINTER(c_void_p)],

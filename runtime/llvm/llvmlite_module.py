@@ -27,21 +27,12 @@ class LlvmliteModule:
         self._module.verify()
 
     def optimise(self, *, unrolls: bool) -> None:
-        tuning = binding.create_pipeline_tuning_options(speed_level=3)
-        tuning.loop_vectorization = True
-        tuning.slp_vectorization = True
-        tuning.loop_interleaving = True
-        tuning.loop_unrolling = unrolls
-        passes = binding.create_pass_builder(self._machine, tuning)
+        passes = self._passes(3, vectors=True, unrolls=unrolls)
         passes.getModulePassManager().run(self._module, passes)
 
     def simplify(self, *, unrolls: bool) -> None:
-        tuning = binding.create_pipeline_tuning_options(speed_level=2)
-        tuning.loop_vectorization = False
-        tuning.slp_vectorization = False
-        tuning.loop_interleaving = False
-        tuning.loop_unrolling = True
-        passes = binding.create_pass_builder(self._machine, tuning)
+        # Full unrolling is a part of the simplification.
+        passes = self._passes(2, vectors=False, unrolls=True)
         simplification = passes.getFunctionPassManager()
         for function in self._module.functions:
             if not function.is_declaration:
@@ -52,6 +43,14 @@ class LlvmliteModule:
             cleanup.add_instruction_combine_pass()
             cleanup.add_simplify_cfg_pass()
             cleanup.run(self._module, passes)
+
+    def _passes(self, level: int, *, vectors: bool, unrolls: bool) -> binding.PassBuilder:
+        tuning = binding.create_pipeline_tuning_options(speed_level=level)
+        tuning.loop_vectorization = vectors
+        tuning.slp_vectorization = vectors
+        tuning.loop_interleaving = vectors
+        tuning.loop_unrolling = unrolls
+        return binding.create_pass_builder(self._machine, tuning)
 
     @property
     def size(self) -> int:

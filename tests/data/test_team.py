@@ -28,6 +28,7 @@ from loopwright.runtime.signature import Sizes
 SUBJECT = Subject("", {}, "test", 1)
 SERIAL = ObjectCode(b"", (), False)
 PARALLEL = ObjectCode(b"", (), True)
+QUICK_RUN = Measurement((1.0,), False, 0.0, 0.0)
 
 
 def candidate(name: str, code: ObjectCode) -> Candidate:
@@ -142,16 +143,21 @@ def answer(slot: MeasuringSlot, said: Any) -> None:
     slot.hear()
 
 
-def test_parallel_candidates_wait_while_threads_are_far(
-    monkeypatch: pytest.MonkeyPatch, clock: SimpleNamespace
-) -> None:
+@pytest.fixture
+def slot(monkeypatch: pytest.MonkeyPatch) -> MeasuringSlot:
+    """One whose process has started."""
     monkeypatch.setattr(measuring, "Child", FakeMeasurer)
-    slot = MeasuringSlot([0, 1], Policy(threads=2))
+    result = MeasuringSlot([0, 1], Policy(threads=2))
+    answer(result, None)
+    return result
+
+
+def test_parallel_candidates_wait_while_threads_are_far(
+    slot: MeasuringSlot, clock: SimpleNamespace
+) -> None:
     asked = cast(FakeMeasurer, slot.child).asked
-    answer(slot, None)
     first, second = queue(a=PARALLEL, b=SERIAL), queue(c=SERIAL, d=PARALLEL)
-    quick = Measurement((1.0,), False, 0.0, 0.0)
-    for said in (True, quick):  # opened, the program itself
+    for said in (True, QUICK_RUN):  # opened, the program itself
         assert slot.start_next([first, second]) == {1}
         answer(slot, said)
     assert slot.start_next([first, second]) == {0, 1}
@@ -160,12 +166,12 @@ def test_parallel_candidates_wait_while_threads_are_far(
     # What has one thread goes on, of the next program as well.
     assert slot.start_next([first, second]) == {1}
     assert asked[-1] == ("run", SERIAL, 1.0, False)
-    answer(slot, quick)
+    answer(slot, QUICK_RUN)
     assert slot.start_next([first, second]) == {1}
     assert asked[-1] == ("open", second.opened)
     answer(slot, True)
     # Then it looks again.
-    replies = {"open": True, "run": quick}
+    replies = {"open": True, "run": QUICK_RUN}
     clock.now += LOOK_AGAIN
     for is_near in (False, True):
         slot.start_next([first, second])
@@ -179,19 +185,15 @@ def test_parallel_candidates_wait_while_threads_are_far(
     while left := [each for each in (first, second) if not each.is_finished]:
         assert slot.start_next(left)
         answer(slot, replies[asked[-1][0]])
-    assert first.done == {"a": [quick], "b": [quick]}
-    assert second.done == {"c": [quick], "d": [quick]}
+    assert first.done == {"a": [QUICK_RUN], "b": [QUICK_RUN]}
+    assert second.done == {"c": [QUICK_RUN], "d": [QUICK_RUN]}
 
 
 def test_a_process_that_ends_while_it_looks_is_replaced(
-    monkeypatch: pytest.MonkeyPatch, clock: SimpleNamespace
+    slot: MeasuringSlot, clock: SimpleNamespace
 ) -> None:
-    monkeypatch.setattr(measuring, "Child", FakeMeasurer)
-    slot = MeasuringSlot([0, 1], Policy(threads=2))
-    answer(slot, None)
     program = queue(a=PARALLEL)
-    quick = Measurement((1.0,), False, 0.0, 0.0)
-    for said in (True, quick, None):
+    for said in (True, QUICK_RUN, None):
         slot.start_next([program])
         answer(slot, said)
     clock.now += LOOK_AGAIN
@@ -199,23 +201,19 @@ def test_a_process_that_ends_while_it_looks_is_replaced(
     slot.replace("crash")
     answer(slot, None)
     clock.now += LOOK_AGAIN
-    replies = {"open": True, "run": quick, "is_near": True}
+    replies = {"open": True, "run": QUICK_RUN, "is_near": True}
     while not program.is_finished:
         slot.start_next([program])
         answer(slot, replies[cast(FakeMeasurer, slot.child).asked[-1][0]])
-    assert program.done == {"a": [quick]} and not program.incidents
+    assert program.done == {"a": [QUICK_RUN]} and not program.incidents
 
 
 def test_after_a_while_parallel_candidates_run_all_the_same(
-    monkeypatch: pytest.MonkeyPatch, clock: SimpleNamespace
+    slot: MeasuringSlot, clock: SimpleNamespace
 ) -> None:
-    monkeypatch.setattr(measuring, "Child", FakeMeasurer)
-    slot = MeasuringSlot([0, 1], Policy(threads=2))
     asked = cast(FakeMeasurer, slot.child).asked
-    answer(slot, None)
     program = queue(a=PARALLEL)
-    quick = Measurement((1.0,), False, 0.0, 0.0)
-    for said in (True, quick, None):
+    for said in (True, QUICK_RUN, None):
         assert slot.start_next([program])
         answer(slot, said)
     assert not slot.start_next([program]), "there is nothing else to run"
@@ -224,5 +222,5 @@ def test_after_a_while_parallel_candidates_run_all_the_same(
     answer(slot, False)
     slot.start_next([program])
     assert asked[-1] == ("run", PARALLEL, 1.0, False)
-    answer(slot, quick)
-    assert program.done == {"a": [quick]}
+    answer(slot, QUICK_RUN)
+    assert program.done == {"a": [QUICK_RUN]}

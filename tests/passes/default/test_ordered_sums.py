@@ -80,7 +80,7 @@ def test_sums_of_integers_need_no_order() -> None:
 
 
 def test_rows_that_are_apart_are_no_neighbours() -> None:
-    """Lanes would gather what the loop as written loads at once: six times slower, as measured."""
+    """Lanes would gather what the loop as written loads at once."""
     text = BOTH.replace("TYPE", "f64").replace("0 to %n", "0 to %n step 4")
     original = Schedule.original(load(text)["both"].scop)
     request = Request(infer_extents(original.scop, {"n": 3600, "m": 900}), 1)
