@@ -50,7 +50,7 @@ def _kept(old: Dependences, scop: Scop, array: Array) -> Iterator[Dependence]:
             for access in scop.statement(reader).reads
             if access.array.name == array.name
         ]
-        pairs = [_through(item, scop, elements) for elements in reads]
+        pairs = [pairs_through(item, scop, elements) for elements in reads]
         for relation in _union(pairs):
             yield replace(item, relation=relation)
 
@@ -64,7 +64,7 @@ def _moved(
     for item in old:
         if item.array != array.name or _reader(item) != statement.name or item.reduction:
             continue
-        relation = _through(item, old.scop, elements)
+        relation = pairs_through(item, old.scop, elements)
         if relation.is_empty():
             continue
         if item.kind is DependenceKind.FLOW:
@@ -81,7 +81,7 @@ def _reader(item: Dependence) -> str | None:
     return readers.get(item.kind)
 
 
-def _through(item: Dependence, scop: Scop, elements: isl.Map) -> isl.Map:
+def pairs_through(item: Dependence, scop: Scop, elements: isl.Map) -> isl.Map:
     """The pairs of a flow or anti dependence that meet in what a read of the reader touches."""
     is_flow = item.kind is DependenceKind.FLOW
     writer = scop.statement(item.source if is_flow else item.target)

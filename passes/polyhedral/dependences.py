@@ -119,13 +119,13 @@ def compute_dependences(
         return _compute(scop, {} if before is None else _kept(scop, before, reassociate))
 
 
-def note_copy(scop: Scop, array: Array) -> None:
-    """Says that each element of a local array is written once, before all reads of it."""
-    scop.memory["copies"] = _copies(scop) | {array.name}
+def note_dependences(scop: Scop, array: Array, items: Iterable[Dependence]) -> None:
+    """Says which dependences there are through an array, where they follow from others."""
+    scop.memory["noted"] = {**_noted(scop), array.name: tuple(items)}
 
 
-def _copies(scop: Scop) -> frozenset[str]:
-    return cast("frozenset[str]", scop.memory.get("copies", frozenset[str]()))
+def _noted(scop: Scop) -> Mapping[str, tuple[Dependence, ...]]:
+    return cast("Mapping[str, tuple[Dependence, ...]]", scop.memory.get("noted", {}))
 
 
 def _kept(scop: Scop, before: Dependences, reassociate: bool) -> dict[str, tuple[Dependence, ...]]:
@@ -159,10 +159,11 @@ def _compute(scop: Scop, kept: Mapping[str, Iterable[Dependence]]) -> Dependence
         for statement in scop.statements
         if (accumulation := find_accumulation(statement)) is not None
     }
+    known = {**_noted(scop), **kept}
     items: list[Dependence] = []
     for array in scop.arrays:
-        known = kept.get(array.name)
-        items += _conflicts(scop, array, accumulations) if known is None else known
+        through = known.get(array.name)
+        items += _conflicts(scop, array, accumulations) if through is None else through
     return Dependences(scop, tuple(items), accumulations)
 
 
@@ -219,11 +220,6 @@ def _of_array(scop: Scop, array: Array, *, last_only: bool) -> Iterator[Dependen
     if writes.is_empty():
         return
     reads = _accesses(scop, array, AccessKind.READ)
-    if array.name in _copies(scop):
-        yield from _dependences(
-            scop, DependenceKind.FLOW, array, writes.apply_range(reads.reverse())
-        )
-        return
     visible_reads = _reads_from_outside(scop, array)
     order = _order_of_users(scop, array)
     flows = (

@@ -14,10 +14,11 @@ from xdsl.ir import Operation
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ...dialects import affine
+from ..buffer_dependences import BufferDependences, Use
 from ..copied_dependences import after_copies
 from ..live_elements import LiveElements
 from ..polyhedral.aff_expression import aff_expression
-from ..polyhedral.dependences import note_copy
+from ..polyhedral.dependences import note_dependences
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 from ..program_edits import (
     free_name,
@@ -141,10 +142,6 @@ class Pack(Transformation):
         return [*whole, *(x % panel for x, panel in subscripts if panel)]
 
 
-Use = tuple[Statement, Access]
-"""An access of a statement."""
-
-
 def read_number(statement: Statement, read: Access) -> int:
     """The place of a read among those that are printed of a statement, from 0."""
     places = dict.fromkeys((access.array.name, access.map) for access in statement.reads)
@@ -221,15 +218,25 @@ class _Packing:
             statements=(*changed, *added),
             tree=without_marks(tree),
         )
-        if all(access.kind is AccessKind.READ for _, access in self.uses):
-            note_copy(scop, self.buffer)
         if self.is_selection:
             (copy,) = copy_in
             copies = [(s, a.relation, self._copy_of(s, a, copy)) for s, a in self.uses]
             remember_dependences(
                 after_copies(self.schedule.dependences, scop, copies, self.array, self.buffer)
             )
+        elif not self._may_be_reordered():
+            inside = BufferDependences(
+                self.schedule.dependences, self.outer, self.uses, self.buffer
+            )
+            note_dependences(scop, self.buffer, inside.all(copy_in, copy_out))
         return scop, tree
+
+    def _may_be_reordered(self) -> bool:
+        """Whether the steps of accumulations may have changed places, against dependences."""
+        accumulations = self.schedule.dependences.accumulations.values()
+        return self.schedule.reassociate and any(
+            accumulation.store.array is self.array for accumulation in accumulations
+        )
 
     def _copy_of(self, statement: Statement, access: Access, copy: Statement) -> isl.Map:
         """The instances that copy what instances of a statement read."""

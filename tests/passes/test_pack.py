@@ -4,8 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.dependence_oracle import closure, find_conflicts, pairs_of
+from support.scop_execution import instances, time_stamp
 
 import loopwright
+from loopwright.passes.polyhedral.context import bounded
 from loopwright.passes.polyhedral.dependences import compute_dependences
 from loopwright.passes.transformation import MalformedTransformation
 from loopwright.passes.transformations.parallel import Parallel
@@ -236,3 +239,88 @@ def test_reads_that_cannot_use_a_copy(reads: str, message: str) -> None:
     function = loopwright.load(CHOLESKY_COLUMN)["f"]
     with pytest.raises(MalformedTransformation, match=message):
         function.schedule(f"pack{{loops=j array=A reads={reads}}}")
+
+
+IN_PLACE = """
+func.func @f(%n: index, %m: index, %A: memref<?x?xf64>, %x: memref<?xf64>) {
+  affine.for %t = 0 to 2 {
+    affine.for %i = 2 to affine_map<()[s0] -> (s0 - 2)>()[%n] {
+      affine.for %j = 2 to affine_map<()[s0] -> (s0 - 2)>()[%m] {
+        READS
+        affine.store %SUM, %A[%i, %j] : memref<?x?xf64>
+      }
+      %y = affine.load %A[%i, %i] : memref<?x?xf64>
+      affine.store %y, %x[%i] : memref<?xf64>
+    }
+  }
+  return
+}
+"""
+
+
+def in_place(*offsets: tuple[int, int]) -> str:
+    """A program that overwrites A with sums of elements at these distances."""
+    lines: list[str] = []
+    for number, (i, j) in enumerate(offsets):
+        lines.append(f"%{number} = affine.load %A[%i + {i}, %j + {j}] : memref<?x?xf64>")
+        if number:
+            total = f"%s{number - 1}" if number > 1 else "%0"
+            lines.append(f"%s{number} = arith.addf {total}, %{number} : f64")
+    text = IN_PLACE.replace("READS", "\n".join(lines))
+    return text.replace("%SUM", f"%s{len(offsets) - 1}").replace("+ -", "- ")
+
+
+CROSS = [(d, 0) for d in range(-2, 3)] + [(0, d) for d in (-2, -1, 1, 2)]
+
+
+@pytest.mark.parametrize("loop", ["t", "i", "jt", "S0.j"])
+@pytest.mark.parametrize("offsets", [[(0, -1), (0, 0), (0, 1)], [(-1, 0), (1, 1)], CROSS])
+def test_dependences_through_the_buffer(loop: str, offsets: list[tuple[int, int]]) -> None:
+    """They order all that meets in an element of it, and nothing else."""
+    function = loopwright.load(in_place(*offsets))["f"]
+    schedule = function.schedule(f"tile{{loops=S0.j sizes=2}},pack{{loops={loop} array=A}}")
+    arguments = (7, 8, np.zeros((7, 8)), np.zeros(7))
+    scop, sizes = schedule.scop, {"n": 7, "m": 8}
+    order = sorted(instances(scop, sizes), key=lambda each: time_stamp(scop.tree, each, sizes))
+    conflicts = find_conflicts(scop, arguments, order)
+    pairs = pairs_of(scop, schedule.dependences, arguments)
+    assert pairs <= conflicts.all
+    assert closure(pairs, order) >= conflicts.all
+
+
+# Program 179094103072722 of the generator: the factory gave it up after a minute.
+DEEP = """
+func.func @f(%n: index, %m: index, %p: index, %A: memref<?x?x?x?xf64>) {
+  affine.for %i = 3 to affine_map<()[s0] -> (s0 - 3)>()[%n] {
+    affine.for %j = 3 to affine_map<()[s0] -> (s0 - 3)>()[%p] {
+      affine.for %k = 3 to affine_map<()[s0] -> (s0 - 3)>()[%m] {
+        affine.for %l = 3 to %j {
+          affine.for %x = 3 to affine_map<()[s0] -> (s0 - 3)>()[%n] {
+            READS
+            affine.store %s18, %A[%j, %k, %l, %x] : memref<?x?x?x?xf64>
+          }
+        }
+      }
+    }
+  }
+  return
+}
+"""
+
+
+def test_stencils_with_many_reads_are_not_too_complex() -> None:
+    """isl alone does not find what meets in the buffer within a minute."""
+    offsets = [(0, 0, 0)]
+    for place in range(3):
+        for distance in (-3, -2, -1, 1, 2, 3):
+            offsets.append(tuple(distance if p == place else 0 for p in range(3)))
+    lines: list[str] = []
+    for number, (first, second, third) in enumerate(offsets):
+        place = f"%j, %k + {first}, %l + {second}, %x + {third}".replace("+ -", "- ")
+        lines.append(f"%{number} = affine.load %A[{place}] : memref<?x?x?x?xf64>")
+        if number:
+            total = f"%s{number - 1}" if number > 1 else "%0"
+            lines.append(f"%s{number} = arith.addf {total}, %{number} : f64")
+    function = loopwright.load(DEEP.replace("READS", "\n".join(lines)))["f"]
+    with bounded(2_000_000):
+        function.schedule("tile{loops=l,x sizes=8,32},pack{loops=xt array=A}")
