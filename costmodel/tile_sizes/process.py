@@ -24,6 +24,9 @@ NOISE = (1e-4, 1e-3, 1e-2, 5e-2)
 
 ROUNDS = 3
 
+_AT_ONCE = 256
+"""Points whose covariances fit into a cache."""
+
 
 @dataclass(frozen=True)
 class Scales:
@@ -54,14 +57,35 @@ class GaussianProcess:
 
     def mean(self, inputs: Array) -> Array:
         """The expected value at each point."""
-        across = _matern(inputs / self._lengths, self._inputs)
-        return self._mean + self._deviation * (across @ self._weights)
+        found = [
+            _matern(some / self._lengths, self._inputs) @ self._weights
+            for some in np.array_split(inputs, max(1, len(inputs) // _AT_ONCE))
+        ]
+        return self._mean + self._deviation * np.concatenate(found)
 
-    def deviation(self, inputs: Array) -> Array:
-        """The standard deviation of the value at each point; much more work than the mean."""
-        across = _matern(inputs / self._lengths, self._inputs)
-        half = _solve(self._factor, across.T)
-        return self._deviation * np.sqrt(np.maximum(1.0 - (half * half).sum(0), 1e-12))
+    def most_hopeful(self, inputs: Array, count: int, curiosity: float) -> list[int]:
+        """The rows with the least values that can be hoped for, one after the other.
+
+        Hoped for is the expected value less `curiosity` standard deviations. Each is chosen as if
+        those before it had been measured and were as expected: points beside them hold no surprise
+        any more, and a batch spreads over all that is promising.
+        """
+        scaled = inputs / self._lengths
+        expected = self.mean(inputs)
+        told = _solve(self._factor, _matern(scaled, self._inputs).T)
+        unknown = 1.0 - (told * told).sum(0)
+        chosen: list[int] = []
+        for _ in range(min(count, len(inputs))):
+            deviations = self._deviation * np.sqrt(np.maximum(unknown, 1e-12))
+            hope = expected - curiosity * deviations
+            hope[chosen] = np.inf
+            best = int(hope.argmin())
+            chosen.append(best)
+            shared = _matern(scaled[best : best + 1], scaled)[0] - told[:, best] @ told
+            row = shared / np.sqrt(max(shared[best], 0.0) + self.scales.noise)
+            told = np.vstack([told, row])
+            unknown = unknown - row * row
+        return chosen
 
 
 def fit(inputs: Array, values: Array, start: Scales | None = None) -> GaussianProcess:

@@ -17,8 +17,11 @@ from .space import TileSpace
 BUCKET = 50
 """How many of the points with the best predictions are measured (section 4.1)."""
 
-BATCH = 12
-"""Points between two looks at what they tell."""
+BATCH = 4
+"""Points between two looks at what they tell, at least."""
+
+LOOKS = 40
+"""Of many measurements, batches are such that there are no more looks than this."""
 
 FIRST = 0.2
 """The share of the measurements that are spread over the space before any other."""
@@ -29,8 +32,8 @@ TURNS = 2
 STEP = 3
 """Of the sizes of a loop, one in so many is tried then."""
 
-CURIOSITY = 1.0
-"""How many standard deviations below its expectation a point is hoped to be."""
+CURIOSITY = 3.0
+"""How many standard deviations below its expectation a point is hoped to be, but in the end."""
 
 CANDIDATES = 1000
 """So many points with the best expectations are looked at closely."""
@@ -95,7 +98,7 @@ def guided(plan: Plan) -> Batches:
     """
     inputs = plan.space.inputs(plan.space.points)
     total = plan.measurements
-    batch = max(BATCH, total // 14)
+    batch = max(BATCH, total // LOOKS)
     order = plan.generator().permutation(len(inputs)).tolist()
     first = [*plan.promising, *order]
     known = yield list(dict.fromkeys(first))[: max(4, round(FIRST * total))]
@@ -114,10 +117,10 @@ def guided(plan: Plan) -> Batches:
         scales = process.scales
         hope = process.mean(inputs)
         hope[measured] = np.inf
-        if left > batch:
-            candidates = np.argsort(hope)[:CANDIDATES]
-            hope[candidates] -= CURIOSITY * process.deviation(inputs[candidates])
-        known = yield np.argsort(hope)[: min(batch, left)].tolist()
+        candidates = np.argsort(hope)[: min(CANDIDATES, len(hope) - len(measured))]
+        curiosity = CURIOSITY if left > batch else 0.0
+        chosen = process.most_hopeful(inputs[candidates], min(batch, left), curiosity)
+        known = yield candidates[chosen].tolist()
 
 
 def _one_by_one(

@@ -109,7 +109,18 @@ def test_a_process_knows_its_own_points_and_doubts_others() -> None:
     inputs = np.linspace(0, 1, 8)[:, None]
     process = fit(inputs, np.sin(5 * inputs[:, 0]), Scales((0.4,), 1e-4))
     assert np.allclose(process.mean(inputs), np.sin(5 * inputs[:, 0]), atol=0.02)
-    assert process.deviation(np.array([[3.0]]))[0] > 10 * process.deviation(inputs).max()
+    doubtful = np.vstack([inputs, [[3.0]]])
+    assert process.most_hopeful(doubtful, 1, 10.0) == [8]
+    assert process.most_hopeful(doubtful, 1, 0.0) == [inputs.shape[0] - 1]
+
+
+def test_a_batch_is_spread_over_what_is_promising() -> None:
+    """After one point its neighbours have little left to hope for; the points are in pairs."""
+    process = fit(np.array([[0.0], [1.0]]), np.array([0.0, 1.0]), Scales((0.2,), 1e-4))
+    pairs = np.array([[0.3], [0.301], [0.6], [0.601], [0.8], [0.801]])
+    chosen = process.most_hopeful(pairs, 3, 2.0)
+    assert sorted(place // 2 for place in chosen) == [0, 1, 2]
+    assert len(process.most_hopeful(pairs, 10, 2.0)) == 6
 
 
 def test_extents_of_skewed_loops() -> None:
