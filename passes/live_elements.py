@@ -7,9 +7,9 @@ from functools import reduce
 
 import islpy as isl
 
-from .polyhedral.dependences import Dependence, DependenceKind
+from .polyhedral.dependences import DependenceKind
 from .polyhedral.scop import Statement
-from .program_edits import outer_values
+from .program_edits import outer_values, same_iteration
 from .schedule import Schedule
 from .schedule_tree import Loop, statements
 
@@ -76,7 +76,9 @@ class LiveElements:
         found = isl.Set.empty(self.scop.statement(reader).domain.get_space())
         for flow in self.flows:
             if flow.target == reader and flow.source in self.inside:
-                found = found.union(flow.relation.intersect(self._same(flow)).range())
+                found = found.union(
+                    flow.relation.intersect(same_iteration(self.outer, self.scop, flow)).range()
+                )
         return found
 
     def _read_outside(self, writer: str) -> isl.Set:
@@ -86,13 +88,6 @@ class LiveElements:
             if flow.source == writer:
                 outside = flow.relation
                 if flow.target in self.inside:
-                    outside = outside.subtract(self._same(flow))
+                    outside = outside.subtract(same_iteration(self.outer, self.scop, flow))
                 found = found.union(outside.domain())
         return found
-
-    def _same(self, flow: Dependence) -> isl.Map:
-        """Pairs of instances in the same iteration of the loop."""
-        source, target = self.scop.statement(flow.source), self.scop.statement(flow.target)
-        return outer_values(self.outer, source).apply_range(
-            outer_values(self.outer, target).reverse()
-        )

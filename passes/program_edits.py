@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 from xdsl.ir.affine import AffineMap
 
 from .polyhedral.affine_text import to_text
+from .polyhedral.dependences import Dependence
 from .polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 from .schedule_tree import Leaf, Loop, Tree, rebuild, replace_node
 
@@ -35,6 +36,24 @@ def outer_values(outer: Sequence[Loop], statement: Statement) -> isl.Map:
     for loop in outer:
         result = result.flat_range_product(isl.Map.from_aff(loop.schedule[statement.name]))
     return result
+
+
+def same_iteration(outer: Sequence[Loop], scop: Scop, dependence: Dependence) -> isl.Map:
+    """Pairs of instances of the two statements at the same values of the loops."""
+    source, target = scop.statement(dependence.source), scop.statement(dependence.target)
+    return outer_values(outer, source).apply_range(outer_values(outer, target).reverse())
+
+
+def instances_for(
+    outer: Sequence[Loop], statement: Statement, elements: isl.Map, copy: Statement
+) -> isl.Map:
+    """The instances of `copy` for what a statement touches: `{ S0[i, j] -> copy[it, jt, x] }`.
+
+    A `copy` has the values of the loops, then the subscripts of an element.
+    """
+    copies = outer_values(outer, statement).flat_range_product(elements)
+    named = copies.set_tuple_id(isl.dim_type.out, copy.domain.get_tuple_id())
+    return named.intersect_range(copy.domain)
 
 
 def make_access(

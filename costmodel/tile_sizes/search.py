@@ -93,8 +93,8 @@ def guided(plan: Plan) -> Batches:
     """Promising points and a few at random, one size at a time from the best, then a process.
 
     The Gaussian process is fitted to the logarithms of all times so far, over those of the sizes;
-    what it expects most of is measured in batches. As many measurements as `by_network`, all but
-    the first chosen with what the others have told.
+    what it hopes most of is measured in batches, and in the last one what it expects most of. As
+    many measurements as `by_network`, all but the first chosen with what the others have told.
     """
     inputs = plan.space.inputs(plan.space.points)
     total = plan.measurements

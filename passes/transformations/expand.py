@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
-import islpy as isl
 from xdsl.ir.affine import AffineMap
 
 from ..polyhedral.aff_expression import aff_expression
-from ..polyhedral.dependences import Dependence, DependenceKind
+from ..polyhedral.dependences import DependenceKind
 from ..polyhedral.scop import Access, Array, Scop, Statement
-from ..program_edits import free_name, make_access, symbols
+from ..program_edits import free_name, make_access, same_iteration, symbols
 from ..schedule import Schedule
 from ..schedule_tree import Loop, Tree, loops, statements
 from ..transformation import (
@@ -121,7 +120,7 @@ class Expand(Transformation):
                 continue
             pairs = dependence.relation
             if ends == {True}:
-                pairs = pairs.subtract(_in_one_iteration(dependence, members))
+                pairs = pairs.subtract(same_iteration(members, schedule.scop, dependence))
             if not pairs.is_empty():
                 return Violation(dependence, pairs, Reason.ELSEWHERE, members[-1].name)
         return None
@@ -129,16 +128,6 @@ class Expand(Transformation):
 
 def _uses(statement: Statement, array: Array) -> bool:
     return any(access.array is array for access in statement.accesses)
-
-
-def _in_one_iteration(dependence: Dependence, members: list[Loop]) -> isl.Map:
-    """The pairs of instances in one iteration of all the loops."""
-    result = dependence.relation
-    for loop in members:
-        source, target = loop.schedule[dependence.source], loop.schedule[dependence.target]
-        same = isl.Map.from_aff(source).apply_range(isl.Map.from_aff(target).reverse())
-        result = result.intersect(same)
-    return result
 
 
 def _redirect(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence as List
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product
@@ -18,10 +19,12 @@ from ..buffer_dependences import BufferDependences, Use
 from ..copied_dependences import after_copies
 from ..live_elements import LiveElements
 from ..polyhedral.aff_expression import aff_expression
-from ..polyhedral.dependences import note_dependences
+from ..polyhedral.context import TooComplexError, bounded
+from ..polyhedral.dependences import ARRAY_OPERATIONS, note_dependences
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 from ..program_edits import (
     free_name,
+    instances_for,
     loops_over,
     make_access,
     named_domain,
@@ -220,28 +223,20 @@ class _Packing:
         )
         if self.is_selection:
             (copy,) = copy_in
-            copies = [(s, a.relation, self._copy_of(s, a, copy)) for s, a in self.uses]
+            copies = [
+                (s, a.relation, instances_for(self.outer, s, a.relation, copy))
+                for s, a in self.uses
+            ]
             remember_dependences(
                 after_copies(self.schedule.dependences, scop, copies, self.array, self.buffer)
             )
-        elif not self._may_be_reordered():
-            inside = BufferDependences(
-                self.schedule.dependences, self.outer, self.uses, self.buffer
-            )
-            note_dependences(scop, self.buffer, inside.all(copy_in, copy_out))
+        else:
+            with suppress(TooComplexError, isl.Error), bounded(ARRAY_OPERATIONS):
+                inside = BufferDependences(
+                    self.schedule.dependences, self.outer, self.uses, self.buffer
+                )
+                note_dependences(scop, self.buffer, inside.items(copy_in, copy_out))
         return scop, tree
-
-    def _may_be_reordered(self) -> bool:
-        """Whether the steps of accumulations may have changed places, against dependences."""
-        accumulations = self.schedule.dependences.accumulations.values()
-        return self.schedule.reassociate and any(
-            accumulation.store.array is self.array for accumulation in accumulations
-        )
-
-    def _copy_of(self, statement: Statement, access: Access, copy: Statement) -> isl.Map:
-        """The instances that copy what instances of a statement read."""
-        instances = outer_values(self.outer, statement).flat_range_product(access.relation)
-        return instances.set_tuple_id(isl.dim_type.out, copy.domain.get_tuple_id())
 
     def _check_unchanged(self) -> None:
         """An iteration must not write what the buffer of selected reads is a copy of."""
