@@ -27,7 +27,7 @@ from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.search.protocols import CostModel
 from loopwright.runtime.tuning.auto import GAIN, surest_gains
 
-THRESHOLDS = (1.1, 1.25, GAIN, 1.5, 2.0)
+THRESHOLDS = (1.1, 1.25, 1.35, GAIN, 2.0)
 SLOWER = 0.95
 
 

@@ -27,7 +27,7 @@ SECONDS = 2.0
 ASKED = 64
 """So many of the best by the model are asked about again, with all members of a committee."""
 
-GAIN = 1.35
+GAIN = 1.5
 """A schedule that was not run must be predicted to be so much faster than the default one.
 
 By every member of a model that has several.
