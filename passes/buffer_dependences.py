@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
@@ -85,33 +85,24 @@ class BufferDependences:
 
     def _written_before(self, reader: str, elements: isl.Map) -> isl.Set:
         """Instances of which a read sees what the same iteration has written."""
-        pairs = (
-            pairs_through(item, self.scop, elements).range()
-            for item in self.inside
-            if item.kind is DependenceKind.FLOW and item.target == reader
-        )
-        return reduce(isl.Set.union, pairs, self._none(reader))
+        flows = (d for d in self.inside if d.kind is DependenceKind.FLOW and d.target == reader)
+        return self._any(reader, (pairs_through(d, self.scop, elements).range() for d in flows))
 
     def _overwriting(self, writer: str) -> isl.Set:
         """Instances that write what the same iteration has written."""
-        targets = (
-            item.relation.range()
-            for item in self.inside
-            if item.kind is DependenceKind.OUTPUT and item.target == writer
-        )
-        return reduce(isl.Set.union, targets, self._none(writer))
+        return self._any(writer, (d.relation.range() for d in self._outputs if d.target == writer))
 
     def _overwritten(self, writer: str) -> isl.Set:
         """Instances whose write the same iteration overwrites."""
-        sources = (
-            item.relation.domain()
-            for item in self.inside
-            if item.kind is DependenceKind.OUTPUT and item.source == writer
-        )
-        return reduce(isl.Set.union, sources, self._none(writer))
+        return self._any(writer, (d.relation.domain() for d in self._outputs if d.source == writer))
 
-    def _none(self, statement: str) -> isl.Set:
-        return isl.Set.empty(self.scop.statement(statement).domain.get_space())
+    @property
+    def _outputs(self) -> list[Dependence]:
+        return [item for item in self.inside if item.kind is DependenceKind.OUTPUT]
+
+    def _any(self, statement: str, instances: Iterable[isl.Set]) -> isl.Set:
+        nothing = isl.Set.empty(self.scop.statement(statement).domain.get_space())
+        return reduce(isl.Set.union, instances, nothing)
 
     def _in_one_iteration(self, item: Dependence) -> isl.Map:
         return item.relation.intersect(same_iteration(self.outer, self.scop, item))
