@@ -20,9 +20,16 @@ from ..passes.search.space.swaps import swaps
 from ..passes.search.space.trees import certain_names, chains
 from ..passes.transformations.interchange import Interchange
 from .find import find_model
-from .generator import GENERAL, GENERATOR_VERSION, INTERCHANGE, Mix, random_program
+from .generator import (
+    GENERAL,
+    GENERATOR_VERSION,
+    INTERCHANGE,
+    RECTANGULAR,
+    Mix,
+    random_program,
+)
 from .labels import Subject
-from .sampler import SAMPLER_VERSION, sample_schedules
+from .sampler import SAMPLER_VERSION, TIRAMISU, sample_schedules
 
 
 @dataclass(frozen=True)
@@ -140,6 +147,26 @@ class InterchangeWorkload(SeededWorkload):
         yield from every_interchange(original)
 
 
+@dataclass(frozen=True)
+class TiramisuWorkload(SeededWorkload):
+    """Tiramisu's space: single rectangular nests; fusion, interchange, tiling, unrolling.
+
+    At most `count` of each program: to learn from, more programs are worth more.
+    """
+
+    origin: ClassVar[str] = "tiramisu"
+    mix: ClassVar[Mix] = RECTANGULAR
+    count: int = 8
+
+    def schedules(
+        self, item: int, original: Schedule, sizes: Mapping[str, int]
+    ) -> Iterator[tuple[Schedule, str]]:
+        """Its schedules, other ones than the order as written."""
+        random = Random(self.program_seed(item))
+        for sample in sample_schedules(random, original, self.count, space=TIRAMISU):
+            yield sample.schedule, sample.origin
+
+
 def every_interchange(original: Schedule) -> Iterator[tuple[Schedule, str]]:
     """All legal interchanges of two levels of a program of one nest; none where there is none."""
     changed = [
@@ -155,6 +182,6 @@ def every_interchange(original: Schedule) -> Iterator[tuple[Schedule, str]]:
 
 WORKLOADS: Mapping[str, type[SeededWorkload]] = {
     workload.origin: workload
-    for workload in (RandomWorkload, SearchedWorkload, InterchangeWorkload)
+    for workload in (RandomWorkload, SearchedWorkload, InterchangeWorkload, TiramisuWorkload)
 }
 """By the name that `loopwright data generate --workload` takes."""

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from .distribution import GENERAL, GENERATOR_VERSION, INTERCHANGE, Mix
+from .distribution import GENERAL, GENERATOR_VERSION, INTERCHANGE, RECTANGULAR, Mix
 from .program import RandomProgram, random_program
 
-__all__ = ["GENERAL", "GENERATOR_VERSION", "INTERCHANGE", "Mix", "RandomProgram", "random_program"]
+__all__ = [
+    "GENERAL",
+    "GENERATOR_VERSION",
+    "INTERCHANGE",
+    "RECTANGULAR",
+    "Mix",
+    "RandomProgram",
+    "random_program",
+]

@@ -153,6 +153,7 @@ class Mix:
     nests: Mapping[int, float]
     depths: Mapping[int, float]
     seconds: tuple[float, float]
+    triangular: float = TRIANGULAR
 
 
 GENERAL = Mix(NESTS, DEPTHS, SECONDS)
@@ -163,6 +164,9 @@ INTERCHANGE = Mix(
     seconds=(8e-4, 1.2e-2),
 )
 """One nest of two loops or more, so that there is something to interchange."""
+
+RECTANGULAR = Mix(nests={1: 1.0}, depths=DEPTHS, seconds=(8e-4, 1.2e-2), triangular=0.0)
+"""One rectangular nest, as the programs of Tiramisu 2021 are."""
 
 MOST_BYTES = 48 << 20
 """All arrays of a program together."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
 from . import distribution
 from .accesses import Nest
-from .distribution import draw
+from .distribution import Mix, draw
 from .memory import ArraySpec, Dimension, Loop
 from .statements import Statements
 
@@ -25,7 +25,7 @@ class NestBuilder:
     random: Random
     statements: Statements
     symbols: Sequence[Dimension]
-    depths: Mapping[int, float]
+    mix: Mix
     loops_around: int = 0
     _depth: int = 0
     _pattern: str = ""
@@ -36,7 +36,7 @@ class NestBuilder:
         """One nest."""
         pattern = draw(self.random, distribution.PATTERNS)
         if not self._depth:
-            self._depth = draw(self.random, self.depths)
+            self._depth = draw(self.random, self.mix.depths)
         depth = self._depth + self.random.choice(distribution.OTHER_DEPTH) - self.loops_around
         depth = max(1, min(depth, distribution.DEEPEST - self.loops_around))
         if pattern == "reduction":
@@ -113,7 +113,7 @@ class NestBuilder:
             lines.append(f"affine.for {name} = 0 to {dimension.constant} {{")
             return Loop(name, dimension)
         partners = [loop for loop in loops if loop.dimension == dimension]
-        if partners and self.random.random() < distribution.TRIANGULAR:
+        if partners and self.random.random() < self.mix.triangular:
             form = draw(self.random, distribution.TRIANGULAR_FORMS)
             return self._triangular(form, name, dimension, self.random.choice(partners))
         lines.append(f"affine.for {name} = {self._halo} to {self._end(dimension)} {{")

@@ -48,7 +48,7 @@ def write_program(random: Random, mix: Mix = GENERAL) -> RandomProgram:
         accesses.is_repeated = True
         code.lines.append("affine.for %t = 0 to %tsteps {")
     outer = [TIME_STEPS] if is_repeated else []
-    builder = NestBuilder(random, statements, symbols, mix.depths, len(outer))
+    builder = NestBuilder(random, statements, symbols, mix, len(outer))
     for _ in range(draw(random, mix.nests)):
         builder.write()
     body = "\n".join(code.lines)

@@ -58,6 +58,28 @@ STAGES = (
 AFFINE_START = 0.12
 """Paths that start from a schedule of isl's, not from the program's order."""
 
+
+@dataclass(frozen=True)
+class Space:
+    """What lies on a path, and how many paths start from a schedule of isl's."""
+
+    stages: tuple[Stage, ...]
+    affine_start: float
+
+
+FULL = Space(STAGES, AFFINE_START)
+
+TIRAMISU = Space(
+    (
+        Stage("fusion", {moves.fuse: 1.0}, (0.35, 0.35)),
+        Stage("interchange", {moves.interchange: 1.0}, (0.5, 0.3)),
+        Stage("tiling", {moves.tile: 1.0}, (0.6, 0.2)),
+        Stage("unrolling", {moves.unroll: 1.0}, (0.4,)),
+    ),
+    affine_start=0.0,
+)
+"""The steps of Tiramisu 2021 (section 4.1)."""
+
 NEIGHBOUR = 0.25
 """Schedules that are variations of one that was found before, or of a default one."""
 
@@ -79,7 +101,11 @@ class Sample:
 
 
 def sample_schedules(
-    random: Random, original: Schedule, count: int, defaults: Sequence[Schedule] = ()
+    random: Random,
+    original: Schedule,
+    count: int,
+    defaults: Sequence[Schedule] = (),
+    space: Space = FULL,
 ) -> Iterator[Sample]:
     """At most `count` different schedules of a program, without its own order.
 
@@ -90,7 +116,7 @@ def sample_schedules(
     found: list[Sample] = []
     for sample in chain(
         (Sample(schedule, DEFAULT) for schedule in defaults),
-        _candidates(random, original, defaults, found, PATHS_PER_SCHEDULE * count),
+        _candidates(random, original, defaults, found, PATHS_PER_SCHEDULE * count, space),
     ):
         if len(found) == count:
             return
@@ -107,6 +133,7 @@ def _candidates(
     defaults: Sequence[Schedule],
     found: Sequence[Sample],
     attempts: int,
+    space: Space,
 ) -> Iterator[Sample]:
     """Variations of what was found, and what lies on random paths."""
     for _ in range(attempts):
@@ -118,18 +145,18 @@ def _candidates(
                 origin = base.origin.removesuffix(f"+{NEIGHBOUR_NAME}")
                 yield Sample(changed, f"{origin}+{NEIGHBOUR_NAME}")
             continue
-        for sample, is_kept in _path(random, original):
+        for sample, is_kept in _path(random, original, space):
             if is_kept:
                 yield sample
 
 
-def _path(random: Random, original: Schedule) -> Iterator[tuple[Sample, bool]]:
+def _path(random: Random, original: Schedule, space: Space) -> Iterator[tuple[Sample, bool]]:
     """The schedules on a way through the stages, and whether each is a candidate."""
     schedule, origin = original, ""
-    if random.random() < AFFINE_START:
+    if random.random() < space.affine_start:
         schedule, origin = moves.affine_schedule(random, original) or original, "affine-schedule"
     reached = None
-    for stage in STAGES:
+    for stage in space.stages:
         for probability in stage.probabilities:
             if random.random() >= probability:
                 break

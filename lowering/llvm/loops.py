@@ -30,12 +30,11 @@ def emit_loop(
     body: Body,
     unroll: int | None = None,
     *,
-    vectors: bool = True,
+    vectors: bool | None = None,
 ) -> list[ir.Value]:
     """Runs `body` for lower, lower + step, ... below upper; returns the values carried out.
 
-    The step must be positive. `unroll` is a hint: a factor, 0 for full; so is `vectors`: whether
-    LLVM may make any along this loop.
+    The step must be positive. `unroll` and `vectors` are hints: see `attach_loop_metadata`.
     """
     first, last = integers.known(lower), integers.known(upper)
     if first is not None and last is not None:
@@ -111,7 +110,7 @@ def _emit_for(
         emitter.all_values(inits),
         body,
         unroll_hint(op),
-        vectors=block.args[0] not in emitter.module.without_vectors,
+        vectors=emitter.module.vector_hints.get(block.args[0]),
     )
     emitter.values.update(zip(op.results, results, strict=True))
 

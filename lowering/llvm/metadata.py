@@ -9,20 +9,32 @@ from .types import I1, I32
 
 
 def attach_loop_metadata(
-    emitter: FunctionEmitter, latch: ir.Instruction, unroll: int | None, *, vectors: bool = True
+    emitter: FunctionEmitter,
+    latch: ir.Instruction,
+    unroll: int | None,
+    *,
+    vectors: bool | None = None,
 ) -> None:
     """Marks the loop that ends with the branch `latch`.
 
-    `unroll`: by a factor, 0 = fully, 1 = not, None = as LLVM likes; without `vectors`, LLVM makes
-    none along the loop.
+    `unroll`: by a factor, 0 = fully, 1 = not, None = as LLVM likes. `vectors`: False = none along
+    this loop; True = before it is unrolled, which is then done to the loop over vectors as LLVM
+    likes; None = as LLVM likes.
     """
     module = emitter.module.module
     hints: list[ir.MDValue] = []
     if unroll is not None:
         by_factor = ("llvm.loop.unroll.count", ir.Constant(I32, unroll))
         hints.append(module.add_metadata(_UNROLLING.get(unroll, by_factor)))
-    if not vectors:
-        hints.append(module.add_metadata(("llvm.loop.vectorize.enable", ir.Constant(I1, 0))))
+    match vectors:
+        case False:
+            hints.append(module.add_metadata(("llvm.loop.vectorize.enable", ir.Constant(I1, 0))))
+        case True:
+            made = module.add_metadata(("llvm.loop.isvectorized", ir.Constant(I32, 1)))
+            hints.append(module.add_metadata(_UNROLLING[1]))
+            hints.append(module.add_metadata(("llvm.loop.vectorize.followup_all", made)))
+        case None:
+            pass
     if not hints:
         return
     loop = ir.MDValue(module, hints, name=str(len(module.metadata)))

@@ -26,8 +26,8 @@ class ModuleEmitter:
 
     `functions` are the translated functions, and `parameters` the types of their arguments, by the
     name of their `func.func`. All of them have `attributes`. `can_stream` says whether the target
-    has stores that go past the caches. LLVM makes no vectors along the loops of `without_vectors`,
-    which are told by their indices.
+    has stores that go past the caches. `vector_hints` says of some loops, by their indices, whether
+    LLVM is to make vectors along them (see `short_loops`).
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class ModuleEmitter:
         options: Options,
         emitters: Emitters,
         attributes: Iterable[str] = (),
-        without_vectors: Iterable[SSAValue] = (),
+        vector_hints: Mapping[SSAValue, bool] | None = None,
     ) -> None:
         self.module = ir.Module(name=name)
         self.target = target
@@ -46,7 +46,7 @@ class ModuleEmitter:
         self.functions: dict[str, ir.Function] = {}
         self.parameters: dict[str, Sequence[Attribute]] = {}
         self.can_stream = "sse2" in target.features
-        self.without_vectors = frozenset(without_vectors)
+        self.vector_hints: Mapping[SSAValue, bool] = vector_hints or {}
         self._attributes = (*function_attributes(target), *attributes)
         self._kept: dict[str, ir.Function] = {}
 

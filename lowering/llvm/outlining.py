@@ -218,7 +218,7 @@ def _emit_part(
             return []
 
         if innermost:
-            vectors = block.args[dimension] not in emitter.module.without_vectors
+            vectors = emitter.module.vector_hints.get(block.args[dimension])
             emit_loop(emitter, begin, end, constant(1), [], body, vectors=vectors)
             return
         builder = emitter.builder

@@ -79,7 +79,7 @@ def _emit_nest(emitter: FunctionEmitter, op: affine.ParallelOp, ranges: Sequence
             return nest(dimension + 1, carried)
 
         whole = ranges[dimension]
-        vectors = block.args[dimension] not in emitter.module.without_vectors
+        vectors = emitter.module.vector_hints.get(block.args[dimension])
         step = constant(whole.step)
         return emit_loop(emitter, whole.lower, whole.upper, step, partial, body, vectors=vectors)
 

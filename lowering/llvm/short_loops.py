@@ -1,32 +1,47 @@
-"""Loops along which LLVM is told to make no vectors.
+"""Loops along which LLVM is told to make vectors, or none.
 
 LLVM writes a short loop out before it looks for vectors, and then makes them along the loop around
 it, even where accesses jump along that one and follow each other along the short one:
 
     for i: for j < 14: B[i][j] = A[i][j]  ->  gathers and scatters of 8 rows, for each j
 
-Told not to, it makes vectors of what it has written out. Of 71 random programs whose time changed,
-65 are faster, 2.4 times in the geometric mean of all (docs/architecture.md).
+Told not to, it makes vectors of what it has written out, where it finds some: several statements,
+or long expressions, stay as they are, one element after the other. So loops of independent
+iterations, whose accesses follow each other, are made vectors of before they are written out:
+
+    for it: for i in 32 * it .. 32 * it + 32: C[i] = f(A[i]); C[i] = g(C[i])  ->  4 vectors
+
+Measurements of both are in docs/architecture.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from xdsl.dialects import affine
 from xdsl.ir import Operation, SSAValue
 
 from ..operations import operations
-from .unrolling import LOOPS, Linear, linear_results, trip_count
+from .unrolling import LOOPS, Linear, has_vectors, linear_results, trip_count
 
 SHORTEST = 4
 """Iterations of a loop of which vectors can be made once it is written out."""
+
+SHORTEST_VECTORS = 8
+"""Iterations from which on vectors are made before the loop is written out."""
 
 FAR = 2
 """Accesses jump that move by so many elements, or more."""
 
 
-def indices_without_vectors(function: Operation) -> Iterator[SSAValue]:
+def vector_hints(function: Operation) -> dict[SSAValue, bool]:
+    """The indices of loops along which LLVM is to make vectors first, or none."""
+    without = dict.fromkeys(_without_vectors(function), False)
+    return without | dict.fromkeys(_vectors_first(function), True)
+
+
+def _without_vectors(function: Operation) -> Iterator[SSAValue]:
     """The indices of loops inside of which an innermost one is the better one for vectors.
 
     Along the loop of such an index more accesses jump, and fewer follow each other.
@@ -52,6 +67,58 @@ def indices_without_vectors(function: Operation) -> Iterator[SSAValue]:
                     yield index
 
 
+def _vectors_first(function: Operation) -> Iterator[SSAValue]:
+    """The indices of innermost loops that are better made vectors of than written out."""
+    for loop in operations(function):
+        if isinstance(loop, affine.ForOp) and _suits_vectors(loop):
+            yield loop.body.block.args[0]
+
+
+def _suits_vectors(loop: affine.ForOp) -> bool:
+    """Whether iterations are independent, and what they access stays or follows each other.
+
+    Where the same elements are stored in each iteration of the loop around, they stay in registers
+    once the loop is written out: that is better.
+    """
+    trips = trip_count(loop)
+    if trips is None or trips < SHORTEST_VECTORS or "llvm.unroll" in loop.attributes:
+        return False
+    inside = operations(loop)[1:]
+    if loop.inits or any(op.regions for op in inside) or has_vectors(loop):
+        return False
+    index, step = loop.body.block.args[0], loop.step.value.data
+    stored: dict[SSAValue, list[Sequence[Linear]]] = {}
+    loaded: dict[SSAValue, list[Sequence[Linear]]] = {}
+    for op in inside:
+        if isinstance(op, affine.LoadOp | affine.StoreOp):
+            access = linear_results(op.map.data, op.indices)
+            is_store = isinstance(op, affine.StoreOp)
+            moved = _moved(access, index, step)
+            if moved == FAR or (is_store and (moved == 0 or _stays(loop, access))):
+                return False
+            (stored if is_store else loaded).setdefault(op.memref, []).append(access)
+    return bool(stored) and all(
+        access == accesses[0]
+        for array, accesses in stored.items()
+        for access in chain(accesses, loaded.get(array, ()))
+    )
+
+
+def _stays(loop: affine.ForOp, access: Sequence[Linear]) -> bool:
+    """Whether an access inside comes to the same elements in each iteration of the loop around."""
+    around = next((op for op in _around(loop) if op.name in LOOPS), None)
+    if around is None:
+        return False
+    own = loop.body.block.args[0]
+    # Where the loop begins later, so do its accesses.
+    first = linear_results(loop.lowerBoundMap.data, loop.lowerBoundOperands)[0]
+    return not any(
+        _coefficient(result, index) + _coefficient(result, own) * _coefficient(first, index)
+        for index, _ in _indices(around)
+        for result in access
+    )
+
+
 def _around(op: Operation) -> Iterator[Operation]:
     """The operations around another one, from the inside outwards."""
     while (parent := op.parent_op()) is not None:
@@ -74,11 +141,11 @@ def _indices(op: Operation) -> list[tuple[SSAValue, int]]:
 def _moved(access: Sequence[Linear], index: SSAValue, step: int) -> int:
     """By how many elements an access moves where `index` grows by `step`, up to `FAR`."""
     *rows, element = [_coefficient(result, index) for result in access] or [0]
-    return FAR if any(rows) else min(element * step, FAR)
+    return FAR if any(rows) else min(abs(element * step), FAR)
 
 
 def _coefficient(result: Linear, index: SSAValue) -> int:
-    """The absolute coefficient of `index`; `FAR` where it is in a term that is not linear."""
+    """The coefficient of `index`; `FAR` where it is in a term that is not linear."""
     if any(isinstance(term, tuple) and index in term[1] for term in result):
         return FAR
-    return abs(result.get(index, 0))
+    return result.get(index, 0)

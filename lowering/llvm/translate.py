@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
 
 from . import (
     affine_expressions,
@@ -30,7 +30,7 @@ from .entry_points import EntryPoint, emit_entry_point
 from .functions import declare_function, emit_function
 from .module import Emitters, ModuleEmitter
 from .options import Options
-from .short_loops import indices_without_vectors
+from .short_loops import vector_hints
 from .unrolling import all_loops_have_vectors
 
 if TYPE_CHECKING:
@@ -77,8 +77,11 @@ def translate(
     overlapping = functions_with_overlap(functions)
     explicit = all(all_loops_have_vectors(function) for function in functions.values())
     attributes = (EXPLICIT_VECTORS,) if explicit else ()
-    without_vectors = () if explicit else chain(*map(indices_without_vectors, functions.values()))
-    module = ModuleEmitter("loopwright", target, options, EMITTERS, attributes, without_vectors)
+    hints: dict[SSAValue, bool] = {}
+    if not explicit:
+        for function in functions.values():
+            hints |= vector_hints(function)
+    module = ModuleEmitter("loopwright", target, options, EMITTERS, attributes, hints)
     for name, function in functions.items():
         declare_function(module, function, noalias=name not in overlapping)
     for name, function in functions.items():

@@ -1,4 +1,4 @@
-"""Which loops LLVM is told to make no vectors along."""
+"""Which loops LLVM is told to make vectors along, or none."""
 
 from __future__ import annotations
 
@@ -75,3 +75,71 @@ def test_sums_along_the_short_loop() -> None:
     kernel(source, target)
     np.testing.assert_allclose(target[:, 0], source[:, :14].sum(axis=1))
     assert HINT in kernel.llvm_ir
+
+
+TILED = """
+func.func @tiled(%A: memref<130xf64>, %B: memref<130xf64>) {{
+  affine.for %t = 0 to 2 {{
+    affine.for %it = 0 to 4 {{
+      affine.for %i = affine_map<(d0) -> ({size} * d0)>(%it)
+          to affine_map<(d0) -> ({size} * d0 + {size})>(%it) step {step} {{
+        %a = affine.load %A[{load}] : memref<130xf64>
+        %b = arith.mulf %a, %a : f64
+        affine.store %b, {array}[{store}] : memref<130xf64>
+      }}
+    }}
+  }}
+  return
+}}
+"""
+VECTORS_FIRST = "llvm.loop.vectorize.followup_all"
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_told"),
+    [
+        ({}, True),
+        ({"load": "%i + 1"}, True),
+        ({"load": "0"}, True),
+        ({"array": "%A"}, True),
+        # An iteration reads what the one before has stored.
+        ({"array": "%A", "load": "%i", "store": "%i + 1"}, False),
+        # Accesses jump.
+        ({"load": "2 * %i"}, False),
+        ({"size": 16, "step": 2}, False),
+        # Too short.
+        ({"size": 7}, False),
+        # The same elements again and again: written out, they stay in registers.
+        ({"store": "%i - 16 * %it"}, False),
+        ({"store": "%it"}, False),
+        # Unrolled by request.
+        ({"schedule": "unroll{loops=i factor=4}"}, False),
+    ],
+)
+def test_a_tile_is_made_vectors_of_before_it_is_written_out(
+    changed: dict[str, object], is_told: bool
+) -> None:
+    values = {"size": 16, "step": 1, "load": "%i", "store": "%i", "array": "%B", **changed}
+    (function,) = load(TILED.format(**values)).values()
+    kernel = function.compile(threads=1, schedule=str(changed.get("schedule", "")))
+    source = np.random.default_rng(0).random(130)
+    arrays = [source.copy(), np.zeros(130)]
+    kernel(*arrays)
+    expected = [source.copy(), np.zeros(130)]
+    _run(expected, values)
+    np.testing.assert_allclose(arrays, expected)
+    assert (VECTORS_FIRST in kernel.llvm_ir) == is_told
+
+
+def _run(arrays: list[np.ndarray], values: dict[str, object]) -> None:
+    """The same program in Python."""
+    size, step = values["size"], values["step"]
+    assert isinstance(size, int) and isinstance(step, int)
+    load, store = (str(values[name]).replace("%", "") for name in ("load", "store"))
+    source = arrays[0]
+    target = arrays[values["array"] == "%B"]
+    for _ in range(2):
+        for it in range(4):
+            for i in range(size * it, size * it + size, step):
+                names = {"i": i, "it": it}
+                target[eval(store, names)] = source[eval(load, names)] ** 2
