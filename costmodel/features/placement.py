@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import copysign
 from typing import NamedTuple
 
 from ...passes.default.facts import CACHE_LINE
@@ -17,13 +18,16 @@ from .statements import StatementProfile
 _SHORT = 300
 """Instructions that LLVM lets a loop become when it unrolls it."""
 
+_SHORTEST_VECTORS = 8
+"""Iterations of a loop that vectors are made of before it is written out."""
+
 _COPIES = 128
 """Copies of a body that the code generator makes at most."""
 
 _FEW_TILES = 2.0
 
 _FAR = float(1 << 20)
-"""Elements that a tile loop moves by."""
+"""Elements that a tile loop over a sum of iterators moves by."""
 
 _MEMORY = 20_000
 
@@ -96,17 +100,38 @@ class Placement:
             if loop.vector is not None:
                 result[position] = trips <= _SHORT_VECTORS
             elif not loop.parallel and length <= _SHORT and self.is_constant(position):
-                result[position] = True
+                result[position] = not self._vectors_first(position)
             if not result[position]:
                 break
         return tuple(result)
+
+    def _vectors_first(self, position: int) -> bool:
+        """Whether LLVM is told to make vectors along a loop before it writes that out.
+
+        What `lowering.llvm.short_loops` looks at, of this statement.
+        """
+        loop = self.loops[position]
+        if position < len(self.loops) - 1 or loop.unroll is not None:
+            return False
+        if self.values[position] < _SHORTEST_VECTORS or position in self.carriers:
+            return False
+        moved = [abs(step) for step in self.steps[position]]
+        around = self.steps[position - 1] if position else moved
+        return all(
+            step == 1.0 and other != 0.0 if access.is_write else step <= 1.0
+            for access, step, other in zip(self.profile.accesses, moved, around, strict=True)
+        )
 
     def is_constant(self, position: int) -> bool:
         """Whether a loop has the same number of iterations every time."""
         form, tile, profile = self.forms[position], self.tiles[position], self.profile
         if form.skewed and tile is None:
             return False
-        if tile is not None and self.trips[tile] >= _FEW_TILES:
+        count, around = 1.0, tile
+        while around is not None:
+            count *= self.trips[around]
+            around = self.tiles[around]
+        if count >= _FEW_TILES:
             # Full tiles are apart from the others.
             return True
         bounded = {d for link in profile.links for d in link}
@@ -205,16 +230,23 @@ class Placement:
 
     @cached_property
     def steps(self) -> tuple[tuple[float, ...], ...]:
-        """Per loop, by how many elements each access moves with a step; tile loops: by far."""
+        """Per loop, by how many elements each access moves with a step.
+
+        A step of a tile loop goes past all that is inside; one over sums of iterators goes far.
+        """
         columns = self.profile.strides
         still = (0.0,) * len(self.profile.accesses)
         result: list[tuple[float, ...]] = []
         for form, direction in zip(self.forms, self.directions, strict=True):
             if direction is None:
                 moved = [columns[d] for d, _ in form.terms] or [still]
-                result.append(
-                    tuple([_FAR if any(strides) else 0.0 for strides in zip(*moved, strict=True)])
-                )
+                if len(form.terms) == 1:
+                    d, _ = form.terms[0]
+                    length = copysign(self.spans[len(result) + 1][d], form.slopes[d])
+                    result.append(tuple([length * stride for stride in moved[0]]))
+                else:
+                    far = [_FAR * any(strides) for strides in zip(*moved, strict=True)]
+                    result.append(tuple(far))
                 continue
             used = [(columns[d], move) for d, move in enumerate(direction) if move]
             if len(used) == 1:
@@ -238,6 +270,8 @@ class Placement:
         for number, access in enumerate(self.profile.accesses):
             run, reach = 1.0, 1.0
             for position in range(len(self.loops) - 1, -1, -1):
+                if self.values[position] <= 1.0:
+                    continue
                 step = abs(self.steps[position][number])
                 if step > max(reach, CACHE_LINE / access.size / 2) * 1.01:
                     if self.written_out[position]:

@@ -20,7 +20,7 @@ from .sections import (
 from .statements import Operations
 from .trip_counts import TripCounts
 
-FEATURES_VERSION = 8
+FEATURES_VERSION = 9
 """Increases when a number changes its meaning or place: models of other versions cannot be used."""
 
 SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (

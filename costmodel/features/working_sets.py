@@ -24,7 +24,7 @@ from .sections import Estimate
 
 Row = NDArray[np.float32]
 
-VERSION = 2
+VERSION = 3
 """Increases when a number changes its meaning or place."""
 
 LEVELS = (1, 2, 3)

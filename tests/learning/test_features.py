@@ -154,6 +154,41 @@ def test_rows_of_a_register_tile_are_streams_and_no_jumps():
     assert looped["memory.jumps"] > 1
 
 
+def test_tiles_that_go_on_where_the_last_one_ended_are_no_jumps():
+    strips = _rows(TWO, {"n": 1000, "A_dim0": 1000, "B_dim0": 1000}, "tile{loops=i sizes=32}")
+    assert [row["memory.jumps"] for row in strips] == [0, 0]
+    # Of each row of a tile, A goes on for 8 elements, C and B for 16.
+    tiles = _gemm("interchange{loops=i,k,j},tile{loops=i,k,j sizes=8,8,16}")
+    assert tiles["memory.jumps"] > 1 / 16
+    # Tiles along a row of C and B do not: 4 rows of A and C go on as streams.
+    rows = _gemm("interchange{loops=i,k,j},tile{loops=j sizes=16}")
+    assert rows["memory.jumps"] < 1 / 16
+
+
+def test_a_tile_loop_moves_by_a_tile():
+    row = _gemm("tile{loops=i,j sizes=8,16}")
+    # From the innermost loop outwards: k, j, i, jt, it; C, A, B, C.
+    assert [row[f"level{n}.same"] for n in range(5)] == [2 / 4, 1 / 4, 1 / 4, 1 / 4, 1 / 4]
+    assert row["level3.far"] == 3 / 4
+    strips = _rows(TWO, {"n": 1000, "A_dim0": 1000, "B_dim0": 1000}, "tile{loops=i sizes=2}")
+    # Two iterations are written out: the innermost loop left goes on by two elements.
+    assert strips[0]["innermost.load_far"] == 1
+    assert strips[0]["innermost.conflicts"] == 0
+
+
+def test_full_tiles_of_tiles_have_constant_trip_counts():
+    # 1000 is no multiple of 24, and a tile of 6 is one of 6 inside: its iterations are written out.
+    steps = "tile{loops=i sizes=24},tile{loops=i sizes=6},tile{loops=i sizes=6}"
+    row = _rows(TWO, {"n": 1000, "A_dim0": 1000, "B_dim0": 1000}, steps)[0]
+    assert row["innermost.trips"] == pytest.approx(1000 / 24)
+
+
+def test_a_short_tile_is_made_vectors_of_or_written_out():
+    sizes = {"n": 1000, "A_dim0": 1000, "B_dim0": 1000}
+    assert _rows(TWO, sizes, "tile{loops=i sizes=16}")[0]["innermost.trips"] == 16
+    assert _rows(TWO, sizes, "tile{loops=i sizes=4}")[0]["innermost.trips"] == 250
+
+
 def test_threads_share_iterations():
     shared = _section(_gemm("parallel{loops=j}", threads=2), "threads")
     assert (shared["threads"], shared["trips"], shared["forks"]) == (2, N, N)
