@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import ceil, prod
 from typing import NamedTuple, cast
 
@@ -120,9 +121,6 @@ def vectors(place: Placement, around: Surroundings) -> Vectors:
     width = float(loops[position].vector or place.profile.lanes)
     values = place.values[position]
     remainder = ceil(values / width) * width / values
-    counts = [0.0] * 12
-    for access, step in zip(place.profile.accesses, place.steps[position], strict=True):
-        counts[6 * access.is_write + _stride_class(step, access.size)] += 1.0
     return Vectors(
         marked,
         width if marked else 0.0,
@@ -133,8 +131,29 @@ def vectors(place: Placement, around: Surroundings) -> Vectors:
         position == place.innermost or place.innermost is None,
         len(loops) - 1 - position,
         around.explicit,
-        *counts,
+        *_strides(place.profile.kinds, place.steps[position]).vectors,
     )
+
+
+class Strides(NamedTuple):
+    """Accesses counted by how they move with a step of a loop: loads, then stores.
+
+    `vectors` are the last numbers of `Vectors`, `inner` those of `Innermost`, with `conflicts`.
+    """
+
+    vectors: tuple[float, ...]
+    inner: tuple[float, ...]
+
+
+@lru_cache(maxsize=4096)
+def _strides(kinds: tuple[tuple[bool, int], ...], steps: tuple[float, ...]) -> Strides:
+    vectors, inner, conflicts = [0.0] * 12, [0.0] * 8, 0.0
+    for (is_write, size), step in zip(kinds, steps, strict=True):
+        stride = _stride_class(step, size)
+        vectors[6 * is_write + stride] += 1.0
+        inner[4 * is_write + (0, 1, 1, 2, 2, 3)[stride]] += 1.0
+        conflicts += abs(step) > 1 and (abs(step) * size) % _PAGE == 0
+    return Strides(tuple(vectors), (*inner, conflicts))
 
 
 def _stride_class(step: float, size: int) -> int:
@@ -155,12 +174,6 @@ def innermost(place: Placement) -> Innermost:
     if position is None:
         reads, writes = place.profile.reads, place.profile.writes
         return Innermost._make((1.0, *([0.0] * 10), 1.0, reads, writes, 0.0, 1.0))
-    counts = [0.0] * 8
-    conflicts = 0.0
-    for access, step in zip(accesses, place.steps[position], strict=True):
-        kind = min(3, (0, 1, 1, 2, 2, 3)[_stride_class(step, access.size)])
-        counts[4 * access.is_write + kind] += 1.0
-        conflicts += abs(step) > 1 and (abs(step) * access.size) % _PAGE == 0
     loads = stores = accumulators = 0.0
     unrolled = [(n, copies) for n, copies in enumerate(place.copies) if copies > 1]
     body = prod(copies for _, copies in unrolled)
@@ -183,8 +196,7 @@ def innermost(place: Placement) -> Innermost:
     return Innermost._make(
         (
             place.trips[position],
-            *counts,
-            conflicts,
+            *_strides(place.profile.kinds, place.steps[position]).inner,
             place.loops[position].within is not None,
             body,
             loads,
@@ -310,25 +322,23 @@ def levels(place: Placement) -> list[float]:
             result += [0.0] * len(Level._fields)
             continue
         loop = place.loops[n]
-        same = following = far = 0.0
-        for step in place.steps[n]:
-            if abs(step) < 1e-6:
-                same += 1
-            elif abs(step) <= 1:
-                following += 1
-            else:
-                far += 1
-        count = max(1, len(place.steps[n]))
-        result += Level(
+        result += (
             place.trips[n],
             0.0,
             -1.0 if loop.unroll is None else float(loop.unroll),
             _mark(loop, place.forms[n].rounds),
-            same / count,
-            following / count,
-            far / count,
+            *_same_next_far(place.steps[n]),
         )
     return result
+
+
+@lru_cache(maxsize=4096)
+def _same_next_far(steps: tuple[float, ...]) -> tuple[float, float, float]:
+    """Of the accesses that move so with a step of a loop, the last numbers of `Level`."""
+    count = max(1, len(steps))
+    same = sum([abs(step) < 1e-6 for step in steps])
+    following = sum([1e-6 <= abs(step) <= 1 for step in steps])
+    return same / count, following / count, (len(steps) - same - following) / count
 
 
 def _mark(loop: Loop, rounds: bool) -> float:

@@ -116,10 +116,10 @@ def _measure(domain: isl.Set, sizes: Mapping[str, int], *, exact: bool) -> Exten
         return Extent((0.0,) * depth, (0.0,) * depth, (0.0,) * depth)
     ranges = [_range(points, position) for position in range(depth)]
     low, high = tuple(low for low, _ in ranges), tuple(high for _, high in ranges)
-    if not exact:
-        return Extent(_conditional(points), low, high, _links(points))
     if points.is_box() and points.is_bounded():
         return Extent(tuple(h - w + 1.0 for w, h in zip(low, high, strict=True)), low, high)
+    if not exact:
+        return Extent(_conditional(points), low, high, _links(points))
     try:
         counts = [
             float(cardinality(points.project_out(isl.dim_type.set, inner, depth - inner)))

@@ -189,12 +189,17 @@ class StatementProfile:
         """The numbers of the arrays that it stores to."""
         return frozenset(each.array for each in self.accesses if each.is_write)
 
-    @property
+    @cached_property
+    def kinds(self) -> tuple[tuple[bool, int], ...]:
+        """Of each access, whether it stores, and the bytes of an element."""
+        return tuple((each.is_write, each.size) for each in self.accesses)
+
+    @cached_property
     def reads(self) -> int:
         """Different elements that an instance loads."""
         return sum(not access.is_write for access in self.accesses)
 
-    @property
+    @cached_property
     def writes(self) -> int:
         """Different elements that an instance stores."""
         return sum(access.is_write for access in self.accesses)
@@ -321,14 +326,16 @@ def _access_profiles(
         steps = shapes[access.array.name][1]
         depth = len(statement.loops)
         strides = tuple(
-            float(sum(row[d] * step for row, step in zip(rows, steps, strict=True)))
-            for d in range(depth)
+            [
+                float(sum([row[d] * step for row, step in zip(rows, steps, strict=True)]))
+                for d in range(depth)
+            ]
         )
         yield AccessProfile(
             access.kind is AccessKind.WRITE,
             arrays[access.array.name],
             strides,
-            float(sum(offset * step for offset, step in zip(offsets, steps, strict=True))),
+            float(sum([offset * step for offset, step in zip(offsets, steps, strict=True)])),
             bytes_of(access.array.element_type),
         )
 

@@ -58,6 +58,8 @@ def _extremes(place: Placement, position: int) -> tuple[int, int]:
 
 def _sum_of_quotients(least: int, most: int, divisor: int) -> int:
     """The sum of `n // divisor` for all n from least to most."""
+    if least == most:
+        return most // divisor
     return _triangle(most, divisor) - _triangle(least - 1, divisor)
 
 
