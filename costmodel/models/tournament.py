@@ -6,7 +6,6 @@ Source: Tavarageri et al., "AI Powered Compiler Techniques for DL Code Optimizat
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -160,7 +159,10 @@ class Tournament(LearnedModel):
         validation: Sequence[ProgramExamples],
         options: TrainingOptions,
     ) -> None:
-        """Trains on pairs of schedules of one program; raises LearningError without any."""
+        """Trains on pairs of schedules of one program; raises LearningError without any.
+
+        The last state is kept: of the few programs to validate with, the best state is chance.
+        """
         known = [program for program in training if len(program.features) > 1]
         if not known:
             raise LearningError("there is nothing to learn from: no program has two schedules")
@@ -171,22 +173,18 @@ class Tournament(LearnedModel):
                 for number, network in enumerate(self.networks)
             ]
             epochs = options.epochs or EPOCHS
-            try:
-                for number, learner in enumerate(learners):
-                    for epoch in range(epochs):
-                        error = learner.epoch()
-                        options.report(
-                            TrainingProgress(
-                                number * epochs + epoch + 1,
-                                len(learners) * epochs,
-                                error,
-                                learner.error,
-                                learner.best,
-                            )
+            for number, learner in enumerate(learners):
+                for epoch in range(epochs):
+                    error = learner.epoch()
+                    options.report(
+                        TrainingProgress(
+                            number * epochs + epoch + 1,
+                            len(learners) * epochs,
+                            error,
+                            learner.error,
+                            learner.best,
                         )
-            finally:
-                for learner in learners:
-                    learner.finish()
+                    )
 
     def state(self) -> Mapping[str, Any]:
         """The weights."""
@@ -232,7 +230,6 @@ class _Learner:
             self.optimiser, rate, total_steps=(options.epochs or EPOCHS) * (-(-count // BATCH)) + 1
         )
         self.error = self.best = float("inf")
-        self.best_weights: dict[str, Tensor] = {}
 
     def epoch(self) -> float:
         """Trains on some pairs of each program; the share that the network gets wrong."""
@@ -253,7 +250,7 @@ class _Learner:
         return wrong / len(order)
 
     def _judge(self) -> None:
-        """The share of pairs of other programs that it gets wrong; the best state is kept."""
+        """The share of pairs of other programs that it gets wrong."""
         if not self.judged:
             return
         random = np.random.default_rng(0)
@@ -264,14 +261,7 @@ class _Learner:
                 wrong += int((self.network(duels).argmax(1) != chances.argmax(1)).sum())
                 total += len(duels)
         self.error = wrong / total
-        if self.error < self.best:
-            self.best = self.error
-            self.best_weights = copy.deepcopy(self.network.state_dict())
-
-    def finish(self) -> None:
-        """Takes the best state."""
-        if self.best_weights:
-            self.network.load_state_dict(self.best_weights)
+        self.best = min(self.best, self.error)
 
 
 @dataclass(frozen=True, eq=False)
