@@ -6,10 +6,10 @@ See LLVM's headers in `llvm-c`: `Analysis.h`, `BitWriter.h`, `Core.h`, `Error.h`
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import importlib.metadata
 import threading
+import warnings
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint, c_void_p
 from dataclasses import dataclass
 from functools import cache
@@ -94,19 +94,33 @@ class Library:
 
 
 def find_library() -> Library | None:
-    """The library, ready to make code for x86-64; None where it is not installed."""
+    """The library, ready to make code for x86-64; None where it is not installed.
+
+    Warns where it is, and cannot be used.
+    """
     with _lock:
         return _find()
 
 
 @cache
 def _find() -> Library | None:
-    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+    try:
         distribution = importlib.metadata.distribution(PACKAGE)
-        for folder in _FOLDERS:
-            path = Path(str(distribution.locate_file(f"{folder}/{FILE}")))
-            with contextlib.suppress(OSError, AttributeError):
-                return _open(path, distribution.version)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    reason = f"there is no {FILE}"
+    for folder in _FOLDERS:
+        path = Path(str(distribution.locate_file(f"{folder}/{FILE}")))
+        try:
+            return _open(path, distribution.version)
+        except (OSError, AttributeError) as error:
+            reason = str(error) if path.exists() else reason
+    warnings.warn(
+        f"the LLVM of {PACKAGE} {distribution.version} cannot be used ({reason}): llvmlite's makes "
+        "the same code, and takes longer",
+        RuntimeWarning,
+        stacklevel=4,
+    )
     return None
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes.util
+import _ctypes
 import os
 import platform
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -189,19 +190,23 @@ def test_what_the_library_complains_of_is_an_error() -> None:
         module.emit(PLAIN, "object")
 
 
-@pytest.mark.parametrize(
-    ("attribute", "value"), [("PACKAGE", "no-such-package-of-llvm"), ("FILE", "no-such-file.so")]
-)
-def test_without_the_package_there_is_no_library(
-    attribute: str, value: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(library, attribute, value)
-    assert library._find.__wrapped__() is None  # pyright: ignore[reportPrivateUsage]
+def test_without_the_package_there_is_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "PACKAGE", "no-such-package-of-llvm")
+    with warnings.catch_warnings(action="error"):
+        assert library._find.__wrapped__() is None  # pyright: ignore[reportPrivateUsage]
 
 
 @pytest.mark.skipif(LIBRARY is None, reason="there is no library")
-def test_other_files_are_no_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_installed_library_that_cannot_be_used_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "text.so").write_text("no library")
-    for file in (tmp_path / "text.so", Path(ctypes.util.find_library("m") or "libm.so.6")):
-        monkeypatch.setattr(library, "FILE", str(file))
-        assert library._find.__wrapped__() is None  # pyright: ignore[reportPrivateUsage]
+    for file, reason in (
+        (tmp_path / "text.so", "text.so: "),
+        (Path(_ctypes.__file__), "LLVMGetVersion"),
+        (tmp_path / "no-such-file.so", r"there is no no-such-file\.so"),
+    ):
+        monkeypatch.setattr(library, "_FOLDERS", (str(file.parent),))
+        monkeypatch.setattr(library, "FILE", file.name)
+        with pytest.warns(RuntimeWarning, match=reason):
+            assert library._find.__wrapped__() is None  # pyright: ignore[reportPrivateUsage]
