@@ -135,7 +135,7 @@ def vectors(place: Placement, around: Surroundings) -> Vectors:
     )
 
 
-class Strides(NamedTuple):
+class _Strides(NamedTuple):
     """Accesses counted by how they move with a step of a loop: loads, then stores.
 
     `vectors` are the last numbers of `Vectors`, `inner` those of `Innermost`, with `conflicts`.
@@ -146,14 +146,14 @@ class Strides(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _strides(kinds: tuple[tuple[bool, int], ...], steps: tuple[float, ...]) -> Strides:
+def _strides(kinds: tuple[tuple[bool, int], ...], steps: tuple[float, ...]) -> _Strides:
     vectors, inner, conflicts = [0.0] * 12, [0.0] * 8, 0.0
     for (is_write, size), step in zip(kinds, steps, strict=True):
         stride = _stride_class(step, size)
         vectors[6 * is_write + stride] += 1.0
         inner[4 * is_write + (0, 1, 1, 2, 2, 3)[stride]] += 1.0
         conflicts += abs(step) > 1 and (abs(step) * size) % _PAGE == 0
-    return Strides(tuple(vectors), (*inner, conflicts))
+    return _Strides(tuple(vectors), (*inner, conflicts))
 
 
 def _stride_class(step: float, size: int) -> int:
@@ -322,7 +322,7 @@ def levels(place: Placement) -> list[float]:
             result += [0.0] * len(Level._fields)
             continue
         loop = place.loops[n]
-        result += (
+        result += Level(
             place.trips[n],
             0.0,
             -1.0 if loop.unroll is None else float(loop.unroll),

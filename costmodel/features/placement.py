@@ -40,11 +40,11 @@ class Placement:
     """A statement and the loops around it, outermost first.
 
     `forms` are the functions of the loops, `tiles` the positions of the tile loops of point loops,
-    `trips` the average numbers of their iterations (of
-    vectors, for a vector loop), `spans` those of values per iterator that are left inside the
-    first 0, 1, 2 ... loops, `values` the same numbers as `trips` before vectors. `reads_stored`
-    says whether it reads an array that it or another statement of its nest stores to.
-    `footprint` is what it touches by itself, `remembered` is what others have found out.
+    `trips` the average numbers of their iterations (of vectors, for a vector loop), `spans` those
+    of values per iterator that are left inside the first 0, 1, 2 ... loops, `values` the same
+    numbers as `trips` before vectors. `reads_stored` says whether it reads an array that it or
+    another statement of its nest stores to. `footprint` is what it touches by itself, `remembered`
+    is what others have found out.
     """
 
     profile: StatementProfile
@@ -108,7 +108,8 @@ class Placement:
     def _vectors_first(self, position: int) -> bool:
         """Whether LLVM is told to make vectors along a loop before it writes that out.
 
-        What `lowering.llvm.short_loops` looks at, of this statement.
+        That is what `lowering.llvm.short_loops` looks at, as far as this statement tells, and
+        whether or not the iterations fill whole vectors.
         """
         loop = self.loops[position]
         if position < len(self.loops) - 1 or loop.unroll is not None:
@@ -127,11 +128,11 @@ class Placement:
         form, tile, profile = self.forms[position], self.tiles[position], self.profile
         if form.skewed and tile is None:
             return False
-        count, around = 1.0, tile
-        while around is not None:
-            count *= self.trips[around]
-            around = self.tiles[around]
-        if count >= _FEW_TILES:
+        tiles, outer = 1.0, tile
+        while outer is not None:
+            tiles *= self.trips[outer]
+            outer = self.tiles[outer]
+        if tiles >= _FEW_TILES:
             # Full tiles are apart from the others.
             return True
         bounded = {d for link in profile.links for d in link}
@@ -237,16 +238,17 @@ class Placement:
         columns = self.profile.strides
         still = (0.0,) * len(self.profile.accesses)
         result: list[tuple[float, ...]] = []
-        for form, direction in zip(self.forms, self.directions, strict=True):
+        for position, form in enumerate(self.forms):
+            direction = self.directions[position]
+            if direction is None and len(form.terms) == 1:
+                d, _ = form.terms[0]
+                length = copysign(self.spans[position + 1][d], form.slopes[d])
+                result.append(tuple([length * stride for stride in columns[d]]))
+                continue
             if direction is None:
                 moved = [columns[d] for d, _ in form.terms] or [still]
-                if len(form.terms) == 1:
-                    d, _ = form.terms[0]
-                    length = copysign(self.spans[len(result) + 1][d], form.slopes[d])
-                    result.append(tuple([length * stride for stride in moved[0]]))
-                else:
-                    far = [_FAR * any(strides) for strides in zip(*moved, strict=True)]
-                    result.append(tuple(far))
+                far = [_FAR * any(strides) for strides in zip(*moved, strict=True)]
+                result.append(tuple(far))
                 continue
             used = [(columns[d], move) for d, move in enumerate(direction) if move]
             if len(used) == 1:

@@ -161,7 +161,8 @@ class Tournament(LearnedModel):
     ) -> None:
         """Trains on pairs of schedules of one program; raises LearningError without any.
 
-        The last state is kept: of the few programs to validate with, the best state is chance.
+        Other than with the other models, the last state of each network is kept: which one is best
+        on the few programs to validate with is chance.
         """
         known = [program for program in training if len(program.features) > 1]
         if not known:
@@ -173,18 +174,25 @@ class Tournament(LearnedModel):
                 for number, network in enumerate(self.networks)
             ]
             epochs = options.epochs or EPOCHS
-            for number, learner in enumerate(learners):
-                for epoch in range(epochs):
-                    error = learner.epoch()
-                    options.report(
-                        TrainingProgress(
-                            number * epochs + epoch + 1,
-                            len(learners) * epochs,
-                            error,
-                            learner.error,
-                            learner.best,
+            trained: list[nn.Sequential] = []
+            try:
+                for number, learner in enumerate(learners):
+                    for epoch in range(epochs):
+                        error = learner.epoch()
+                        options.report(
+                            TrainingProgress(
+                                number * epochs + epoch + 1,
+                                len(learners) * epochs,
+                                error,
+                                learner.error,
+                                learner.error,
+                            )
                         )
-                    )
+                    trained.append(learner.network)
+            finally:
+                # After an interruption, those that are trained have the votes of the others, too.
+                trained = trained or [learners[0].network]
+                self.networks = [trained[n % len(trained)] for n in range(self.options.members)]
 
     def state(self) -> Mapping[str, Any]:
         """The weights."""
@@ -229,7 +237,7 @@ class _Learner:
         self.schedule = torch.optim.lr_scheduler.OneCycleLR(
             self.optimiser, rate, total_steps=(options.epochs or EPOCHS) * (-(-count // BATCH)) + 1
         )
-        self.error = self.best = float("inf")
+        self.error = float("inf")
 
     def epoch(self) -> float:
         """Trains on some pairs of each program; the share that the network gets wrong."""
@@ -261,7 +269,6 @@ class _Learner:
                 wrong += int((self.network(duels).argmax(1) != chances.argmax(1)).sum())
                 total += len(duels)
         self.error = wrong / total
-        self.best = min(self.best, self.error)
 
 
 @dataclass(frozen=True, eq=False)

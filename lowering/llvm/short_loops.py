@@ -7,7 +7,8 @@ it, even where accesses jump along that one and follow each other along the shor
 
 Told not to, it makes vectors of what it has written out, where it finds some: several statements,
 or long expressions, stay as they are, one element after the other. So loops of independent
-iterations, whose accesses follow each other, are made vectors of before they are written out:
+iterations that fill whole vectors, and whose accesses follow each other, are made vectors of before
+they are written out:
 
     for it: for i in 32 * it .. 32 * it + 32: C[i] = f(A[i]); C[i] = g(C[i])  ->  4 vectors
 
@@ -18,12 +19,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from xdsl.dialects import affine
+from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation, SSAValue
 
 from ..operations import operations
-from .unrolling import LOOPS, Linear, has_vectors, linear_results, trip_count
+from .unrolling import LOOPS, Linear, linear_results, trip_count
+
+if TYPE_CHECKING:
+    from ...passes.target import Target
 
 SHORTEST = 4
 """Iterations of a loop of which vectors can be made once it is written out."""
@@ -31,14 +37,17 @@ SHORTEST = 4
 SHORTEST_VECTORS = 8
 """Iterations from which on vectors are made before the loop is written out."""
 
+WRITTEN_OUT = 512
+"""Operations up to which LLVM may write out a loop and those around it."""
+
 FAR = 2
 """Accesses jump that move by so many elements, or more."""
 
 
-def vector_hints(function: Operation) -> dict[SSAValue, bool]:
+def vector_hints(function: Operation, target: Target) -> dict[SSAValue, bool]:
     """The indices of loops along which LLVM is to make vectors first, or none."""
     without = dict.fromkeys(_without_vectors(function), False)
-    return without | dict.fromkeys(_vectors_first(function), True)
+    return without | dict.fromkeys(_vectors_first(function, target), True)
 
 
 def _without_vectors(function: Operation) -> Iterator[SSAValue]:
@@ -67,24 +76,25 @@ def _without_vectors(function: Operation) -> Iterator[SSAValue]:
                     yield index
 
 
-def _vectors_first(function: Operation) -> Iterator[SSAValue]:
+def _vectors_first(function: Operation, target: Target) -> Iterator[SSAValue]:
     """The indices of innermost loops that are better made vectors of than written out."""
     for loop in operations(function):
-        if isinstance(loop, affine.ForOp) and _suits_vectors(loop):
+        if isinstance(loop, affine.ForOp) and _suits_vectors(loop, target):
             yield loop.body.block.args[0]
 
 
-def _suits_vectors(loop: affine.ForOp) -> bool:
+def _suits_vectors(loop: affine.ForOp, target: Target) -> bool:
     """Whether iterations are independent, and what they access stays or follows each other.
 
-    Where the same elements are stored in each iteration of the loop around, they stay in registers
-    once the loop is written out: that is better.
+    Iterations that fill no vector would run one by one; written out, they share smaller ones. And
+    where the same elements are stored in each iteration of a loop around, they stay in registers
+    once the loop is written out.
     """
     trips = trip_count(loop)
     if trips is None or trips < SHORTEST_VECTORS or "llvm.unroll" in loop.attributes:
         return False
     inside = operations(loop)[1:]
-    if loop.inits or any(op.regions for op in inside) or has_vectors(loop):
+    if loop.inits or not all(map(_has_vector_form, inside)):
         return False
     index, step = loop.body.block.args[0], loop.step.value.data
     stored: dict[SSAValue, list[Sequence[Linear]]] = {}
@@ -93,6 +103,8 @@ def _suits_vectors(loop: affine.ForOp) -> bool:
         if isinstance(op, affine.LoadOp | affine.StoreOp):
             access = linear_results(op.map.data, op.indices)
             is_store = isinstance(op, affine.StoreOp)
+            if is_store and trips % target.lanes(op.value.type):
+                return False
             moved = _moved(access, index, step)
             if moved == FAR or (is_store and (moved == 0 or _stays(loop, access))):
                 return False
@@ -104,19 +116,42 @@ def _suits_vectors(loop: affine.ForOp) -> bool:
     )
 
 
+def _has_vector_form(op: Operation) -> bool:
+    """Whether LLVM makes one operation on vectors of several of these."""
+    if op.name in _AFFINE:
+        return True
+    return op.dialect_name() in ("arith", "math") and not (
+        op.name.endswith(_INTEGER_DIVISIONS) or isinstance(op.result_types[0], VectorType)
+    )
+
+
+_AFFINE = frozenset({"affine.apply", "affine.load", "affine.store", "affine.yield"})
+_INTEGER_DIVISIONS = ("divsi", "divui", "remsi", "remui")
+
+
 def _stays(loop: affine.ForOp, access: Sequence[Linear]) -> bool:
-    """Whether an access inside comes to the same elements in each iteration of the loop around."""
-    around = next((op for op in _around(loop) if op.name in LOOPS), None)
-    if around is None:
-        return False
+    """Whether an access inside comes to the same elements in each iteration of a loop around.
+
+    That is the innermost one around, or one around loops that are written out as well.
+    """
     own = loop.body.block.args[0]
     # Where the loop begins later, so do its accesses.
     first = linear_results(loop.lowerBoundMap.data, loop.lowerBoundOperands)[0]
-    return not any(
-        _coefficient(result, index) + _coefficient(result, own) * _coefficient(first, index)
-        for index, _ in _indices(around)
-        for result in access
-    )
+    size = trip_count(loop)
+    for around in _around(loop):
+        if around.name not in LOOPS:
+            continue
+        if size is None or size * len(operations(loop)) > WRITTEN_OUT:
+            return False
+        if not any(
+            _coefficient(result, index) + _coefficient(result, own) * _coefficient(first, index)
+            for index, _ in _indices(around)
+            for result in access
+        ):
+            return True
+        trips = trip_count(around) if isinstance(around, affine.ForOp) else None
+        size = None if trips is None else size * trips
+    return False
 
 
 def _around(op: Operation) -> Iterator[Operation]:

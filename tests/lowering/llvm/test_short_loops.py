@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from loopwright.passes.target import Target
 from loopwright.runtime.program import load
 
 COPY = """
@@ -78,14 +81,14 @@ def test_sums_along_the_short_loop() -> None:
 
 
 TILED = """
-func.func @tiled(%A: memref<130xf64>, %B: memref<130xf64>) {{
+func.func @tiled(%A: memref<640xf64>, %B: memref<640xf64>) {{
   affine.for %t = 0 to 2 {{
-    affine.for %it = 0 to 4 {{
+    affine.for %it = 0 to 16 {{
       affine.for %i = affine_map<(d0) -> ({size} * d0)>(%it)
           to affine_map<(d0) -> ({size} * d0 + {size})>(%it) step {step} {{
-        %a = affine.load %A[{load}] : memref<130xf64>
+        %a = affine.load %A[{load}] : memref<640xf64>
         %b = arith.mulf %a, %a : f64
-        affine.store %b, {array}[{store}] : memref<130xf64>
+        affine.store %b, {array}[{store}] : memref<640xf64>
       }}
     }}
   }}
@@ -107,7 +110,9 @@ VECTORS_FIRST = "llvm.loop.vectorize.followup_all"
         # Accesses jump.
         ({"load": "2 * %i"}, False),
         ({"size": 16, "step": 2}, False),
-        # Too short.
+        # They fill no vectors.
+        ({"size": 12}, False),
+        ({"size": 20}, False),
         ({"size": 7}, False),
         # The same elements again and again: written out, they stay in registers.
         ({"store": "%i - 16 * %it"}, False),
@@ -121,13 +126,69 @@ def test_a_tile_is_made_vectors_of_before_it_is_written_out(
 ) -> None:
     values = {"size": 16, "step": 1, "load": "%i", "store": "%i", "array": "%B", **changed}
     (function,) = load(TILED.format(**values)).values()
-    kernel = function.compile(threads=1, schedule=str(changed.get("schedule", "")))
-    source = np.random.default_rng(0).random(130)
-    arrays = [source.copy(), np.zeros(130)]
+    target = replace(Target.host(), vector_bits=512)
+    kernel = function.compile(threads=1, schedule=str(changed.get("schedule", "")), target=target)
+    source = np.random.default_rng(0).random(640)
+    arrays = [source.copy(), np.zeros(640)]
     kernel(*arrays)
-    expected = [source.copy(), np.zeros(130)]
+    expected = [source.copy(), np.zeros(640)]
     _run(expected, values)
     np.testing.assert_allclose(arrays, expected)
+    assert (VECTORS_FIRST in kernel.llvm_ir) == is_told
+
+
+PRODUCT = """
+func.func @tile(%A: memref<4x64xf64>, %B: memref<64x16xf64>, %C: memref<4x16xf64>) {
+  affine.for %k = 0 to 64 {
+    affine.for %i = 0 to 2 {
+      affine.for %j = 0 to 16 {
+        %a = affine.load %A[%i, %k] : memref<4x64xf64>
+        %b = affine.load %B[%k, %j] : memref<64x16xf64>
+        %c = affine.load %C[%i, %j] : memref<4x16xf64>
+        %p = arith.mulf %a, %b : f64
+        %s = arith.addf %c, %p : f64
+        affine.store %s, %C[%i, %j] : memref<4x16xf64>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+def test_a_register_tile_is_written_out() -> None:
+    # C stays in registers along the outermost loop once both inner ones are written out.
+    (function,) = load(PRODUCT).values()
+    kernel = function.compile(threads=1, schedule="")
+    a, b, c = (np.random.default_rng(0).random(shape) for shape in ((4, 64), (64, 16), (4, 16)))
+    expected = c.copy()
+    expected[:2] += a[:2] @ b
+    kernel(a, b, c)
+    np.testing.assert_allclose(c, expected)
+    assert VECTORS_FIRST not in kernel.llvm_ir
+
+
+QUOTIENTS = """
+func.func @quotients(%A: memref<32xi32>, %B: memref<32xi32>) {
+  affine.for %i = 0 to 32 {
+    %a = affine.load %A[%i] : memref<32xi32>
+    %b = affine.load %B[%i] : memref<32xi32>
+    %c = arith.OPERATION %a, %b : i32
+    affine.store %c, %B[%i] : memref<32xi32>
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(("operation", "is_told"), [("divsi", False), ("muli", True)])
+def test_what_has_no_vector_form(operation: str, is_told: bool) -> None:
+    (function,) = load(QUOTIENTS.replace("OPERATION", operation)).values()
+    kernel = function.compile(threads=1, schedule="")
+    a, b = (np.arange(first, first + 32, dtype=np.int32) for first in (100, 1))
+    expected = a // b if operation == "divsi" else a * b
+    kernel(a, b)
+    np.testing.assert_array_equal(b, expected)
     assert (VECTORS_FIRST in kernel.llvm_ir) == is_told
 
 
@@ -139,7 +200,7 @@ def _run(arrays: list[np.ndarray], values: dict[str, object]) -> None:
     source = arrays[0]
     target = arrays[values["array"] == "%B"]
     for _ in range(2):
-        for it in range(4):
+        for it in range(16):
             for i in range(size * it, size * it + size, step):
                 names = {"i": i, "it": it}
                 target[eval(store, names)] = source[eval(load, names)] ** 2

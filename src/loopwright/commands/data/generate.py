@@ -30,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--workload",
         choices=WORKLOADS,
         default=RandomWorkload.origin,
-        help="random schedules; what a search with a model takes for fast; or every interchange of "
-        "two loops of programs of one nest",
+        help="random schedules; what a search with a model takes for fast; every interchange of "
+        "two loops of programs of one nest; or random schedules of Tiramisu's space",
     )
     parser.add_argument(
         "--model", help=f"of --workload searched, or a file ({SearchedWorkload.model})"
