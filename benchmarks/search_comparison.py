@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import exp, inf, log
@@ -114,7 +114,7 @@ class Case:
     model: str
 
     @contextmanager
-    def evaluator(self) -> Iterator[tuple[RunningEvaluator, Schedule, Request]]:
+    def evaluator(self) -> Generator[tuple[RunningEvaluator, Schedule, Request]]:
         """Who runs candidates, the program as written, and the sizes."""
         function = loopwright.load(self.entry.text)[self.entry.function]
         values = list(self.entry.arguments(self.size))
@@ -209,6 +209,8 @@ def main() -> None:
     options = parser.parse_intermixed_args()
     end = time.monotonic() + options.seconds
     names = options.kernels or [name for name in catalogue() if name.startswith("polybench/")]
+    if unknown := [name for name in names if name not in catalogue()]:
+        parser.error(f"there is no kernel {unknown[0]}; they are called polybench/gemm and so on")
     options.folder.mkdir(parents=True, exist_ok=True)
     journals = {
         name: Journal.open(options.folder / f"{name.replace('/', '-')}-{options.size}.jsonl")

@@ -110,6 +110,8 @@ def main() -> None:
     lines: list[dict[str, Any]] = [json.loads(line) for line in text.splitlines()]
     known = {line["kernel"] for line in lines}
     names = options.kernels or [name for name in catalogue() if name.startswith("polybench/")]
+    if unknown := [name for name in names if name not in catalogue()]:
+        parser.error(f"there is no kernel {unknown[0]}; they are called polybench/gemm and so on")
     budget = SECONDS if options.untuned else parse_time(options.budget)
     end = time.monotonic() + options.seconds - budget - OVERHEAD
     for name in names:
