@@ -25,7 +25,7 @@ from typing import Any
 
 import loopwright
 from loopwright.costmodel.find import DEFAULT_MODEL, find_model
-from loopwright.kernels.catalogue import KernelEntry, catalogue
+from loopwright.kernels.catalogue import KernelEntry
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.schedule import Schedule
@@ -34,6 +34,7 @@ from loopwright.passes.search.ledger import Ledger, OutOfTime
 from loopwright.passes.search.result import Task
 from loopwright.passes.search.roofline import Roofline
 from loopwright.passes.search.space.stages import SPACES
+from loopwright.runtime.bench.selection import SelectionError, select_kernels
 from loopwright.runtime.tuning.evaluator import RunningEvaluator
 
 ROUNDS = 5
@@ -208,21 +209,24 @@ def main() -> None:
     parser.add_argument("--report", action="store_true", help="only print what is known")
     options = parser.parse_intermixed_args()
     end = time.monotonic() + options.seconds
-    names = options.kernels or [name for name in catalogue() if name.startswith("polybench/")]
-    if unknown := [name for name in names if name not in catalogue()]:
-        parser.error(f"there is no kernel {unknown[0]}; they are called polybench/gemm and so on")
+    try:
+        entries = select_kernels(options.kernels or ["polybench"])
+    except SelectionError as error:
+        parser.error(str(error))
     options.folder.mkdir(parents=True, exist_ok=True)
     journals = {
-        name: Journal.open(options.folder / f"{name.replace('/', '-')}-{options.size}.jsonl")
-        for name in names
+        entry.name: Journal.open(
+            options.folder / f"{entry.name.replace('/', '-')}-{options.size}.jsonl"
+        )
+        for entry in entries
     }
     try:
-        for name, journal in journals.items():
+        for entry, journal in zip(entries, journals.values(), strict=True):
             if options.report:
                 break
             search = BeamSearch(options.beam, stages=SPACES[options.space])
             if len(journal.of("turn")) < ROUNDS:
-                case = Case(catalogue()[name], options.size, options.threads, search, options.model)
+                case = Case(entry, options.size, options.threads, search, options.model)
                 advance(case, journal, end)
     except OutOfTime:
         print("the time is up: call it again to go on")

@@ -26,10 +26,11 @@ import loopwright
 from loopwright.commands.shipped import comparison
 from loopwright.commands.tune import parse_time
 from loopwright.costmodel.find import DEFAULT_MODEL, find_model
-from loopwright.kernels.catalogue import KernelEntry, catalogue
+from loopwright.kernels.catalogue import KernelEntry
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.request import Request
 from loopwright.passes.schedule import Schedule
+from loopwright.runtime.bench.selection import SelectionError, select_kernels
 from loopwright.runtime.program import Function
 from loopwright.runtime.tuning.auto import SECONDS, modelled_schedule, surest_gains
 from loopwright.runtime.tuning.evaluator import RunningEvaluator
@@ -109,19 +110,19 @@ def main() -> None:
     text = options.file.read_text() if options.file.exists() else ""
     lines: list[dict[str, Any]] = [json.loads(line) for line in text.splitlines()]
     known = {line["kernel"] for line in lines}
-    names = options.kernels or [name for name in catalogue() if name.startswith("polybench/")]
-    if unknown := [name for name in names if name not in catalogue()]:
-        parser.error(f"there is no kernel {unknown[0]}; they are called polybench/gemm and so on")
+    try:
+        entries = select_kernels(options.kernels or ["polybench"])
+    except SelectionError as error:
+        parser.error(str(error))
     budget = SECONDS if options.untuned else parse_time(options.budget)
     end = time.monotonic() + options.seconds - budget - OVERHEAD
-    for name in names:
-        if name in known or time.monotonic() > end:
+    for entry in entries:
+        if entry.name in known or time.monotonic() > end:
             continue
-        entry = catalogue()[name]
         function = loopwright.load(entry.text)[entry.function]
         values = list(entry.arguments(options.size))
         measure = untuned if options.untuned else tuned
-        lines.append({"kernel": name, **measure(entry, function, values, options)})
+        lines.append({"kernel": entry.name, **measure(entry, function, values, options)})
         with options.file.open("a") as file:
             file.write(f"{json.dumps(lines[-1])}\n")
     report(lines)

@@ -138,11 +138,13 @@ def vectors(place: Placement, around: Surroundings) -> Vectors:
 class _Strides(NamedTuple):
     """Accesses counted by how they move with a step of a loop: loads, then stores.
 
-    `vectors` are the last numbers of `Vectors`, `inner` those of `Innermost`, with `conflicts`.
+    `vectors` are the last numbers of `Vectors`, `inner` those of `Innermost`, with `conflicts`,
+    and `level` the last ones of `Level`.
     """
 
     vectors: tuple[float, ...]
     inner: tuple[float, ...]
+    level: tuple[float, float, float]
 
 
 @lru_cache(maxsize=4096)
@@ -153,7 +155,10 @@ def _strides(kinds: tuple[tuple[bool, int], ...], steps: tuple[float, ...]) -> _
         vectors[6 * is_write + stride] += 1.0
         inner[4 * is_write + (0, 1, 1, 2, 2, 3)[stride]] += 1.0
         conflicts += abs(step) > 1 and (abs(step) * size) % _PAGE == 0
-    return _Strides(tuple(vectors), (*inner, conflicts))
+    count = max(1, len(steps))
+    same, following = inner[0] + inner[4], inner[1] + inner[5]
+    level = (same / count, following / count, (len(steps) - same - following) / count)
+    return _Strides(tuple(vectors), (*inner, conflicts), level)
 
 
 def _stride_class(step: float, size: int) -> int:
@@ -327,18 +332,9 @@ def levels(place: Placement) -> list[float]:
             0.0,
             -1.0 if loop.unroll is None else float(loop.unroll),
             _mark(loop, place.forms[n].rounds),
-            *_same_next_far(place.steps[n]),
+            *_strides(place.profile.kinds, place.steps[n]).level,
         )
     return result
-
-
-@lru_cache(maxsize=4096)
-def _same_next_far(steps: tuple[float, ...]) -> tuple[float, float, float]:
-    """Of the accesses that move so with a step of a loop, the last numbers of `Level`."""
-    count = max(1, len(steps))
-    same = sum([abs(step) < 1e-6 for step in steps])
-    following = sum([1e-6 <= abs(step) <= 1 for step in steps])
-    return same / count, following / count, (len(steps) - same - following) / count
 
 
 def _mark(loop: Loop, rounds: bool) -> float:

@@ -26,15 +26,12 @@ def attach_loop_metadata(
     if unroll is not None:
         by_factor = ("llvm.loop.unroll.count", ir.Constant(I32, unroll))
         hints.append(module.add_metadata(_UNROLLING.get(unroll, by_factor)))
-    match vectors:
-        case False:
-            hints.append(module.add_metadata(("llvm.loop.vectorize.enable", ir.Constant(I1, 0))))
-        case True:
-            made = module.add_metadata(("llvm.loop.isvectorized", ir.Constant(I32, 1)))
-            hints.append(module.add_metadata(_UNROLLING[1]))
-            hints.append(module.add_metadata(("llvm.loop.vectorize.followup_all", made)))
-        case None:
-            pass
+    if vectors:
+        made = module.add_metadata(("llvm.loop.isvectorized", ir.Constant(I32, 1)))
+        hints.append(module.add_metadata(_UNROLLING[1]))
+        hints.append(module.add_metadata(("llvm.loop.vectorize.followup_all", made)))
+    elif vectors is not None:
+        hints.append(module.add_metadata(("llvm.loop.vectorize.enable", ir.Constant(I1, 0))))
     if not hints:
         return
     loop = ir.MDValue(module, hints, name=str(len(module.metadata)))

@@ -22,11 +22,10 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import affine
-from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation, SSAValue
 
 from ..operations import operations
-from .unrolling import LOOPS, Linear, linear_results, trip_count
+from .unrolling import LOOPS, Linear, has_vectors, linear_results, trip_count
 
 if TYPE_CHECKING:
     from ...passes.target import Target
@@ -94,7 +93,8 @@ def _suits_vectors(loop: affine.ForOp, target: Target) -> bool:
     if trips is None or trips < SHORTEST_VECTORS or "llvm.unroll" in loop.attributes:
         return False
     inside = operations(loop)[1:]
-    if loop.inits or not all(map(_has_vector_form, inside)):
+    size = trips * (1 + len(inside))
+    if loop.inits or not all(map(_has_vector_form, inside)) or has_vectors(loop):
         return False
     index, step = loop.body.block.args[0], loop.step.value.data
     stored: dict[SSAValue, list[Sequence[Linear]]] = {}
@@ -106,7 +106,7 @@ def _suits_vectors(loop: affine.ForOp, target: Target) -> bool:
             if is_store and trips % target.lanes(op.value.type):
                 return False
             moved = _moved(access, index, step)
-            if moved == FAR or (is_store and (moved == 0 or _stays(loop, access))):
+            if moved == FAR or (is_store and (moved == 0 or _stays(loop, size, access))):
                 return False
             (stored if is_store else loaded).setdefault(op.memref, []).append(access)
     return bool(stored) and all(
@@ -118,30 +118,28 @@ def _suits_vectors(loop: affine.ForOp, target: Target) -> bool:
 
 def _has_vector_form(op: Operation) -> bool:
     """Whether LLVM makes one operation on vectors of several of these."""
-    if op.name in _AFFINE:
-        return True
-    return op.dialect_name() in ("arith", "math") and not (
-        op.name.endswith(_INTEGER_DIVISIONS) or isinstance(op.result_types[0], VectorType)
-    )
+    if op.dialect_name() in ("arith", "math"):
+        return not op.name.endswith(_INTEGER_DIVISIONS)
+    return op.name in _AFFINE
 
 
 _AFFINE = frozenset({"affine.apply", "affine.load", "affine.store", "affine.yield"})
 _INTEGER_DIVISIONS = ("divsi", "divui", "remsi", "remui")
 
 
-def _stays(loop: affine.ForOp, access: Sequence[Linear]) -> bool:
+def _stays(loop: affine.ForOp, size: int, access: Sequence[Linear]) -> bool:
     """Whether an access inside comes to the same elements in each iteration of a loop around.
 
-    That is the innermost one around, or one around loops that are written out as well.
+    That is the innermost one around, or one around loops that are written out as well; `size` are
+    the operations of the loop itself then.
     """
     own = loop.body.block.args[0]
     # Where the loop begins later, so do its accesses.
     first = linear_results(loop.lowerBoundMap.data, loop.lowerBoundOperands)[0]
-    size = trip_count(loop)
     for around in _around(loop):
         if around.name not in LOOPS:
             continue
-        if size is None or size * len(operations(loop)) > WRITTEN_OUT:
+        if size > WRITTEN_OUT:
             return False
         if not any(
             _coefficient(result, index) + _coefficient(result, own) * _coefficient(first, index)
@@ -150,7 +148,9 @@ def _stays(loop: affine.ForOp, access: Sequence[Linear]) -> bool:
         ):
             return True
         trips = trip_count(around) if isinstance(around, affine.ForOp) else None
-        size = None if trips is None else size * trips
+        if trips is None:
+            return False
+        size *= trips
     return False
 
 

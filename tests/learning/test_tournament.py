@@ -20,7 +20,7 @@ from loopwright.costmodel.find import DEFAULT_RANKER, find_ranker
 from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.examples import ProgramExamples
 from loopwright.costmodel.learning.metrics import spearman
-from loopwright.costmodel.models.model import TrainingOptions
+from loopwright.costmodel.models.model import TrainingOptions, TrainingProgress
 from loopwright.costmodel.models.storage import load_model, save_model
 from loopwright.costmodel.models.tournament import FEATURES, Tournament, scaled
 from loopwright.kernels.catalogue import catalogue
@@ -74,6 +74,30 @@ def test_the_tournament_learns_an_order(tmp_path: Path) -> None:
     save_model(tmp_path / "t.pt", model, {})
     again = load_model(tmp_path / "t.pt").model
     assert again.score(test.features).tolist() == wins.tolist()
+
+
+def test_finished_networks_vote_for_those_that_were_interrupted() -> None:
+    epochs = 3
+    parts = [examples(n) for n in range(4)], [examples(9)]
+    options = {"features": "published", **SMALL, "members": "3"}
+    errors: list[float] = []
+
+    def interrupt(progress: TrainingProgress) -> None:
+        errors.append(progress.validation_error)
+        if progress.epoch == epochs + 1:
+            raise KeyboardInterrupt
+
+    model = Tournament(options)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*parts, TrainingOptions(epochs=epochs, report=interrupt))
+    first = Tournament({**options, "members": "1"})
+    whole = Tournament(options)
+    whole.fit(*parts, TrainingOptions(epochs=epochs))
+    first.networks = whole.networks[:1]
+    test = examples(8).features
+    # The last state of the first network, in the place of all.
+    np.testing.assert_allclose(model.score(test), first.score(test))
+    assert len(errors) == epochs + 1 and len(model.state()) == 3
 
 
 def test_the_order_of_the_candidates_does_not_matter() -> None:
