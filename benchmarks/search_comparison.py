@@ -4,10 +4,11 @@
     python benchmarks/search_comparison.py FOLDER --size MEDIUM --report
 
 For every kernel, both searches with the same beam go through the same space from the same orders;
-then the two schedules are run in turns (LOOPer, section 6.4). Every run of a candidate is a line in
-FOLDER, so that the next call goes on where the time was up: a search is repeated up to there with
-the answers that are known. What a search takes is the time of its own last repetition, and that of
-all its runs. Run it where nothing else runs.
+then the two schedules are run in turns (LOOPer, section 6.4). Searching by model ends as it does
+for users: with the default schedule, unless the model is sure. Every run of a candidate is a line
+in FOLDER, so that the next call goes on where the time was up: a search is repeated up to there
+with the answers that are known. What a search takes is the time of its own last repetition, and
+that of all its runs. Run it where nothing else runs.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from statistics import fmean, median
 from typing import Any
 
 import loopwright
+from loopwright.commands.shipped import comparison
 from loopwright.costmodel.find import DEFAULT_MODEL, find_model
 from loopwright.kernels.catalogue import KernelEntry
 from loopwright.passes.default.request import Request
@@ -33,6 +35,7 @@ from loopwright.passes.search.beam import BeamSearch
 from loopwright.passes.search.ledger import Ledger, OutOfTime
 from loopwright.passes.search.result import Task
 from loopwright.passes.search.roofline import Roofline
+from loopwright.passes.search.searching import search
 from loopwright.passes.search.space.stages import SPACES
 from loopwright.runtime.bench.selection import SelectionError, select_kernels
 from loopwright.runtime.tuning.evaluator import RunningEvaluator
@@ -120,15 +123,13 @@ class Case:
         function = loopwright.load(self.entry.text)[self.entry.function]
         values = list(self.entry.arguments(self.size))
         sizes = function.signature.sizes_of(values).of(function.scop)
-        with RunningEvaluator(function, values, threads=self.threads) as evaluator:
+        with RunningEvaluator(
+            function,
+            values,
+            threads=self.threads,
+            comparison=comparison(self.entry, function, values),
+        ) as evaluator:
             yield evaluator, Schedule.original(function.scop), Request(sizes, self.threads)
-
-
-def explore(search: BeamSearch, task: Task) -> tuple[Schedule, Ledger]:
-    """The best schedule without the last check."""
-    ledger = Ledger(task)
-    search.explore(ledger)
-    return ledger.result("done").best, ledger
 
 
 def advance(case: Case, journal: Journal, end: float) -> None:
@@ -136,22 +137,22 @@ def advance(case: Case, journal: Journal, end: float) -> None:
     with case.evaluator() as (evaluator, original, request):
         if not journal.of("model"):
             evaluator.measure(request, [original])
-            task = Task(original, request, find_model(case.model))
-            best, ledger = explore(case.search, task)
+            result = search(case.search, Task(original, request, find_model(case.model)))
             journal.add(
                 kind="model",
-                schedule=str(best),
-                seconds=ledger.seconds,
-                candidates=len(ledger.predicted),
+                schedule=str(result.best),
+                seconds=result.seconds,
+                candidates=result.predictions,
             )
         if not journal.of("execution"):
             recording = RecordingEvaluator(journal, evaluator, end)
             task = Task(Schedule.original(original.program), request, Roofline(), recording)
-            best, ledger = explore(replace(case.search, execution=True), task)
+            ledger = Ledger(task)
+            replace(case.search, execution=True).explore(ledger)
             seconds = ledger.seconds - recording.seconds
             journal.add(
                 kind="execution",
-                schedule=str(best),
+                schedule=str(ledger.result("done").best),
                 seconds=seconds + sum(line["seconds"] for line in journal.of("run")),
                 candidates=len(ledger.measured),
             )
@@ -187,7 +188,7 @@ def report(journals: Mapping[str, Journal]) -> None:
             f"{ratios[-1]:>8.2f}{times[-1]:>7.0f}x"
         )
     if ratios:
-        mean = exp(fmean(map(log, ratios)))
+        mean = exp(fmean(map(log, ratios))) if all(ratios) else 0.0
         print(
             f"{len(ratios)} kernels: median ratio of speed-ups {median(ratios):.2f} "
             f"(geometric mean {mean:.2f}), median ratio of times {median(times):.0f}"

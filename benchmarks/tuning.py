@@ -30,9 +30,10 @@ from loopwright.kernels.catalogue import KernelEntry
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.request import Request
 from loopwright.passes.schedule import Schedule
+from loopwright.passes.search.caution import surest_gains
 from loopwright.runtime.bench.selection import SelectionError, select_kernels
 from loopwright.runtime.program import Function
-from loopwright.runtime.tuning.auto import SECONDS, modelled_schedule, surest_gains
+from loopwright.runtime.tuning.auto import SECONDS, modelled_schedule
 from loopwright.runtime.tuning.evaluator import RunningEvaluator
 from loopwright.runtime.tuning.tune import TuningOptions, tune
 

@@ -24,8 +24,9 @@ from loopwright.costmodel.learning.splits import TRAINING, position
 from loopwright.costmodel.original import original_schedule
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.search.caution import surest_gains
 from loopwright.passes.search.protocols import CostModel
-from loopwright.runtime.tuning.auto import GAIN, surest_gains
+from loopwright.runtime.tuning.auto import GAIN
 
 THRESHOLDS = (1.1, 1.25, 1.35, GAIN, 2.0)
 SLOWER = 0.95

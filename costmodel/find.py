@@ -21,7 +21,8 @@ SHIPPED_LOOP_PAIRS = SHIPPED / "interchange"
 INTERCHANGE_MODEL = "network"
 """The most accurate of these."""
 
-DEFAULT_MODEL = Roofline.name
+DEFAULT_MODEL = "ensemble"
+"""The model that searches ask when nothing is said."""
 
 DEFAULT_RANKER = "tournament"
 

@@ -59,6 +59,7 @@ class Ledger:
         self.measured: dict[object, list[float]] = {}
         self.default: Schedule | None = None
         self.remarks: list[str] = []
+        self.is_chosen = False
         self._begin = self._reported = time.monotonic()
         self._limit: float = inf if task.budget is None else task.budget
         self._part: float = inf
@@ -263,6 +264,7 @@ class Ledger:
     def choose(self, schedule: Schedule) -> None:
         """Makes a schedule the result, whatever the others are."""
         (self._best,) = self._enter([schedule])
+        self.is_chosen = True
 
     def _improve(self, key: object) -> None:
         """Takes a schedule for the best one, if it is: what was measured counts more."""

@@ -5,10 +5,15 @@ from __future__ import annotations
 from contextlib import suppress
 
 from ..garbage import garbage_collected_seldom
+from .caution import surest_choice
 from .confirming import SHARE, confirm
 from .ledger import Ledger, OutOfTime
 from .protocols import Search
 from .result import Ended, Result, Task
+
+GAIN = 1.0
+"""Where nothing is run, another schedule must be predicted to be so much faster than the default
+one, by every member of a model that has several."""
 
 
 def explored(how: Search, task: Task) -> Ledger:
@@ -23,7 +28,8 @@ def explored(how: Search, task: Task) -> Ledger:
 def search(how: Search, task: Task) -> Result:
     """The best schedule that a search finds; Ctrl-C ends it with the best so far.
 
-    Where schedules can be run, the result is no slower than the default schedule.
+    Where schedules can be run, the result is no slower than the default schedule. Where they
+    cannot, every member of the model takes it to be faster, or it is the default schedule.
     """
     with garbage_collected_seldom():
         return _search(how, task)
@@ -41,6 +47,8 @@ def _search(how: Search, task: Task) -> Result:
             ended = "time"
         if task.evaluator is not None:
             confirm(ledger)
+        elif not ledger.is_chosen:
+            ledger.choose(surest_choice(ledger, ledger.default_schedule, GAIN))
     except KeyboardInterrupt:
         ended = "interrupted"
     return ledger.result(ended)

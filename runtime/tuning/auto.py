@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ...costmodel.find import AUTO_MODEL, find_model
 from ...dialects.errors import SourceError
@@ -12,7 +12,7 @@ from ...passes.default.request import Request
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.schedule import Schedule
 from ...passes.search.beam import BeamSearch
-from ...passes.search.protocols import Committee, CostModel
+from ...passes.search.caution import surest_choice
 from ...passes.search.result import Task
 from ...passes.search.searching import explored
 from ...passes.spellings import apply_text
@@ -23,9 +23,6 @@ BEAM = 3
 
 SECONDS = 2.0
 """Somebody who did not ask for tuning does not wait longer for a model."""
-
-ASKED = 64
-"""So many of the best by the model are asked about again, with all members of a committee."""
 
 GAIN = 1.5
 """A schedule that was not run must be predicted to be so much faster than the default one.
@@ -79,16 +76,4 @@ def modelled_schedule(
     if model is None or not is_worthwhile(original, request):
         return default
     task = Task(original, request, find_model(model), budget=SECONDS)
-    found = explored(BeamSearch(BEAM), task).ranked()[:ASKED]
-    with ISL_LOCK:
-        gains = surest_gains(task.model, task.request, [default, *found])
-    gain, best = max(zip(gains, [default, *found], strict=True), key=lambda pair: pair[0])
-    return best if gain > GAIN else default
-
-
-def surest_gains(model: CostModel, request: Request, schedules: Sequence[Schedule]) -> list[float]:
-    """How much faster than the first one each schedule is, as the least convinced member says."""
-    opinions = [model.predict(request, schedules)]
-    if isinstance(model, Committee):
-        opinions += model.opinions(request, schedules)
-    return [min(each[number] / each[0] for each in opinions) for number in range(len(schedules))]
+    return surest_choice(explored(BeamSearch(BEAM), task), default, GAIN)

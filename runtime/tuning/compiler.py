@@ -16,7 +16,7 @@ from ...passes.schedule import Schedule
 from ...passes.target import Target
 from ...passes.transformation import TransformationError
 from ..errors import KernelError
-from ..labelling.candidate_loops import LARGEST_DEFAULT
+from ..labelling.candidate_loops import LARGEST_OF_SEARCHES
 from ..labelling.children import die_with_parent, limit_memory
 from ..labelling.object_code import object_code
 from ..program import Function
@@ -64,10 +64,10 @@ class Compiler:
         if schedule:
             applied = self._original.apply_all(parse_pipeline(schedule))
             try:
-                loops = generate(applied, sizes, most=LARGEST_DEFAULT)
+                loops = generate(applied, sizes, most=LARGEST_OF_SEARCHES)
             except TooManyOperationsError:
                 return Compiled(
-                    None, f"the code is too large: more than {LARGEST_DEFAULT} operations"
+                    None, f"the code is too large: more than {LARGEST_OF_SEARCHES} operations"
                 )
         else:
             known = Sizes.named(self._function.scop, sizes)

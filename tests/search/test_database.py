@@ -14,10 +14,11 @@ import pytest
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.schedule import Schedule
+from loopwright.passes.search.caution import surest_gains
 from loopwright.passes.target import Target
 from loopwright.runtime.program import load
 from loopwright.runtime.tuning import auto
-from loopwright.runtime.tuning.auto import GAIN, modelled_schedule, surest_gains
+from loopwright.runtime.tuning.auto import GAIN, modelled_schedule
 from loopwright.runtime.tuning.database import (
     Question,
     Tuned,

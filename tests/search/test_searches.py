@@ -54,6 +54,33 @@ def test_a_seed_gives_the_same_schedule(name: str) -> None:
     assert first.path == second.path
 
 
+class Divided(Wishes):
+    """A committee: one member has the wishes, the other one a share of them."""
+
+    def __init__(self, share: float) -> None:
+        super().__init__()
+        self.share = share
+
+    def opinions(
+        self, request: Request, schedules: Sequence[Schedule]
+    ) -> Sequence[Sequence[float]]:
+        first = self.predict(request, schedules)
+        return [first, [1.0 + self.share * (each - 1.0) for each in first]]
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize(("share", "is_taken"), [(0.0, False), (0.1, True)])
+def test_without_runs_every_member_must_prefer_it_to_the_default_schedule(
+    name: str, share: float, is_taken: bool
+) -> None:
+    given = task(Divided(share))
+    default = Ledger(given).default_schedule
+    assert default.transformations
+    result = search(SEARCHES[name], given)
+    assert (str(result.best) != str(default)) == is_taken
+    assert (result.predicted == 7.0) == is_taken
+
+
 class Stopping(Wishes):
     """A user who loses patience after some predictions."""
 

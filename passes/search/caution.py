@@ -1,0 +1,40 @@
+"""The last word where nothing is run: what every member of a model prefers to the default schedule.
+
+A search picks out errors in one direction: among thousands of schedules, what a model likes best is
+often what it is most wrong about. Members that have learned by themselves are wrong elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..default.request import Request
+from ..polyhedral.context import ISL_LOCK
+from ..schedule import Schedule
+from .ledger import Ledger
+from .protocols import Committee, CostModel
+
+ASKED = 64
+"""So many of the best by the model are asked about again, with all members of a committee."""
+
+
+def surest_choice(ledger: Ledger, default: Schedule, gain: float) -> Schedule:
+    """The schedule that is surest to be faster than the default one.
+
+    The default schedule, unless every member of the model takes another one for more than `gain`
+    times as fast.
+    """
+    task = ledger.task
+    asked = [default, *ledger.ranked()[:ASKED]]
+    with ISL_LOCK:
+        gains = surest_gains(task.model, task.request, asked)
+    most, best = max(zip(gains, asked, strict=True), key=lambda pair: pair[0])
+    return best if most > gain else default
+
+
+def surest_gains(model: CostModel, request: Request, schedules: Sequence[Schedule]) -> list[float]:
+    """How much faster than the first one each schedule is, as the least convinced member says."""
+    opinions = [model.predict(request, schedules)]
+    if isinstance(model, Committee):
+        opinions += model.opinions(request, schedules)
+    return [min(each[number] / each[0] for each in opinions) for number in range(len(schedules))]
