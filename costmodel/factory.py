@@ -21,6 +21,7 @@ from ..passes.search.space.trees import certain_names, chains
 from ..passes.transformations.interchange import Interchange
 from .find import find_model
 from .generator import (
+    CONTRACTION,
     GENERAL,
     GENERATOR_VERSION,
     INTERCHANGE,
@@ -30,6 +31,8 @@ from .generator import (
 )
 from .labels import Subject
 from .sampler import SAMPLER_VERSION, TIRAMISU, sample_schedules
+from .sampler.neighbours import neighbour
+from .sampler.paths import NEIGHBOUR_NAME
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,8 @@ class SearchedWorkload(SeededWorkload):
     Random schedules do not show where a model is wrong about what it prefers: it is the errors in
     one direction that a search picks out. Of each program there are the default schedule for so
     many `threads` (where it is not the program as written), the `best` by the model of all that a
-    beam search meets in `budget` seconds, and so many `others` of them at random.
+    beam search meets in `budget` seconds, so many `others` of them at random, and variations
+    `near` the default schedule.
     """
 
     origin: ClassVar[str] = "searched"
@@ -105,6 +109,7 @@ class SearchedWorkload(SeededWorkload):
     budget: float = 4.0
     best: int = 8
     others: int = 6
+    near: int = 0
 
     def schedules(
         self, item: int, original: Schedule, sizes: Mapping[str, int]
@@ -116,16 +121,43 @@ class SearchedWorkload(SeededWorkload):
         met = [schedule for schedule in ledger.ranked() if schedule.transformations]
         best, rest = met[: self.best], met[self.best :]
         others = random.sample(rest, min(self.others, len(rest)))
+        default = ledger.default_schedule
+        usual = [default] if default.transformations else []
+        near = self._near(random, original, default)
         seen: set[object] = set()
-        usual = [each for each in (ledger.default_schedule,) if each.transformations]
-        for schedules, name in ((usual, "default"), (best, "best"), (others, "other")):
+        for schedules, name in (
+            (usual, "default"),
+            (best, "best"),
+            (others, "other"),
+            (near, f"default+{NEIGHBOUR_NAME}"),
+        ):
             for schedule in schedules:
                 if ledger.key(schedule) not in seen:
                     seen.add(ledger.key(schedule))
                     yield schedule, name
 
+    def _near(self, random: Random, original: Schedule, default: Schedule) -> Iterator[Schedule]:
+        """Some variations of the default schedule."""
+        for _ in range(self.near):
+            found = neighbour(random, original, default)
+            if found is not None:
+                yield found
+
 
 _model = cache(find_model)
+
+
+@dataclass(frozen=True)
+class ContractionWorkload(SearchedWorkload):
+    """The same of products of matrices and the like, whose best schedules take many steps.
+
+    Among random schedules of small programs there are hardly any with packed panels and register
+    tiles, and none is as fast.
+    """
+
+    origin: ClassVar[str] = "contraction"
+    mix: ClassVar[Mix] = CONTRACTION
+    near: int = 10
 
 
 @dataclass(frozen=True)
@@ -182,6 +214,12 @@ def every_interchange(original: Schedule) -> Iterator[tuple[Schedule, str]]:
 
 WORKLOADS: Mapping[str, type[SeededWorkload]] = {
     workload.origin: workload
-    for workload in (RandomWorkload, SearchedWorkload, InterchangeWorkload, TiramisuWorkload)
+    for workload in (
+        RandomWorkload,
+        SearchedWorkload,
+        ContractionWorkload,
+        InterchangeWorkload,
+        TiramisuWorkload,
+    )
 }
 """By the name that `loopwright data generate --workload` takes."""

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from .distribution import GENERAL, GENERATOR_VERSION, INTERCHANGE, RECTANGULAR, Mix
+from .distribution import (
+    CONTRACTION,
+    GENERAL,
+    GENERATOR_VERSION,
+    INTERCHANGE,
+    RECTANGULAR,
+    Mix,
+)
 from .program import RandomProgram, random_program
 
 __all__ = [
+    "CONTRACTION",
     "GENERAL",
     "GENERATOR_VERSION",
     "INTERCHANGE",

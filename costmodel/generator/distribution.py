@@ -7,7 +7,7 @@ programs of the same seeds: increase `GENERATOR_VERSION`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import TypeVar
 
@@ -31,6 +31,9 @@ DEEPEST = 7
 
 PATTERNS = {"assignment": 0.35, "stencil": 0.27, "reduction": 0.38}
 """What the innermost statements of a nest do, by Tiramisu's three patterns."""
+
+LEAST_DEPTHS = {"reduction": 2, "contraction": 3}
+"""Loops around statements of these patterns, at least."""
 
 STATEMENTS = {1: 0.78, 2: 0.16, 3: 0.06}
 """Statements in an innermost loop; those after the first may be of another pattern."""
@@ -135,6 +138,21 @@ CALL = 0.05
 
 CALLS = {"sqrt": 0.45, "absf": 0.3, "exp": 0.2, "tanh": 0.05}
 
+CONTRACTED_LOOPS = {1: 0.85, 2: 0.15}
+"""Loops that a contraction reduces over."""
+
+SHARED_BY_FACTORS = 0.25
+"""Loops that are not reduced over and that both factors of a contraction depend on, beyond two."""
+
+TRANSPOSED_FACTOR = 0.5
+"""Factors of a contraction whose subscripts are in any order."""
+
+REUSED_FACTOR = 0.5
+"""Factors that are an array of the right dimensions which is there already."""
+
+SCALED_CONTRACTION = 0.3
+"""Contractions whose terms are multiplied by a scalar."""
+
 FLOAT_REDUCTIONS = {"addf": 0.8, "subf": 0.05, "maximumf": 0.08, "minimumf": 0.07}
 
 INTEGER_REDUCTIONS = {"addi": 0.75, "maxsi": 0.12, "minsi": 0.08, "muli": 0.05}
@@ -154,6 +172,8 @@ class Mix:
     depths: Mapping[int, float]
     seconds: tuple[float, float]
     triangular: float = TRIANGULAR
+    patterns: Mapping[str, float] = field(default_factory=lambda: PATTERNS)
+    time_loop: float = TIME_LOOP
 
 
 GENERAL = Mix(NESTS, DEPTHS, SECONDS)
@@ -167,6 +187,16 @@ INTERCHANGE = Mix(
 
 RECTANGULAR = Mix(nests={1: 1.0}, depths=DEPTHS, seconds=(8e-4, 1.2e-2), triangular=0.0)
 """One rectangular nest, as the programs of Tiramisu 2021 are."""
+
+CONTRACTION = Mix(
+    nests={1: 0.5, 2: 0.33, 3: 0.17},
+    depths={3: 0.75, 4: 0.2, 5: 0.05},
+    seconds=(5e-3, 1.2e-1),
+    triangular=0.3,
+    patterns={"contraction": 0.85, "reduction": 0.05, "assignment": 0.1},
+    time_loop=0.0,
+)
+"""Sums of products of arrays that depend on some of the loops each, large enough for panels."""
 
 MOST_BYTES = 48 << 20
 """All arrays of a program together."""

@@ -14,6 +14,9 @@ from .statements import Statements
 
 LOOP_NAMES = ("i", "j", "k", "l", "x", "y", "z")
 
+ACCUMULATING = ("reduction", "contraction")
+"""Patterns whose result can be initialised in an outer loop."""
+
 
 @dataclass
 class NestBuilder:
@@ -34,13 +37,12 @@ class NestBuilder:
 
     def write(self) -> None:
         """One nest."""
-        pattern = draw(self.random, distribution.PATTERNS)
+        pattern = draw(self.random, self.mix.patterns)
         if not self._depth:
             self._depth = draw(self.random, self.mix.depths)
         depth = self._depth + self.random.choice(distribution.OTHER_DEPTH) - self.loops_around
         depth = max(1, min(depth, distribution.DEEPEST - self.loops_around))
-        if pattern == "reduction":
-            depth = max(2, depth)
+        depth = max(depth, distribution.LEAST_DEPTHS.get(pattern, 1))
         dimensions = self._dimensions(pattern, depth)
         self._halo = draw(self.random, distribution.STENCIL_RADII) if pattern == "stencil" else 0
         self._pattern = pattern
@@ -75,7 +77,7 @@ class NestBuilder:
         after = between and self.random.random() < 0.4
         if between and not after:
             # Reductions over the loops inside accumulate into what is written here.
-            if self._pattern == "reduction" and accumulator is None:
+            if self._pattern in ACCUMULATING and accumulator is None:
                 accumulator = self.statements.initialise(loops, nest)
             else:
                 self.statements.write("assignment", loops, nest)
@@ -96,12 +98,12 @@ class NestBuilder:
         for number in range(draw(self.random, distribution.STATEMENTS)):
             pattern = self._pattern
             if number and self.random.random() < distribution.OTHER_PATTERN:
-                pattern = draw(self.random, distribution.PATTERNS)
-            if pattern == "reduction" and len(loops) < 2:
+                pattern = draw(self.random, self.mix.patterns)
+            if len(loops) < distribution.LEAST_DEPTHS.get(pattern, 1):
                 pattern = "assignment"
-            if pattern == "reduction" and accumulator is not None and number == 0:
+            if pattern in ACCUMULATING and accumulator is not None and number == 0:
                 kept = _loops_over(accumulator.dimensions, loops)
-                self.statements.accumulate(loops, kept, nest, accumulator)
+                self.statements.accumulate(pattern, loops, kept, nest, accumulator)
             else:
                 self.statements.write(pattern, loops, nest)
 

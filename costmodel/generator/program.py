@@ -42,7 +42,7 @@ def write_program(random: Random, mix: Mix = GENERAL) -> RandomProgram:
     code, facts = Code(random, element_type), Facts()
     accesses = Accesses(random, code, facts.arrays)
     statements = Statements(random, code, accesses, facts)
-    is_repeated = random.random() < distribution.TIME_LOOP
+    is_repeated = random.random() < mix.time_loop
     if is_repeated:
         facts.time_loop = TIME_STEPS
         accesses.is_repeated = True

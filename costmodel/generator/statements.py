@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 
 from . import distribution
-from .accesses import Accesses, Nest, shifted
+from .accesses import MOST_SUBSCRIPTS, Accesses, Nest, shifted
 from .distribution import draw
 from .expressions import Code, Value
 from .memory import UNIT, ArraySpec, Facts, Loop, Work
+
+Term = Callable[[Sequence[Loop], Sequence[Loop], Nest, ArraySpec], Value]
+"""Makes what a reduction adds up, from all loops, those that are kept, the nest, the target."""
 
 ACCUMULATED = 1e6
 """No accumulation has more steps than this, as far as the bounds of values are concerned."""
@@ -142,25 +145,42 @@ class Statements:
 
     def reduction(self, loops: Sequence[Loop], nest: Nest) -> None:
         """`X[i] += A[i, k] * B[k]`: the target has no subscript for some of the loops."""
-        self._reduce(loops, self._kept_loops(loops), nest, None)
+        kept = self._kept_loops(loops, distribution.REDUCTION_LOOPS)
+        self._reduce(loops, kept, nest, None, self._any_term)
+
+    def contraction(self, loops: Sequence[Loop], nest: Nest) -> None:
+        """`X[i, j] += A[i, k] * B[k, j]`: each factor depends on some of the kept loops."""
+        kept = self._kept_loops(loops, distribution.CONTRACTED_LOOPS)
+        self._reduce(loops, kept, nest, None, self._contracted_term)
 
     def accumulate(
-        self, loops: Sequence[Loop], kept: Sequence[Loop], nest: Nest, target: ArraySpec
+        self,
+        pattern: str,
+        loops: Sequence[Loop],
+        kept: Sequence[Loop],
+        nest: Nest,
+        target: ArraySpec,
     ) -> None:
-        """A reduction into an array that was initialised before, in the `kept` loops."""
+        """A reduction or contraction into what was initialised before, in the `kept` loops."""
+        term = self._contracted_term if pattern == "contraction" else self._any_term
         with self._work(loops):
-            self._reduce(loops, kept, nest, target)
+            self._reduce(loops, kept, nest, target, term)
 
-    def _kept_loops(self, loops: Sequence[Loop]) -> list[Loop]:
-        """The loops that are not reduced over."""
-        count = min(draw(self.random, distribution.REDUCTION_LOOPS), max(1, len(loops) - 1))
+    def _kept_loops(self, loops: Sequence[Loop], counts: Mapping[int, float]) -> list[Loop]:
+        """The loops that are not reduced over; `counts`: how many the others are."""
+        count = min(draw(self.random, counts), max(1, len(loops) - 1))
         if self.random.random() < distribution.REDUCTION_INNERMOST:
             return list(loops[:-count])
         reduced = self.random.sample(range(len(loops)), count)
         return [loop for position, loop in enumerate(loops) if position not in reduced]
 
     def _reduce(
-        self, loops: Sequence[Loop], kept: Sequence[Loop], nest: Nest, target: ArraySpec | None
+        self,
+        loops: Sequence[Loop],
+        kept: Sequence[Loop],
+        nest: Nest,
+        target: ArraySpec | None,
+        make_term: Term,
     ) -> None:
         """Accumulates into one element per iteration of the `kept` loops."""
         table = (
@@ -174,17 +194,63 @@ class Statements:
             target = self.accesses.target(kept or loops[:1], nest)
         subscripts = self.accesses.subscripts(target, kept or loops[:1], is_plain=True)
         old = self.accesses.load(target, subscripts, nest)
-        reads = draw(self.random, {1: 0.25, 2: 0.5, 3: 0.15, 4: 0.07, 6: 0.03})
-        operands = self._operands(reads, loops, nest, target)
-        is_product = self.random.random() < 0.7
-        term = self._product_of(operands) if is_product else self.code.combine(operands)
-        term = self.accesses.bounded(term)
+        term = self.accesses.bounded(make_term(loops, kept, nest, target))
         new = self.code.binary(kind, old, term)
         if kind in ("addf", "subf"):
             term = Value(term.name, term.interval.scaled(ACCUMULATED))
         self.accesses.store(
             Value(new.name, old.interval.hull(term.interval)), target, subscripts, nest
         )
+
+    def _any_term(
+        self, loops: Sequence[Loop], kept: Sequence[Loop], nest: Nest, target: ArraySpec
+    ) -> Value:
+        reads = draw(self.random, {1: 0.25, 2: 0.5, 3: 0.15, 4: 0.07, 6: 0.03})
+        operands = self._operands(reads, loops, nest, target)
+        is_product = self.random.random() < 0.7
+        return self._product_of(operands) if is_product else self.code.combine(operands)
+
+    def _contracted_term(
+        self, loops: Sequence[Loop], kept: Sequence[Loop], nest: Nest, target: ArraySpec
+    ) -> Value:
+        """The product of two arrays, which share the reduced loops, and of a scalar now and then.
+
+        The first two of the kept loops, in any order, are one for each; of the others some are for
+        both.
+        """
+        order = self.random.sample(list(kept), len(kept))
+        owners: list[tuple[int, ...]] = [(number,) for number in range(min(2, len(order)))]
+        for _ in order[2:]:
+            is_shared = self.random.random() < distribution.SHARED_BY_FACTORS
+            owners.append((0, 1) if is_shared else (self.random.randrange(2),))
+        operands: list[Value] = []
+        for factor in range(2):
+            own = {loop.name for loop, who in zip(order, owners, strict=True) if factor in who}
+            depends = [each for each in loops if each not in kept or each.name in own]
+            operands.append(self._factor(depends, nest, target))
+        if self.random.random() < distribution.SCALED_CONTRACTION:
+            operands.append(self._scalar())
+        return self._product_of(operands)
+
+    def _factor(self, loops: Sequence[Loop], nest: Nest, target: ArraySpec) -> Value:
+        """An element of an array with a subscript for each of the loops."""
+        used = list(loops)[-MOST_SUBSCRIPTS:]
+        if self.random.random() < distribution.TRANSPOSED_FACTOR:
+            self.random.shuffle(used)
+        dimensions = tuple(loop.dimension for loop in used)
+        fitting = [
+            array
+            for array in self.accesses.arrays
+            if array.dimensions == dimensions
+            and array is not target
+            and (self.accesses.is_repeated or array not in nest.written)
+        ]
+        if fitting and self.random.random() < distribution.REUSED_FACTOR:
+            array = self.random.choice(fitting)
+        else:
+            array = self.accesses.new_array(dimensions)
+        subscripts = self.accesses.subscripts(array, used, is_plain=True)
+        return self.accesses.load(array, subscripts, nest)
 
     def _product_of(self, operands: Sequence[Value]) -> Value:
         operation = "mulf" if self.code.is_float else "muli"
@@ -211,4 +277,5 @@ _WRITERS = {
     "assignment": Statements.assignment,
     "stencil": Statements.stencil,
     "reduction": Statements.reduction,
+    "contraction": Statements.contraction,
 }

@@ -15,17 +15,23 @@ from ...passes.schedule import Schedule
 from ...passes.schedule_tree import Loop, leaves
 
 LARGEST = 300
-"""Operations of loop IR of one candidate: 6 % have more, and take long in every stage."""
+"""Operations of loop IR of a random candidate: 6 % have more, and take long in every stage."""
 
 MOST_UNROLLED = 250
 """Operations, loads not counted, that unrolling asks for: of those with more, few end below
 `LARGEST`."""
 
-LARGEST_DEFAULT = 6500
+LARGEST_OF_SEARCHES = 6500
 """Operations of loop IR of a schedule that a search starts from, or that it runs."""
 
+OF_SEARCHES = ("default", "default+neighbour", "best")
+"""Where schedules of searches come from."""
+
 OPERATIONS = 500_000
-"""Of isl, to make the loops of a candidate: the slowest 1 % take a tenth of that time."""
+"""Of isl, to make the loops of a random candidate: the slowest 1 % take a tenth of that time."""
+
+OPERATIONS_OF_SEARCHES = 20_000_000
+"""The same for schedules of searches: some four seconds."""
 
 
 class TooLarge(Exception):
@@ -33,14 +39,14 @@ class TooLarge(Exception):
 
 
 def candidate_loops(
-    schedule: Schedule, sizes: Mapping[str, int], *, is_default: bool
+    schedule: Schedule, sizes: Mapping[str, int], *, is_of_search: bool
 ) -> func.FuncOp:
-    """Loop IR of a candidate; default schedules may be larger. Raises TooLarge, SourceError."""
-    if not is_default and unrolled_operations(schedule) > MOST_UNROLLED:
+    """Loop IR of a candidate; those of searches may be larger. Raises TooLarge, SourceError."""
+    if not is_of_search and unrolled_operations(schedule) > MOST_UNROLLED:
         raise TooLarge
     try:
-        with bounded(None if is_default else OPERATIONS):
-            return generate(schedule, sizes, most=LARGEST_DEFAULT if is_default else LARGEST)
+        with bounded(OPERATIONS_OF_SEARCHES if is_of_search else OPERATIONS):
+            return generate(schedule, sizes, most=LARGEST_OF_SEARCHES if is_of_search else LARGEST)
     except TooManyOperationsError as error:
         raise TooLarge from error
     except SourceError as error:

@@ -21,7 +21,7 @@ from ...passes.transformation import TransformationError
 from ..errors import KernelError
 from ..program import Function, load
 from ..signature import Sizes
-from .candidate_loops import TooLarge, candidate_loops
+from .candidate_loops import OF_SEARCHES, TooLarge, candidate_loops
 from .children import die_with_parent, limit_memory
 from .messages import Begun, Candidate, Closed, Failed, ObjectCode, Opened, Policy, Skip
 from .object_code import object_code
@@ -100,7 +100,7 @@ class Compiler:
             text = str(schedule)
             self._connection.send(Begun(item, subject, text))
             try:
-                code = self._scheduled(schedule, names, is_default=origin == "default")
+                code = self._scheduled(schedule, names, is_of_search=origin in OF_SEARCHES)
             except TooLarge:
                 continue
             except Exception as error:
@@ -123,10 +123,10 @@ class Compiler:
         return object_code(str(module), function.name, self._target)
 
     def _scheduled(
-        self, schedule: Schedule, names: Mapping[str, int], *, is_default: bool
+        self, schedule: Schedule, names: Mapping[str, int], *, is_of_search: bool
     ) -> ObjectCode:
         with stage("loop IR"):
-            loops = candidate_loops(schedule, names, is_default=is_default)
+            loops = candidate_loops(schedule, names, is_of_search=is_of_search)
         with stage("LLVM IR"):
             text = str(translate(loops, target=self._target, options=self._options))
         # One in twenty schedules of a program differs from others in its text only.

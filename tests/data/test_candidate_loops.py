@@ -55,10 +55,10 @@ def test_loops_are_not_begun_where_unrolling_asks_for_too_much(
     large = original_schedule(SUM).apply_all(parse_pipeline(steps))
     assert unrolled_operations(large) > MOST_UNROLLED
     sizes = infer_extents(large.scop, {})
-    assert candidate_loops(large, sizes, is_default=True)
+    assert candidate_loops(large, sizes, is_of_search=True)
     monkeypatch.setattr(module, "generate", None)
     with pytest.raises(TooLarge):
-        candidate_loops(large, sizes, is_default=False)
+        candidate_loops(large, sizes, is_of_search=False)
 
 
 def test_what_takes_isl_too_long_or_has_too_many_operations_is_too_large(
@@ -66,9 +66,9 @@ def test_what_takes_isl_too_long_or_has_too_many_operations_is_too_large(
 ) -> None:
     schedule = original_schedule(SUM)
     sizes = infer_extents(schedule.scop, {})
-    assert candidate_loops(schedule, sizes, is_default=False)
+    assert candidate_loops(schedule, sizes, is_of_search=False)
     for limit in ("LARGEST", "OPERATIONS"):
         with monkeypatch.context() as patch:
             patch.setattr(module, limit, 3)
             with pytest.raises(TooLarge):
-                candidate_loops(schedule, sizes, is_default=False)
+                candidate_loops(schedule, sizes, is_of_search=False)
