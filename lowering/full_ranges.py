@@ -195,8 +195,8 @@ def _full(nest: Nest, ranges: Mapping[int, tuple[Index, Index]]) -> _Full | None
             inner = _full(full, ranges)
             if inner is None or comparisons is None or any(c.kind != ">=" for c in comparisons):
                 return None
-            own = tuple(c.left for c in comparisons if not decide(c))
-            return _Full(inner.nest, (*own, *inner.conditions))
+            own = _everywhere([c.left for c in comparisons if not decide(c)], ranges)
+            return None if own is None else _Full(inner.nest, (*own, *inner.conditions))
         case Once() | Guard(otherwise=Block(())):
             name = "body" if isinstance(nest, Once) else "then"
             inner = _full(getattr(nest, name), ranges)
@@ -222,14 +222,29 @@ def _full_loop(nest: For, ranges: Mapping[int, tuple[Index, Index]]) -> _Full | 
     inner = _full(nest.body, {**ranges, nest.variable: (low, high - 1)})
     if inner is None:
         return None
-    conditions = list(inner.conditions)
-    for condition in (*(low - other for other in nest.lower), *(u - high for u in nest.upper)):
+    own = [*(low - other for other in nest.lower), *(limit - high for limit in nest.upper)]
+    conditions = _everywhere(own, ranges)
+    if conditions is None:
+        return None
+    full = replace(nest, lower=(low,), upper=(high,), body=inner.nest)
+    return _Full(full, (*inner.conditions, *map(without_quotient, conditions)))
+
+
+def _everywhere(
+    conditions: Sequence[Index], ranges: Mapping[int, tuple[Index, Index]]
+) -> list[Index] | None:
+    """What is not negative where none of the conditions is, for all values in the ranges.
+
+    None where there is no such place, or none is known.
+    """
+    found: list[Index] = []
+    for condition in conditions:
         worst = _least(condition, ranges)
         if worst is None or (worst.is_constant and worst.constant < 0):
             return None
         if not worst.is_constant:
-            conditions.append(without_quotient(worst))
-    return _Full(replace(nest, lower=(low,), upper=(high,), body=inner.nest), tuple(conditions))
+            found.append(worst)
+    return found
 
 
 def _least(index: Index, ranges: Mapping[int, tuple[Index, Index]]) -> Index | None:

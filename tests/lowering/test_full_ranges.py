@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
 import pytest
 
 from loopwright.lowering.full_ranges import cut_into_full_ranges
 from loopwright.lowering.index_expression import Index, decide, substitute_condition
 from loopwright.lowering.nest import Block, Call, For, Guard, Nest, TileSplit, walk
 from loopwright.passes.schedule_tree import Leaf, Loop, TileSize
+from loopwright.runtime.program import load
 
 OUTER, ROW, COLUMN = (Index.variable(number) for number in range(3))
 SIZE = 4
@@ -72,3 +74,25 @@ def test_loops_around_full_tiles_stay_whole() -> None:
         For(loop("i", unroll=0), 1, (Index(4),), (Index(8),), 1, call),
     )
     assert cut_into_full_ranges(nest) == nest
+
+
+def test_a_vector_loop_that_runs_over_tiles_is_no_tile_itself() -> None:
+    """Which of its iterations are full tiles cannot be said outside of it."""
+    text = """
+    func.func @copy(%n: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
+      affine.for %i = 0 to %n {
+        affine.for %j = 0 to %n {
+          %0 = affine.load %A[%i, %j] : memref<?x?xf64>
+          affine.store %0, %B[%i, %j] : memref<?x?xf64>
+        }
+      }
+      return
+    }
+    """
+    steps = "unroll-and-jam{loops=i factor=8},interchange{loops=j,it},vectorize{loops=it width=8}"
+    kernel = load(text)["copy"].compile(schedule=steps)
+    for n in (31, 64, 7):
+        A = np.arange(n * n, dtype=np.float64).reshape(n, n)
+        B = np.zeros_like(A)
+        kernel(n, A, B)
+        assert np.array_equal(A, B)
