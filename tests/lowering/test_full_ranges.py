@@ -92,7 +92,7 @@ def test_a_vector_loop_that_runs_over_tiles_is_no_tile_itself() -> None:
     steps = "unroll-and-jam{loops=i factor=8},interchange{loops=j,it},vectorize{loops=it width=8}"
     kernel = load(text)["copy"].compile(schedule=steps)
     for n in (31, 64, 7):
-        A = np.arange(n * n, dtype=np.float64).reshape(n, n)
-        B = np.zeros_like(A)
-        kernel(n, A, B)
-        assert np.array_equal(A, B)
+        source = np.arange(n * n, dtype=np.float64).reshape(n, n)
+        copied = np.zeros_like(source)
+        kernel(n, source, copied)
+        assert np.array_equal(source, copied)
