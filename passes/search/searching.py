@@ -11,7 +11,7 @@ from .ledger import Ledger, OutOfTime
 from .protocols import Search
 from .result import Ended, Result, Task
 
-GAIN = 1.0
+GAIN = 1.1
 """Where nothing is run, another schedule must be predicted to be so much faster than the default
 one, by every member of a model that has several."""
 
@@ -29,7 +29,7 @@ def search(how: Search, task: Task) -> Result:
     """The best schedule that a search finds; Ctrl-C ends it with the best so far.
 
     Where schedules can be run, the result is no slower than the default schedule. Where they
-    cannot, every member of the model takes it to be faster, or it is the default schedule.
+    cannot, every member of the model takes it to be clearly faster, or it is the default schedule.
     """
     with garbage_collected_seldom():
         return _search(how, task)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from loopwright.cli import main
+from loopwright.costmodel.dataset.shards import list_shards, read_table
 from loopwright.costmodel.factory import ContractionWorkload, SearchedWorkload
 from loopwright.costmodel.generator import CONTRACTION, random_program
 from loopwright.costmodel.generator.exclusions import contains_benchmark
@@ -66,6 +70,15 @@ def test_variations_of_the_default_schedule_come_last_and_keep_its_panels() -> N
         assert len({tree_key(schedule.tree) for schedule, _ in found}) == len(found)
         kinds |= {(name, _packs(schedule.scop)) for schedule, name in found}
     assert {("default", True), ("default+neighbour", True)} <= kinds
+
+
+def test_the_command_searches_for_as_many_threads_as_it_measures_with(tmp_path: Path) -> None:
+    command = ["data", "generate", "--workload", "contraction", "--programs", "1", "--seed", "2"]
+    command += ["--model", "roofline", "--threads", "2", "--workers", "1", "-o", str(tmp_path)]
+    assert main(command) == 0
+    rows = read_table(list_shards(tmp_path).shards).to_pylist()
+    assert {row["origin"] for row in rows} == {"contraction"}
+    assert any("parallel" in row["schedule"] and row["threads"] == 2 for row in rows)
 
 
 def test_its_programs_are_not_those_of_other_workloads() -> None:

@@ -30,11 +30,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--workload",
         choices=WORKLOADS,
         default=RandomWorkload.origin,
-        help="random schedules; what a search with a model takes for fast; every interchange of "
-        "two loops of programs of one nest; or random schedules of Tiramisu's space",
+        help="random schedules; what a search with a model takes for fast, of all programs or of "
+        "contractions; every interchange of two loops of programs of one nest; or random schedules "
+        "of Tiramisu's space",
     )
     parser.add_argument(
-        "--model", help=f"of --workload searched, or a file ({SearchedWorkload.model})"
+        "--model", help=f"that searches, by name or a file ({SearchedWorkload.model})"
     )
     parser.add_argument(
         "--schedules",
@@ -68,19 +69,22 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _workload(arguments: argparse.Namespace, threads: int) -> SeededWorkload:
-    if arguments.model is not None and arguments.workload != SearchedWorkload.origin:
-        raise UsageError("--model is for --workload searched: other workloads ask no model")
+    kind = WORKLOADS[arguments.workload]
+    if arguments.model is not None and not issubclass(kind, SearchedWorkload):
+        raise UsageError(
+            "--model is for --workload searched and contraction: other workloads ask no model"
+        )
     if arguments.workload == RandomWorkload.origin:
         return RandomWorkload(arguments.seed, *_schedules(arguments.schedules), threads)
     if arguments.schedules is not None:
         raise UsageError(
             f"--schedules is for --workload random: {arguments.workload} has its own number of them"
         )
-    if arguments.workload == SearchedWorkload.origin:
+    if issubclass(kind, SearchedWorkload):
         model = arguments.model or SearchedWorkload.model
         find_model(model)  # raises here, and not in the processes that need it
-        return SearchedWorkload(arguments.seed, threads, model)
-    return WORKLOADS[arguments.workload](arguments.seed)
+        return kind(arguments.seed, threads, model)
+    return kind(arguments.seed)
 
 
 def _labels(
