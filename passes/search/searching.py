@@ -48,7 +48,19 @@ def _search(how: Search, task: Task) -> Result:
         if task.evaluator is not None:
             confirm(ledger)
         elif not ledger.is_chosen:
-            ledger.choose(surest_choice(ledger, ledger.default_schedule, GAIN))
+            _choose_unmeasured(ledger)
     except KeyboardInterrupt:
         ended = "interrupted"
     return ledger.result(ended)
+
+
+def _choose_unmeasured(ledger: Ledger) -> None:
+    default = ledger.default_schedule
+    (liked, *_) = ledger.ranked()
+    chosen = surest_choice(ledger, default, GAIN)
+    if chosen is default and ledger.key(liked) != ledger.key(default):
+        ledger.remarks.append(
+            f"the default schedule: of no other one the model is sure that it is {GAIN:g} times as "
+            "fast (run some, with --budget, to know)"
+        )
+    ledger.choose(chosen)

@@ -79,6 +79,7 @@ def test_without_runs_every_member_must_prefer_it_to_the_default_schedule(
     result = search(SEARCHES[name], given)
     assert (str(result.best) != str(default)) == is_taken
     assert (result.predicted == 7.0) == is_taken
+    assert bool(result.remarks) != is_taken
 
 
 class Stopping(Wishes):
