@@ -233,9 +233,9 @@ def _full_loop(nest: For, ranges: Mapping[int, tuple[Index, Index]]) -> _Full | 
 def _everywhere(
     conditions: Sequence[Index], ranges: Mapping[int, tuple[Index, Index]]
 ) -> list[Index] | None:
-    """What is not negative where none of the conditions is, for all values in the ranges.
+    """What must not be negative, so that no condition is for any values in the ranges.
 
-    None where there is no such place, or none is known.
+    None where some condition is always negative for some of these, or that is not known.
     """
     found: list[Index] = []
     for condition in conditions:

@@ -48,7 +48,8 @@ class Ledger:
     """Asks the model and the evaluator of a task, each question once.
 
     Schedules with the same loops are the same: steps that lead to them, and names, do not count.
-    `predict` and `measure` raise OutOfTime when the budget is spent.
+    `predict` and `measure` raise OutOfTime when the budget is spent. `is_chosen` says that the
+    search itself has had the last word.
     """
 
     def __init__(self, task: Task) -> None:
