@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ import islpy as isl
 
 from ...passes.polyhedral.context import TooComplexError, bounded
 from ...passes.polyhedral.counting import UncountableError, cardinality, fix_parameters
+from .once import once
 
 _UNKNOWN = 1000.0
 """For a number of values without a bound."""
@@ -65,7 +65,7 @@ class Orders:
         inside, around = self._count(outer & linked | {iterator}), self._count(outer & linked)
         return inside / around if inside and around else self._spans[iterator]
 
-    @cached_property
+    @once
     def _linked(self) -> tuple[frozenset[int], ...]:
         """Of each iterator, all others that it depends on, directly or through others."""
         groups = [{iterator} for iterator in range(len(self._spans))]
@@ -158,6 +158,10 @@ def _conditional(points: isl.Set) -> tuple[float, ...]:
 
 
 def _range(points: isl.Set, position: int) -> tuple[float, float]:
-    low, high = points.dim_min_val(position), points.dim_max_val(position)
+    # isl finds extreme values sooner where no other dimension is left.
+    after = points.dim(isl.dim_type.set) - position - 1
+    values = points.project_out(isl.dim_type.set, position + 1, after)
+    values = values.project_out(isl.dim_type.set, 0, position)
+    low, high = values.dim_min_val(0), values.dim_max_val(0)
     least = float(low.to_python()) if low.is_int() else 0.0
     return least, float(high.to_python()) if high.is_int() else least + _UNKNOWN

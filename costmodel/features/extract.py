@@ -3,38 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...passes.default.request import Request
-from ...passes.polyhedral.scop import Scop
-from ...passes.schedule import Schedule, dependences_of
+from ...passes.schedule import Schedule
 from ...passes.schedule_tree import Tree, nests
 from ...passes.target import Target
 from .alone import alone
 from .bodies import body
-from .domains import Domains
 from .estimate import estimate
-from .local_arrays import Kept, local_arrays
-from .nests import Nests, PlacedStatement
+from .nests import PlacedStatement
 from .placement import Placement
+from .programs import profile_program
 from .rows import control, memory, with_kilobytes
 from .schema import NAMES
 from .sections import Machine, Surroundings
-from .statements import StatementProfile, profile_statement, with_kept
+from .statements import StatementProfile
 
 _UNKNOWN_CACHE = 1 << 25
-
-
-@dataclass(frozen=True, eq=False)
-class ProgramProfile:
-    """A Scop at given sizes: the bytes of its arrays, and its nests under any schedule."""
-
-    total_bytes: float
-    nests: Nests
 
 
 def rows_of(schedules: Sequence[Schedule], request: Request) -> list[NDArray[np.float32]]:
@@ -42,7 +30,7 @@ def rows_of(schedules: Sequence[Schedule], request: Request) -> list[NDArray[np.
 
     What is new is found out at one go, where schedules are of the same program.
     """
-    profiles = [_profile(schedule, request) for schedule in schedules]
+    profiles = [profile_program(schedule, request) for schedule in schedules]
     trees = [nests(schedule.tree) for schedule in schedules]
     together: dict[int, list[int]] = {}
     for number, profile in enumerate(profiles):
@@ -82,7 +70,7 @@ def rows_of_nests(
 
     They are other orders of a nest of the schedule.
     """
-    profile = _profile(schedule, request)
+    profile = profile_program(schedule, request)
     # Nobody comes back to these trees.
     placed = profile.nests.of(trees, is_kept=False)
     return [_rows([nest], schedule, profile.total_bytes, request) for nest in placed]
@@ -93,13 +81,13 @@ def placed_rows(
 ) -> tuple[list[Placement], NDArray[np.float32]]:
     """The statements of a schedule that run at all, under their loops, and their rows."""
     (rows,) = rows_of([schedule], request)
-    placed = _profile(schedule, request).nests.of(nests(schedule.tree))
+    placed = profile_program(schedule, request).nests.of(nests(schedule.tree))
     return [item.place for nest in placed for item in nest], rows
 
 
 def profiles_of(schedule: Schedule, request: Request) -> Mapping[str, StatementProfile]:
     """What is known of the statements of a schedule without their loops, by name."""
-    return _profile(schedule, request).nests.statements
+    return profile_program(schedule, request).nests.statements
 
 
 def _row(item: PlacedStatement, statements: int, around: Surroundings) -> list[float]:
@@ -130,48 +118,3 @@ def _make_row(item: PlacedStatement, statements: int, around: Surroundings) -> l
 def _machine(target: Target) -> Machine:
     sizes = [target.caches.get(level, _UNKNOWN_CACHE) for level in (1, 2, 3)]
     return Machine._make(map(float, (*sizes, target.vector_bits)))
-
-
-def _profile(schedule: Schedule, request: Request) -> ProgramProfile:
-    """What is known of a schedule's statements without their loops, found out once."""
-    memory = schedule.scop.memory
-    profiles = cast(
-        "dict[tuple[object, ...], ProgramProfile]", memory.setdefault("cost profiles", {})
-    )
-    sizes = tuple(sorted(request.sizes.items()))
-    key = (sizes, schedule.target.vector_bits, schedule.reassociate)
-    found = profiles.get(key)
-    if found is None:
-        profiles.clear()  # sizes seldom change, and never back and forth
-        domains = _domains(schedule.program, key, request)
-        found = profiles[key] = _profile_scop(schedule, request, domains)
-    return found
-
-
-def _domains(program: Scop, key: object, request: Request) -> Domains:
-    """What is known of domains at these sizes, in the program and in all that it is turned into."""
-    known = cast("dict[object, Domains]", program.memory.setdefault("cost domains", {}))
-    if key not in known:
-        known.clear()
-        known[key] = Domains(request.sizes)
-    return known[key]
-
-
-def _profile_scop(schedule: Schedule, request: Request, domains: Domains) -> ProgramProfile:
-    scop = schedule.scop
-    facts = request.facts(scop)
-    arrays = {array.name: number for number, array in enumerate(scop.arrays)}
-    dependences = dependences_of(scop)
-    statements = {
-        statement.name: profile_statement(
-            statement, scop, facts, dependences, arrays, schedule, domains
-        )
-        for statement in scop.statements
-    }
-    total = float(sum(facts.bytes(array) for array in scop.arrays if not array.is_local))
-
-    def kept_in(name: str, kept: Kept) -> StatementProfile:
-        return with_kept(statements[name], scop.statement(name), scop, facts, arrays, kept)
-
-    locals_ = local_arrays(scop, statements)
-    return ProgramProfile(total, Nests(statements, request.sizes, locals_, kept_in))

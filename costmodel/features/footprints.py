@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...passes.default.facts import CACHE_LINE
-from .statements import PERIODS, StatementProfile
+from .accesses import PERIODS
+from .statements import StatementProfile
 
 _PERIODS = np.array(PERIODS, dtype=float)[:, None, None]
 

@@ -53,7 +53,7 @@ class LinearForms:
         return form
 
     def _read(self, function: isl.Aff) -> LinearForm:
-        text = str(function)
+        text = function.to_str()
         form = self._by_text.get(text)
         if form is None:
             if len(self._by_text) > _MEMORY:

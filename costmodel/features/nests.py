@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -71,6 +72,7 @@ class Nests:
         self._forms = LinearForms(sizes)
         self._placements = Placements()
         self._known: dict[int, tuple[Tree, tuple[PlacedStatement, ...]]] = {}
+        self._groups: dict[tuple[int, ...], tuple[PlacedStatement, ...]] = {}
 
     def of(
         self, nests: Sequence[Tree], *, is_kept: bool = True
@@ -81,12 +83,16 @@ class Nests:
         """
         if len(self._known) > self.MOST:
             self._known.clear()
+        if len(self._groups) > self.MOST:
+            self._groups.clear()
         known = self._known if is_kept else {}
         unknown = {id(nest): nest for nest in nests if id(nest) not in known}
         found = [self._queries(nest) for nest in unknown.values()]
         places = iter(self._placements.of([query for queries in found for query in queries]))
         for (key, nest), queries in zip(unknown.items(), found, strict=True):
-            placed = _together([next(places) for _ in queries], [each.loops for each in queries])
+            placed = self._together(
+                [next(places) for _ in queries], [each.loops for each in queries]
+            )
             # The nest is kept as well, so that its id stays its own.
             known[key] = nest, placed
         return [known[id(nest)][1] for nest in nests]
@@ -107,6 +113,18 @@ class Nests:
             Query(self._profile(name, kept), kept, loops, forms[name], stored)
             for name, loops in paths.items()
         ]
+
+    def _together(
+        self, places: Sequence[Placement], paths: Sequence[tuple[Loop, ...]]
+    ) -> tuple[PlacedStatement, ...]:
+        """The same statements that share as many loops are the same nest, whoever made it."""
+        shared = [_common(path, following) for path, following in pairwise(paths)]
+        key = (*map(id, places), *shared)
+        found = self._groups.get(key)
+        if found is None:
+            # It keeps the places, so that their ids stay their own.
+            found = self._groups[key] = _together(places, paths)
+        return found
 
     def _profile(self, name: str, kept: Kept) -> StatementProfile:
         return self._with_kept(name, kept) if kept else self.statements[name]

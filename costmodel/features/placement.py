@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import copysign
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from ...passes.default.facts import CACHE_LINE
 from ...passes.schedule_tree import Loop
 from .footprints import Footprint, footprints
 from .linear import LinearForm, directions
+from .once import once
 from .skewed import iterations
 from .statements import StatementProfile
 
@@ -58,7 +58,7 @@ class Placement:
     footprint: Footprint
     remembered: dict[object, object] = field(default_factory=dict[object, object])
 
-    @cached_property
+    @once
     def vector(self) -> int | None:
         """The position of the vector loop; None, too, where its lanes would run other loops."""
         position = next((n for n, loop in enumerate(self.loops) if loop.vector is not None), None)
@@ -77,7 +77,7 @@ class Placement:
             for other, _ in self.forms[inner].terms
         )
 
-    @cached_property
+    @once
     def written_out(self) -> tuple[bool, ...]:
         """Which loops are gone: unrolled fully, by request or because they are short.
 
@@ -147,14 +147,14 @@ class Placement:
             if around.rounds and any(d in own for d, _ in around.terms)
         )
 
-    @cached_property
+    @once
     def innermost(self) -> int | None:
         """The position of the innermost loop that is left when short loops are written out."""
         return next(
             (n for n in range(len(self.loops) - 1, -1, -1) if not self.written_out[n]), None
         )
 
-    @cached_property
+    @once
     def copies(self) -> tuple[float, ...]:
         """How often the body stands in each loop."""
         return tuple(
@@ -162,7 +162,7 @@ class Placement:
             for loop, trips, gone in zip(self.loops, self.trips, self.written_out, strict=True)
         )
 
-    @cached_property
+    @once
     def fork(self) -> int | None:
         """The position of the outermost loop that several threads share; one iteration is none."""
         return next(
@@ -170,7 +170,7 @@ class Placement:
             None,
         )
 
-    @cached_property
+    @once
     def repeats(self) -> float:
         """How often the same is done again: iterations of inner loops that change nothing.
 
@@ -188,7 +188,7 @@ class Placement:
                     break
         return result
 
-    @cached_property
+    @once
     def ragged(self) -> float:
         """The part of the iterations that are outside of full tiles, as bounds cut tiles slantwise.
 
@@ -218,7 +218,7 @@ class Placement:
             default=0.0,
         )
 
-    @cached_property
+    @once
     def directions(self) -> tuple[tuple[float, ...] | None, ...]:
         """How the iterators grow with a step of each loop; None for tile loops."""
         members = [n for n, form in enumerate(self.forms) if not form.rounds]
@@ -229,7 +229,7 @@ class Placement:
                 found[position] = direction
         return tuple(found)
 
-    @cached_property
+    @once
     def steps(self) -> tuple[tuple[float, ...], ...]:
         """Per loop, by how many elements each access moves with a step.
 
@@ -262,7 +262,7 @@ class Placement:
                 )
         return tuple(result)
 
-    @cached_property
+    @once
     def jumps(self) -> float:
         """How often an instance reads or writes a line that does not follow the last one.
 
@@ -286,7 +286,7 @@ class Placement:
             total += 1.0 / run
         return total
 
-    @cached_property
+    @once
     def carriers(self) -> dict[int, tuple[float, bool]]:
         """The loops that hand results from one iteration to another, by position.
 
@@ -317,7 +317,7 @@ class Placement:
             return False
         return _stores(earlier) <= _stores(self)
 
-    @cached_property
+    @once
     def ranges(self) -> tuple[tuple[float, float], ...]:
         """The extreme values of each loop, over the box around the domain."""
         profile = self.profile

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
 from itertools import pairwise
-from math import gcd, prod
+from math import prod
 from typing import NamedTuple
 
 import islpy as isl
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineMap
 
-from ...passes.default.facts import Facts, bytes_of, coefficients
+from ...passes.default.facts import Facts, bytes_of
 from ...passes.polyhedral.context import TooComplexError, bounded
 from ...passes.polyhedral.dependences import DependenceKind, Dependences
-from ...passes.polyhedral.scop import Access, AccessKind, Array, Scop, Statement
+from ...passes.polyhedral.scop import Scop, Statement
 from ...passes.schedule import Schedule
+from .accesses import AccessProfile, Boxes, profile_accesses
 from .domains import Domains, Orders
+from .once import once
 
 _CLASSES = {
     "addf": "additions",
@@ -65,13 +65,8 @@ _LATENCIES = {
 }
 """Cycles from the operands of an operation to its result."""
 
-PERIODS = (4096, 65536)
-"""Bytes after which addresses fall into the same set of the caches of levels 1 and 2."""
-
 _ADDED = ("pack_", "unpack_")
 """Statements that schedules add."""
-
-_UNBOUNDED = float(1 << 40)
 
 
 class Operations(NamedTuple):
@@ -88,50 +83,11 @@ class Operations(NamedTuple):
 
 
 @dataclass(frozen=True)
-class AccessProfile:
-    """Loads (or stores) of one element, counted once.
-
-    `strides` are elements per iterator, `offset` the element at the origin, `array` is the number
-    of the array, `size` the bytes of an element.
-    """
-
-    is_write: bool
-    array: int
-    strides: tuple[float, ...]
-    offset: float
-    size: int
-
-
-@dataclass(frozen=True)
 class Carried:
     """From an instance to a later one that needs its result: by how much the iterators differ."""
 
     distance: tuple[float, ...]
     reduction: bool
-
-
-@dataclass(frozen=True)
-class Boxes:
-    """The groups of accesses with the same coefficients, for footprints.
-
-    Rows of `coefficients` are subscripts, absolute values; `spread` is by how much constants
-    differ, `extents` the shape of the array; the subscripts of a group begin at one of `starts`;
-    `last` are the positions of last subscripts. `places` (2 x rows) is how many steps of a
-    subscript begin in different sets of the caches of level 1 and 2. `counts` is how many accesses
-    a group has, `iterators` (groups x iterators) which iterators it depends on. `arrays` (groups x
-    arrays) tells which array each group is in.
-    """
-
-    coefficients: np.ndarray
-    spread: np.ndarray
-    extents: np.ndarray
-    starts: np.ndarray
-    last: np.ndarray
-    sizes: np.ndarray
-    places: np.ndarray
-    counts: np.ndarray
-    iterators: np.ndarray
-    arrays: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -166,7 +122,7 @@ class StatementProfile:
     instructions: float
     reassociable: bool
 
-    @cached_property
+    @once
     def strides(self) -> tuple[tuple[float, ...], ...]:
         """The strides of all accesses, per iterator."""
         return tuple(
@@ -179,27 +135,27 @@ class StatementProfile:
             return self.spans
         return self.orders.spans(tuple(order))
 
-    @cached_property
+    @once
     def loaded(self) -> frozenset[int]:
         """The numbers of the arrays that it loads from."""
         return frozenset(each.array for each in self.accesses if not each.is_write)
 
-    @cached_property
+    @once
     def stored(self) -> frozenset[int]:
         """The numbers of the arrays that it stores to."""
         return frozenset(each.array for each in self.accesses if each.is_write)
 
-    @cached_property
+    @once
     def kinds(self) -> tuple[tuple[bool, int], ...]:
         """Of each access, whether it stores, and the bytes of an element."""
         return tuple((each.is_write, each.size) for each in self.accesses)
 
-    @cached_property
+    @once
     def reads(self) -> int:
         """Different elements that an instance loads."""
         return sum(not access.is_write for access in self.accesses)
 
-    @cached_property
+    @once
     def writes(self) -> int:
         """Different elements that an instance stores."""
         return sum(access.is_write for access in self.accesses)
@@ -215,7 +171,6 @@ def profile_statement(
     domains: Domains,
 ) -> StatementProfile:
     """Everything about a statement that no step changes; `arrays` are numbers by name."""
-    shape = {a.array.name: _shape(a.array, facts, {}) for a in statement.accesses}
     element = min((a.array.element_type for a in statement.accesses), key=bytes_of, default=None)
     spans, low, high, links, orders = domains.of(
         statement.domain, exact=not statement.name.startswith(_ADDED)
@@ -224,8 +179,7 @@ def profile_statement(
     box = prod(h - w + 1 for w, h in zip(low, high, strict=True))
     chain, own_chain = _chains(statement)
     operations = _operations(statement)
-    accesses = tuple(_access_profiles(statement, scop, facts.sizes, shape, arrays))
-    accumulation = dependences.accumulations.get(statement.name)
+    accesses, boxes = profile_accesses(statement, scop, facts, arrays)
     return StatementProfile(
         statement.name,
         spans,
@@ -240,12 +194,12 @@ def profile_statement(
         bytes_of(element) if element is not None else 8,
         schedule.target.lanes(element) if element is not None else 1,
         accesses,
-        _boxes(statement, scop, facts.sizes, shape, arrays),
+        boxes,
         chain,
         own_chain,
         tuple(_carried(statement, dependences, facts.sizes)),
         sum(operations) + len(accesses),
-        accumulation is not None and (schedule.reassociate or accumulation.reassociable),
+        _is_reassociable(statement, dependences, schedule),
     )
 
 
@@ -258,138 +212,33 @@ def with_kept(
     kept: Iterable[tuple[str, int, float]],
 ) -> StatementProfile:
     """The same statement where storage keeps dimensions of local arrays: name, position, extent."""
-    extents: dict[str, dict[int, float]] = {}
-    for name, position, extent in kept:
-        extents.setdefault(name, {})[position] = extent
-    shape = {
-        a.array.name: _shape(a.array, facts, extents.get(a.array.name, {}))
-        for a in statement.accesses
-    }
+    accesses, boxes = profile_accesses(statement, scop, facts, arrays, kept)
+    return replace(profile, accesses=accesses, boxes=boxes)
+
+
+def in_changed_program(
+    profile: StatementProfile,
+    statement: Statement,
+    facts: Facts,
+    dependences: Dependences,
+    arrays: int,
+    schedule: Schedule,
+) -> StatementProfile:
+    """The same statement in a program that differs elsewhere, and has so many arrays."""
+    member = np.zeros((len(profile.boxes.arrays), arrays))
+    known = min(arrays, profile.boxes.arrays.shape[1])
+    member[:, :known] = profile.boxes.arrays[:, :known]
     return replace(
         profile,
-        accesses=tuple(_access_profiles(statement, scop, facts.sizes, shape, arrays)),
-        boxes=_boxes(statement, scop, facts.sizes, shape, arrays),
+        boxes=replace(profile.boxes, arrays=member),
+        carried=tuple(_carried(statement, dependences, facts.sizes)),
+        reassociable=_is_reassociable(statement, dependences, schedule),
     )
 
 
-def _shape(
-    array: Array, facts: Facts, kept: Mapping[int, float]
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The extents of an array, and by how many elements a step of each subscript moves.
-
-    Dimensions that storage contracts, and are not `kept`, do not move. A buffer has no extents yet:
-    its rows are taken to be a few cache lines apart.
-    """
-    extents = [float(extent) for extent in facts.extents(array)]
-    strides = [0.0] * len(extents)
-    step = 1.0
-    for position in reversed(range(len(extents))):
-        extents[position] = kept.get(position, extents[position])
-        if array.shape[position] is not None or position in kept:
-            strides[position] = step
-            step *= extents[position]
-        elif position >= array.scope_depth and array.scope_depth:
-            extents[position] = _UNBOUNDED
-            strides[position] = step
-            step *= 72.0
-    return tuple(extents), tuple(strides)
-
-
-def _symbols(scop: Scop, sizes: Mapping[str, int]) -> tuple[int, ...]:
-    return tuple([sizes.get(parameter.name, 0) for parameter in scop.parameters])
-
-
-def _offsets(access: Access, scop: Scop, sizes: Mapping[str, int]) -> tuple[int, ...]:
-    return _at_origin(access.map, _symbols(scop, sizes))
-
-
-@lru_cache(maxsize=4096)
-def _at_origin(subscripts: AffineMap, symbols: tuple[int, ...]) -> tuple[int, ...]:
-    return subscripts.eval([0] * subscripts.num_dims, symbols)
-
-
-def _access_profiles(
-    statement: Statement,
-    scop: Scop,
-    sizes: Mapping[str, int],
-    shapes: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]],
-    arrays: Mapping[str, int],
-) -> Iterator[AccessProfile]:
-    seen: set[tuple[object, ...]] = set()
-    for access in statement.accesses:
-        rows = coefficients(access.map)
-        offsets = _offsets(access, scop, sizes)
-        key = (access.kind, access.array.name, rows, offsets)
-        if key in seen:
-            continue
-        seen.add(key)
-        steps = shapes[access.array.name][1]
-        depth = len(statement.loops)
-        strides = tuple(
-            [
-                float(sum([row[d] * step for row, step in zip(rows, steps, strict=True)]))
-                for d in range(depth)
-            ]
-        )
-        yield AccessProfile(
-            access.kind is AccessKind.WRITE,
-            arrays[access.array.name],
-            strides,
-            float(sum([offset * step for offset, step in zip(offsets, steps, strict=True)])),
-            bytes_of(access.array.element_type),
-        )
-
-
-def _boxes(
-    statement: Statement,
-    scop: Scop,
-    sizes: Mapping[str, int],
-    shapes: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]],
-    arrays: Mapping[str, int],
-) -> Boxes:
-    groups: dict[tuple[str, tuple[tuple[int, ...], ...]], list[tuple[int, ...]]] = {}
-    bytes_per_array: dict[str, int] = {}
-    for access in statement.accesses:
-        key = (access.array.name, coefficients(access.map))
-        groups.setdefault(key, []).append(_offsets(access, scop, sizes))
-        bytes_per_array[access.array.name] = bytes_of(access.array.element_type)
-    depth = len(statement.loops)
-    rows: list[Sequence[float]] = []
-    spread: list[float] = []
-    extents: list[float] = []
-    starts: list[int] = []
-    places: list[tuple[float, ...]] = []
-    for (name, coefficient_rows), offsets in groups.items():
-        starts.append(len(rows))
-        if not coefficient_rows:  # a scalar: one subscript that is always 0
-            coefficient_rows, offsets = ((0,) * depth,), [(0,)]
-        shape = shapes[name][0] or (1.0,)
-        steps = shapes[name][1] or (0.0,)
-        for position, row in enumerate(coefficient_rows):
-            rows.append([abs(c) for c in row])
-            constants = [offset[position] for offset in offsets]
-            spread.append(max(constants) - min(constants))
-            extents.append(max(1.0, shape[position]))
-            step = int(steps[position]) * bytes_per_array[name]
-            places.append(tuple(period / gcd(step, period) for period in PERIODS))
-    member = np.zeros((len(groups), len(arrays)))
-    iterators = np.zeros((len(groups), depth))
-    for group, (name, coefficient_rows) in enumerate(groups):
-        member[group, arrays[name]] = 1.0
-        for row in coefficient_rows:
-            iterators[group] = np.maximum(iterators[group], [c != 0 for c in row])
-    return Boxes(
-        np.array(rows, dtype=float).reshape(len(rows), depth),
-        np.array(spread, dtype=float),
-        np.array(extents, dtype=float),
-        np.array(starts, dtype=int),
-        np.array([*starts[1:], len(rows)], dtype=int) - 1,
-        np.array([bytes_per_array[name] for name, _ in groups], dtype=float),
-        np.array(places, dtype=float).reshape(len(rows), len(PERIODS)).T,
-        np.array([len(set(offsets)) for offsets in groups.values()], dtype=float),
-        iterators,
-        member,
-    )
+def _is_reassociable(statement: Statement, dependences: Dependences, schedule: Schedule) -> bool:
+    accumulation = dependences.accumulations.get(statement.name)
+    return accumulation is not None and (schedule.reassociate or accumulation.reassociable)
 
 
 def _varying(statement: Statement) -> Iterator[Operation]:

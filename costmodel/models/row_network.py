@@ -7,11 +7,13 @@ them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
 from .tensors import from_array
 
@@ -83,8 +85,13 @@ class RowNetwork(nn.Module):
         values = (batch.logarithms(self.seconds) - self.mean) / self.deviation
         found = self.statements(values.clamp(-_LARGEST, _LARGEST))
         number = batch.sums(torch.ones_like(found[:, 0])).clamp(min=1.0)
-        around = (batch.sums(found) / number[:, None])[batch.owner]
-        corrections = self.corrections(torch.cat([found, around], 1))[:, 0]
+        together = batch.sums(found) / number[:, None]
+        # The same layer on both beside each other, but once per group on what is around.
+        layer = cast("nn.Linear", self.corrections[0])
+        width = found.shape[1]
+        of_row, of_group = layer.weight[:, :width], layer.weight[:, width:]
+        values = linear(found, of_row, layer.bias) + linear(together, of_group)[batch.owner]
+        corrections = self.corrections[1:](values)[:, 0]
         return torch.exp(corrections.clamp(-_LARGEST_CORRECTION, _LARGEST_CORRECTION))
 
 

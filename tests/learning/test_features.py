@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -340,19 +340,40 @@ def test_the_same_order_has_the_same_rows():
     assert _gemm(twice) == _gemm()
 
 
-def test_rows_do_not_depend_on_what_was_asked_before():
-    original = original_schedule(GEMM)
-    request = Request(SIZES, 2)
-    texts = [
-        "interchange{loops=j,i}",
-        "tile{loops=i,j sizes=8,8},parallel{loops=it}",
-        "reverse{loops=i}",
-    ]
-    schedules = [original.apply_all(parse_pipeline(text)) for text in texts]
-    together = rows_of(schedules, request)
-    for text, rows in zip(texts, together, strict=True):
-        alone = original_schedule(GEMM).apply_all(parse_pipeline(text))
-        np.testing.assert_array_equal(rows, rows_of([alone], Request(SIZES, 2))[0])
+_ORDERS = (
+    "interchange{loops=j,i}",
+    "tile{loops=i,j sizes=8,8},parallel{loops=it}",
+    "reverse{loops=i}",
+)
+_CUT = "strip-mine{loops=i size=8}"
+_PACKED = (
+    _CUT,
+    f"{_CUT},distribute{{loops=i}}",
+    f"{_CUT},pack{{loops=it array=A}}",
+    f"{_CUT},pack{{loops=it array=B}}",
+    f"{_CUT},pack{{loops=it array=A}},pack{{loops=it array=B}}",
+    f"{_CUT},distribute{{loops=i}},vectorize{{loops=S0.i width=8}}",
+    "distribute{loops=i},vectorize{loops=S0.i width=8},vectorize{loops=S1.i width=8}",
+    "distribute{loops=i},vectorize{loops=S1.i width=8},vectorize{loops=S0.i width=8}",
+)
+"""Programs that have statements in common, and nests."""
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes", "pipelines"),
+    [(GEMM, SIZES, _ORDERS), (TWO, {"n": 60}, _PACKED), (TWO, {"n": 60}, _PACKED[::-1])],
+)
+def test_rows_do_not_depend_on_what_was_asked_before(
+    text: str, sizes: Mapping[str, int], pipelines: Sequence[str]
+):
+    original = original_schedule(text)
+    schedules = [original.apply_all(parse_pipeline(pipeline)) for pipeline in pipelines]
+    for batch in (schedules, schedules[::-1]):
+        together = rows_of(batch, Request(sizes, 2))
+        for schedule, rows in zip(batch, together, strict=True):
+            pipeline = pipelines[schedules.index(schedule)]
+            alone = original_schedule(text).apply_all(parse_pipeline(pipeline))
+            np.testing.assert_array_equal(rows, rows_of([alone], Request(sizes, 2))[0])
 
 
 def test_forks_are_shared_by_the_statements_of_their_loop_in_a_batch_too():

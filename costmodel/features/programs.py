@@ -1,0 +1,91 @@
+"""What is known of a program without its loops, at given sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from ...passes.default.facts import Facts
+from ...passes.default.request import Request
+from ...passes.polyhedral.scop import Scop, Statement
+from ...passes.schedule import Schedule, dependences_of
+from .domains import Domains
+from .local_arrays import Kept, local_arrays
+from .nests import Nests
+from .statements import StatementProfile, in_changed_program, profile_statement, with_kept
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramProfile:
+    """A Scop at given sizes: the bytes of its arrays, and its nests under any schedule."""
+
+    total_bytes: float
+    nests: Nests
+
+
+def profile_program(schedule: Schedule, request: Request) -> ProgramProfile:
+    """What is known of a schedule's statements without their loops, found out once."""
+    memory = schedule.scop.memory
+    profiles = cast(
+        "dict[tuple[object, ...], ProgramProfile]", memory.setdefault("cost profiles", {})
+    )
+    sizes = tuple(sorted(request.sizes.items()))
+    key = (sizes, schedule.target.vector_bits, schedule.reassociate)
+    found = profiles.get(key)
+    if found is None:
+        profiles.clear()  # sizes seldom change, and never back and forth
+        statements = _statements(schedule.program, key, request)
+        found = profiles[key] = _profile_scop(schedule, request, statements)
+    return found
+
+
+class _Statements:
+    """Profiles statements, each once: programs that schedules change share most of theirs."""
+
+    def __init__(self, sizes: Mapping[str, int]) -> None:
+        self._domains = Domains(sizes)
+        self._known: dict[tuple[object, ...], tuple[Statement, StatementProfile]] = {}
+
+    def of(
+        self, statement: Statement, schedule: Schedule, facts: Facts, arrays: Mapping[str, int]
+    ) -> StatementProfile:
+        """Everything about a statement that no step changes; `arrays` are numbers by name."""
+        scop = schedule.scop
+        dependences = dependences_of(scop)
+        key = id(statement), *[arrays[access.array.name] for access in statement.accesses]
+        if key in self._known:
+            _, profile = self._known[key]
+            return in_changed_program(profile, statement, facts, dependences, len(arrays), schedule)
+        profile = profile_statement(
+            statement, scop, facts, dependences, arrays, schedule, self._domains
+        )
+        # The statement is kept as well, so that its id stays its own.
+        self._known[key] = statement, profile
+        return profile
+
+
+def _statements(program: Scop, key: object, request: Request) -> _Statements:
+    """What is known of statements at these sizes, in the program and in all it is turned into."""
+    known = cast("dict[object, _Statements]", program.memory.setdefault("cost statements", {}))
+    if key not in known:
+        known.clear()
+        known[key] = _Statements(request.sizes)
+    return known[key]
+
+
+def _profile_scop(schedule: Schedule, request: Request, known: _Statements) -> ProgramProfile:
+    scop = schedule.scop
+    facts = request.facts(scop)
+    arrays = {array.name: number for number, array in enumerate(scop.arrays)}
+    statements = {
+        statement.name: known.of(statement, schedule, facts, arrays)
+        for statement in scop.statements
+    }
+    total = float(sum(facts.bytes(array) for array in scop.arrays if not array.is_local))
+
+    def kept_in(name: str, kept: Kept) -> StatementProfile:
+        return with_kept(statements[name], scop.statement(name), scop, facts, arrays, kept)
+
+    locals_ = local_arrays(scop, statements)
+    return ProgramProfile(total, Nests(statements, request.sizes, locals_, kept_in))
