@@ -20,6 +20,10 @@ from .nest import Call, For, Guard, Nest, Once, TileSplit, is_uneven
 from .parallel_loops import parallel_loop
 from .storage import Storage
 
+# LLVM does not unroll loops that the code has so many copies of: of 700 KB it would make 12 MB of
+# machine code, in a minute.
+MANY_COPIES = 16
+
 # How far a loop is unrolled that is too long to be unrolled fully.
 USUAL_FACTOR = 8
 
@@ -135,11 +139,12 @@ class LoopEmitter(VectorLoopEmitter):
         block.args[0].name_hint = nest.loop.name
         value = self.builder.named(block.args[0])
         self.builder.filled(block, partial(body, value), affine.YieldOp.get)
-        return self.builder.emit(
-            affine.ForOp.from_region(
-                lower_operands, upper_operands, [], [], lower_map, upper_map, Region(block), step
-            )
+        operation = affine.ForOp.from_region(
+            lower_operands, upper_operands, [], [], lower_map, upper_map, Region(block), step
         )
+        if self.copies >= MANY_COPIES:
+            operation.attributes["llvm.unroll"] = IntegerAttr(1, i64)
+        return self.builder.emit(operation)
 
     def _unrolled(
         self,
