@@ -32,7 +32,7 @@ from .generator import (
 from .labels import Subject
 from .sampler import SAMPLER_VERSION, TIRAMISU, sample_schedules
 from .sampler.neighbours import neighbour
-from .sampler.paths import NEIGHBOUR_NAME
+from .sampler.paths import BEST, DEFAULT, NEAR_DEFAULT
 
 
 @dataclass(frozen=True)
@@ -126,10 +126,10 @@ class SearchedWorkload(SeededWorkload):
         near = self._near(random, original, default)
         seen: set[object] = set()
         for schedules, name in (
-            (usual, "default"),
-            (best, "best"),
+            (usual, DEFAULT),
+            (best, BEST),
             (others, "other"),
-            (near, f"default+{NEIGHBOUR_NAME}"),
+            (near, NEAR_DEFAULT),
         ):
             for schedule in schedules:
                 if ledger.key(schedule) not in seen:

@@ -93,6 +93,28 @@ class Accesses:
             chosen.add(loops.index(self.random.choice(unused)))
         return self.new_array(self.choose_dimensions([loops[n] for n in sorted(chosen)]))
 
+    def shaped(
+        self,
+        dimensions: tuple[Dimension, ...],
+        nest: Nest,
+        reuse: float,
+        other: ArraySpec | None = None,
+    ) -> ArraySpec:
+        """An array of these dimensions to read, with probability `reuse` one that is there already.
+
+        It is not the `other`.
+        """
+        fitting = [
+            array
+            for array in self.arrays
+            if array.dimensions == dimensions
+            and array is not other
+            and (self.is_repeated or array not in nest.written)
+        ]
+        if fitting and self.random.random() < reuse:
+            return self.random.choice(fitting)
+        return self.new_array(dimensions)
+
     def subscripts(
         self,
         array: ArraySpec,

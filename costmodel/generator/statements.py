@@ -89,7 +89,8 @@ class Statements:
         others = [loop for loop in loops if loop not in spatial]
         kept = others[-1:] if self.random.random() < 0.5 else []
         around = [*kept, *spatial]
-        source = self._stencil_source(around, nest)
+        dimensions = tuple(loop.dimension for loop in around)
+        source = self.accesses.shaped(dimensions, nest, 0.7)
         in_place = self.random.random() < distribution.IN_PLACE
         if in_place and (self.accesses.is_repeated or source not in nest.written):
             target = source
@@ -113,18 +114,6 @@ class Statements:
             else self.accesses.subscripts(target, loops, is_plain=True)
         )
         self.accesses.store(value, target, subscripts, nest)
-
-    def _stencil_source(self, around: Sequence[Loop], nest: Nest) -> ArraySpec:
-        dimensions = tuple(loop.dimension for loop in around)
-        fitting = [
-            array
-            for array in self.accesses.arrays
-            if array.dimensions == dimensions
-            and (self.accesses.is_repeated or array not in nest.written)
-        ]
-        if fitting and self.random.random() < 0.7:
-            return self.random.choice(fitting)
-        return self.accesses.new_array(dimensions)
 
     def _neighbour(self, around: Sequence[Loop], offsets: Sequence[int]) -> str:
         return ", ".join(
@@ -238,17 +227,7 @@ class Statements:
         if self.random.random() < distribution.TRANSPOSED_FACTOR:
             self.random.shuffle(used)
         dimensions = tuple(loop.dimension for loop in used)
-        fitting = [
-            array
-            for array in self.accesses.arrays
-            if array.dimensions == dimensions
-            and array is not target
-            and (self.accesses.is_repeated or array not in nest.written)
-        ]
-        if fitting and self.random.random() < distribution.REUSED_FACTOR:
-            array = self.random.choice(fitting)
-        else:
-            array = self.accesses.new_array(dimensions)
+        array = self.accesses.shaped(dimensions, nest, distribution.REUSED_FACTOR, target)
         subscripts = self.accesses.subscripts(array, used, is_plain=True)
         return self.accesses.load(array, subscripts, nest)
 

@@ -23,6 +23,9 @@ SAMPLER_VERSION = 1
 
 DEFAULT = "default"
 NEIGHBOUR_NAME = "neighbour"
+NEAR_DEFAULT = f"{DEFAULT}+{NEIGHBOUR_NAME}"
+BEST = "best"
+"""Origins of schedules; `BEST` are those that a search likes."""
 
 Move = Callable[[Random, Schedule], Schedule | None]
 

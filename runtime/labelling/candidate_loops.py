@@ -7,6 +7,7 @@ from math import prod
 
 from xdsl.dialects import func
 
+from ...costmodel.sampler.paths import BEST, DEFAULT, NEAR_DEFAULT
 from ...dialects.errors import SourceError
 from ...lowering.generate import generate
 from ...lowering.ir_builder import TooManyOperationsError
@@ -24,7 +25,7 @@ MOST_UNROLLED = 250
 LARGEST_OF_SEARCHES = 6500
 """Operations of loop IR of a schedule that a search starts from, or that it runs."""
 
-OF_SEARCHES = ("default", "default+neighbour", "best")
+OF_SEARCHES = (DEFAULT, NEAR_DEFAULT, BEST)
 """Where schedules of searches come from."""
 
 OPERATIONS = 500_000
