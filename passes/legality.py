@@ -66,6 +66,7 @@ class Legality:
         self._by_mapping: dict[int, tuple[Mapping[str, isl.Aff], Function]] = {}
         self._active: dict[Outer, isl.UnionMap] = {frozenset(): dependences.relation}
         self._ordered: dict[tuple[Outer, tuple[tuple[str, ...], ...]], bool] = {}
+        self._legal: dict[tuple[int, Outer], Loop] = {}
         self._decreasing = _Question(isl.UnionMap.lex_gt_at_multi_union_pw_aff)
         self._increasing = _Question(isl.UnionMap.lex_lt_at_multi_union_pw_aff)
         self._trust(dependences.scop.tree, frozenset())
@@ -167,7 +168,7 @@ class Legality:
         """A dependence that `tree` violates, or None; `outer` are the functions around it."""
         match tree:
             case Loop():
-                return self._check_loop(tree, outer)
+                return self._check_nest(tree, outer)
             case Sequence(children):
                 groups = tuple(statements(child) for child in children)
                 if not self._in_order(outer, groups):
@@ -179,6 +180,19 @@ class Legality:
                     pairs = next(_pairs(self.active(outer), name, name))
                     return self._violation(pairs, Reason.TOGETHER, None)
                 return None
+
+    def _check_nest(self, loop: Loop, outer: Outer) -> Violation | None:
+        """The violation in a nest. Schedules share those that they do not change."""
+        key = id(loop), outer
+        if key in self._legal:
+            return None
+        violation = self._check_loop(loop, outer)
+        if violation is None:
+            if len(self._legal) > _MEMORY:
+                self._legal.clear()
+            # The loop is kept, so that its id stays its own.
+            self._legal[key] = loop
+        return violation
 
     def _check_loop(self, loop: Loop, outer: Outer) -> Violation | None:
         function = self.function(loop)
@@ -297,8 +311,17 @@ def _backward_pairs(
     relation: isl.UnionMap, groups: tuple[tuple[str, ...], ...]
 ) -> Iterator[isl.UnionMap]:
     """Parts of the relation from a statement of a later group to one of an earlier group."""
-    for later, sources in enumerate(groups):
-        for targets in groups[:later]:
-            for source in sources:
-                for target in targets:
-                    yield from _pairs(relation, source, target)
+    members = [(group, place) for group, names in enumerate(groups) for place in range(len(names))]
+    last = {groups[group][place]: (group, place) for group, place in members}
+    first = {groups[group][place]: (group, place) for group, place in reversed(members)}
+    maps: list[isl.Map] = []
+    relation.foreach_map(maps.append)
+    backward: list[tuple[tuple[int, ...], isl.Map]] = []
+    for part in maps:
+        source = last.get(part.get_tuple_name(isl.dim_type.in_) or "")
+        target = first.get(part.get_tuple_name(isl.dim_type.out) or "")
+        if source is not None and target is not None and source[0] > target[0]:
+            backward.append(((source[0], target[0], source[1], target[1]), part))
+    for _, part in sorted(backward, key=lambda found: found[0]):
+        if not part.is_empty():
+            yield isl.UnionMap.from_map(part)

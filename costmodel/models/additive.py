@@ -18,6 +18,7 @@ import numpy as np
 from ..learning.errors import LearningError
 from ..learning.examples import ProgramExamples
 from .boosting import AdditiveOptions, Boosting, Growing
+from .different_rows import different_rows
 from .forest import Forest, Tree, Values
 from .model import LearnedModel, TrainingOptions, TrainingProgress
 from .options import read_options
@@ -57,7 +58,9 @@ class Additive(LearnedModel):
         return seconds[batch.originals] / seconds[: len(features)]
 
     def _seconds(self, batch: ScheduleBatch) -> Values:
-        corrections = self.forest.predict(tree_inputs(batch.rows))
+        inputs = tree_inputs(batch.rows)
+        kinds, kind = different_rows(inputs)
+        corrections = self.forest.predict(inputs[kinds])[kind]
         times = batch.estimates * np.exp(corrections)
         return batch.sums(times) + self.fork_seconds * batch.forks
 
