@@ -142,9 +142,14 @@ class LoopEmitter(VectorLoopEmitter):
         operation = affine.ForOp.from_region(
             lower_operands, upper_operands, [], [], lower_map, upper_map, Region(block), step
         )
-        if self.copies >= MANY_COPIES:
+        if self.copies >= MANY_COPIES and not self._has_room(lower, upper, step):
             operation.attributes["llvm.unroll"] = IntegerAttr(1, i64)
         return self.builder.emit(operation)
+
+    def _has_room(self, lower: tuple[Index, ...], upper: tuple[Index, ...], step: int) -> bool:
+        """Whether there is room for copies of all iterations of a loop."""
+        extents = [end - begin for begin in lower for end in upper]
+        return all(e.is_constant and e.constant <= self.room * step for e in extents)
 
     def _unrolled(
         self,

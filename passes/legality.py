@@ -311,6 +311,7 @@ def _backward_pairs(
     relation: isl.UnionMap, groups: tuple[tuple[str, ...], ...]
 ) -> Iterator[isl.UnionMap]:
     """Parts of the relation from a statement of a later group to one of an earlier group."""
+    # One statement may be in both of two groups, as where it is compared with itself.
     members = [(group, place) for group, names in enumerate(groups) for place in range(len(names))]
     last = {groups[group][place]: (group, place) for group, place in members}
     first = {groups[group][place]: (group, place) for group, place in reversed(members)}

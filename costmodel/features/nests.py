@@ -79,7 +79,8 @@ class Nests:
     ) -> list[tuple[PlacedStatement, ...]]:
         """The statements of nests that run at all, in textual order; new nests at one go.
 
-        What is found is kept for the next time only if that `is_kept`.
+        The nests are kept for the next time only if that `is_kept`; what was found out about their
+        statements is, a while.
         """
         if len(self._known) > self.MOST:
             self._known.clear()
@@ -90,7 +91,7 @@ class Nests:
         found = [self._queries(nest) for nest in unknown.values()]
         places = iter(self._placements.of([query for queries in found for query in queries]))
         for (key, nest), queries in zip(unknown.items(), found, strict=True):
-            placed = self._together(
+            placed = self._grouped(
                 [next(places) for _ in queries], [each.loops for each in queries]
             )
             # The nest is kept as well, so that its id stays its own.
@@ -114,7 +115,7 @@ class Nests:
             for name, loops in paths.items()
         ]
 
-    def _together(
+    def _grouped(
         self, places: Sequence[Placement], paths: Sequence[tuple[Loop, ...]]
     ) -> tuple[PlacedStatement, ...]:
         """The same statements that share as many loops are the same nest, whoever made it."""

@@ -15,6 +15,9 @@ from .local_arrays import Kept, local_arrays
 from .nests import Nests
 from .statements import StatementProfile, in_changed_program, profile_statement, with_kept
 
+_MEMORY = 4096
+"""Statements after which remembered ones are dropped."""
+
 
 @dataclass(frozen=True, eq=False)
 class ProgramProfile:
@@ -60,6 +63,8 @@ class _Statements:
         profile = profile_statement(
             statement, scop, facts, dependences, arrays, schedule, self._domains
         )
+        if len(self._known) > _MEMORY:
+            self._known.clear()
         # The statement is kept as well, so that its id stays its own.
         self._known[key] = statement, profile
         return profile

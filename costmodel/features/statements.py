@@ -221,12 +221,12 @@ def in_changed_program(
     statement: Statement,
     facts: Facts,
     dependences: Dependences,
-    arrays: int,
+    array_count: int,
     schedule: Schedule,
 ) -> StatementProfile:
-    """The same statement in a program that differs elsewhere, and has so many arrays."""
-    member = np.zeros((len(profile.boxes.arrays), arrays))
-    known = min(arrays, profile.boxes.arrays.shape[1])
+    """The same statement in a program that differs elsewhere."""
+    member = np.zeros((len(profile.boxes.arrays), array_count))
+    known = min(array_count, profile.boxes.arrays.shape[1])
     member[:, :known] = profile.boxes.arrays[:, :known]
     return replace(
         profile,

@@ -18,11 +18,11 @@ import numpy as np
 from ..learning.errors import LearningError
 from ..learning.examples import ProgramExamples
 from .boosting import AdditiveOptions, Boosting, Growing
-from .different_rows import different_rows
 from .forest import Forest, Tree, Values
 from .model import LearnedModel, TrainingOptions, TrainingProgress
 from .options import read_options
 from .statement_rows import ScheduleBatch, ScheduleRows, StatementRows, tree_inputs
+from .unique_rows import unique_rows
 
 _ADAPTING = 60
 _ADAPTING_RATE = 0.05
@@ -59,8 +59,8 @@ class Additive(LearnedModel):
 
     def _seconds(self, batch: ScheduleBatch) -> Values:
         inputs = tree_inputs(batch.rows)
-        kinds, kind = different_rows(inputs)
-        corrections = self.forest.predict(inputs[kinds])[kind]
+        unique, inverse = unique_rows(inputs)
+        corrections = self.forest.predict(inputs[unique])[inverse]
         times = batch.estimates * np.exp(corrections)
         return batch.sums(times) + self.fork_seconds * batch.forks
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from .different_rows import different_rows
 from .tensors import from_array
+from .unique_rows import unique_rows
 
 _LARGEST = 6.0
 """Standard deviations from the mean, beyond which all values are alike."""
@@ -29,15 +29,15 @@ _LEAST_SECONDS = 1e-12
 class RowBatch:
     """Rows (number, features) of `count` groups behind each other, and the group of each.
 
-    `kinds` are the rows that differ from all before them, `kind` which of these each row is like.
-    `known` is what `logarithms` has found: several networks see the same rows.
+    `unique` are the rows that differ from all before them, `inverse` which of these each row is
+    like. `known` is what `logarithms` has found: several networks see the same rows.
     """
 
     rows: Tensor
     owner: Tensor
     count: int
-    kinds: Tensor
-    kind: Tensor
+    unique: Tensor
+    inverse: Tensor
     known: dict[int, Tensor] = field(default_factory=dict[int, Tensor], compare=False)
 
     @classmethod
@@ -45,14 +45,19 @@ class RowBatch:
         """One group per matrix."""
         rows = np.concatenate(groups).astype(np.float32, copy=False)
         owner = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-        kinds, kind = different_rows(rows)
-        arrays = [from_array(array).to(device) for array in (rows, owner, kinds, kind)]
-        return cls(arrays[0], arrays[1], len(groups), arrays[2], arrays[3])
+        unique, inverse = unique_rows(rows)
+        return cls(
+            from_array(rows).to(device),
+            from_array(owner).to(device),
+            len(groups),
+            from_array(unique).to(device),
+            from_array(inverse).to(device),
+        )
 
     def logarithms(self, seconds: int) -> Tensor:
         """`logarithms` of the different rows."""
         if seconds not in self.known:
-            self.known[seconds] = logarithms(self.rows[self.kinds], seconds)
+            self.known[seconds] = logarithms(self.rows[self.unique], seconds)
         return self.known[seconds]
 
     def sums(self, values: Tensor) -> Tensor:
@@ -90,14 +95,14 @@ class RowNetwork(nn.Module):
         """The factors (number,)."""
         values = (batch.logarithms(self.seconds) - self.mean) / self.deviation
         if self.training:  # dropout makes rows differ that are alike
-            values = values[batch.kind]
+            values = values[batch.inverse]
         found = self.statements(values.clamp(-_LARGEST, _LARGEST))
         layer = cast("nn.Linear", self.corrections[0])
         width = found.shape[1]
         of_row, of_group = layer.weight[:, :width], layer.weight[:, width:]
         own = linear(found, of_row, layer.bias)
         if not self.training:
-            found, own = found[batch.kind], own[batch.kind]
+            found, own = found[batch.inverse], own[batch.inverse]
         number = batch.sums(torch.ones_like(found[:, 0])).clamp(min=1.0)
         together = batch.sums(found) / number[:, None]
         # The same layer on both beside each other, but once per group on what is around.

@@ -21,11 +21,11 @@ from .neighbours import neighbour
 SAMPLER_VERSION = 1
 """Schedules of one seed and program are the same as long as this is the same."""
 
+# Origins of schedules; the best are those that a search likes.
 DEFAULT = "default"
 NEIGHBOUR_NAME = "neighbour"
 NEAR_DEFAULT = f"{DEFAULT}+{NEIGHBOUR_NAME}"
 BEST = "best"
-"""Origins of schedules; `BEST` are those that a search likes."""
 
 Move = Callable[[Random, Schedule], Schedule | None]
 

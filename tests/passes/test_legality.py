@@ -17,6 +17,7 @@ from loopwright.dialects.parse import parse_module
 from loopwright.passes.polyhedral.raising import raise_module
 from loopwright.passes.polyhedral.scop import AccessKind, Scop
 from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedule_tree import Loop
 from loopwright.passes.transformation import IllegalTransformation
 from loopwright.passes.violation import Reason, Violation
 
@@ -121,3 +122,27 @@ def test_a_thousand_verdicts(start: int) -> None:
         if compared >= 1000:
             return
     raise AssertionError(f"only {compared} verdicts")
+
+
+def test_a_nest_is_legal_for_the_loops_around_it() -> None:
+    """What carries a dependence around a nest makes it legal; that is not remembered without."""
+    text = """
+    func.func @f(%n: index, %A: memref<?x?xf64>) {
+      affine.for %i = 1 to %n {
+        affine.for %j = 0 to %n {
+          %a = affine.load %A[%i - 1, %j + 1] : memref<?x?xf64>
+          affine.store %a, %A[%i, %j] : memref<?x?xf64>
+        }
+      }
+      return
+    }
+    """
+    (scop,) = raise_module(parse_module(text)).values()
+    schedule = Schedule.original(scop)
+    outer = schedule.tree
+    assert isinstance(outer, Loop) and isinstance(outer.body, Loop)
+    around = schedule.legality.inside(frozenset(), outer)
+    for _ in range(2):
+        assert schedule.legality.first_violation(outer.body, around) is None
+        violation = schedule.legality.first_violation(outer.body)
+        assert violation is not None and violation.reason is Reason.BACKWARD

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def different_rows(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def unique_rows(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The rows that differ from all before them, and for each row which of these it is like.
 
     Of a search's candidates, most statements are as they were in the last one.
@@ -19,5 +19,5 @@ def different_rows(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.in
     for number, text in enumerate(texts):
         first.setdefault(text, number)
     numbers = {text: number for number, text in enumerate(first)}
-    kinds = np.fromiter(first.values(), np.int64, len(first))
-    return kinds, np.fromiter((numbers[text] for text in texts), np.int64, len(texts))
+    unique = np.fromiter(first.values(), np.int64, len(first))
+    return unique, np.fromiter((numbers[text] for text in texts), np.int64, len(texts))
