@@ -20,8 +20,8 @@ from .nest import Call, For, Guard, Nest, Once, TileSplit, is_uneven
 from .parallel_loops import parallel_loop
 from .storage import Storage
 
-# LLVM does not unroll loops that the code has so many copies of: of 700 KB it would make 12 MB of
-# machine code, in a minute.
+# LLVM does not unroll loops that the code has so many copies of: of 700 KB of LLVM IR it would make
+# twenty times as much code, in a minute.
 MANY_COPIES = 16
 
 # How far a loop is unrolled that is too long to be unrolled fully.

@@ -312,9 +312,12 @@ def _backward_pairs(
 ) -> Iterator[isl.UnionMap]:
     """Parts of the relation from a statement of a later group to one of an earlier group."""
     # One statement may be in both of two groups, as where it is compared with itself.
-    members = [(group, place) for group, names in enumerate(groups) for place in range(len(names))]
-    last = {groups[group][place]: (group, place) for group, place in members}
-    first = {groups[group][place]: (group, place) for group, place in reversed(members)}
+    places = [
+        (name, (group, place))
+        for group, names in enumerate(groups)
+        for place, name in enumerate(names)
+    ]
+    last, first = dict(places), dict(reversed(places))
     maps: list[isl.Map] = []
     relation.foreach_map(maps.append)
     backward: list[tuple[tuple[int, ...], isl.Map]] = []
