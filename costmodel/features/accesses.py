@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import gcd
 from typing import NamedTuple
 
 import numpy as np
-from xdsl.ir.affine import AffineMap
 
-from ...passes.default.facts import Facts, bytes_of, coefficients
+from ...passes.default.facts import Facts, bytes_of
 from ...passes.polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 
 PERIODS = (4096, 65536)
@@ -77,12 +75,12 @@ def profile_accesses(
         array.name: _shape(array, facts, extents.get(array.name, {}))
         for array in {access.array.name: access.array for access in statement.accesses}.values()
     }
-    symbols = tuple([facts.sizes.get(parameter.name, 0) for parameter in scop.parameters])
+    symbols = [facts.sizes.get(parameter.name, 0) for parameter in scop.parameters]
+    depth = len(statement.loops)
     subscripts = [
-        _Subscripts(access, coefficients(access.map), _at_origin(access.map, symbols))
+        _Subscripts(access, access.coefficients, access.map.eval([0] * depth, symbols))
         for access in statement.accesses
     ]
-    depth = len(statement.loops)
     return tuple(_single(subscripts, depth, shapes, arrays)), _boxes(
         subscripts, depth, shapes, arrays
     )
@@ -122,11 +120,6 @@ def _shape(array: Array, facts: Facts, kept: Mapping[int, float]) -> _Shape:
             strides[position] = step
             step *= 72.0
     return _Shape(tuple(extents), tuple(strides))
-
-
-@lru_cache(maxsize=4096)
-def _at_origin(subscripts: AffineMap, symbols: tuple[int, ...]) -> tuple[int, ...]:
-    return subscripts.eval([0] * subscripts.num_dims, symbols)
 
 
 def _single(

@@ -12,11 +12,11 @@ from .outer import outer
 from .placement import Placement
 from .sections import (
     LEVELS,
+    Execution,
     Innermost,
     Level,
     LoopCounts,
     Recurrence,
-    Surroundings,
     Threads,
     Vectors,
     Work,
@@ -63,17 +63,16 @@ class Alone(NamedTuple):
     after_body: tuple[float, ...]
 
 
-def alone(place: Placement, around: Surroundings) -> Alone:
-    """What is known of a placement in such surroundings, found out once."""
-    key = (around.explicit, around.threads, around.parallel_nests, around.machine)
-    known = place.remembered.get(key)
+def alone(place: Placement, execution: Execution) -> Alone:
+    """What is known of a placement in a program that runs like that, found out once."""
+    known = place.remembered.get(execution)
     if known is None:
-        known = place.remembered[key] = _describe(place, around)
+        known = place.remembered[execution] = _describe(place, execution)
     return cast("Alone", known)
 
 
-def _describe(place: Placement, around: Surroundings) -> Alone:
-    lanes = vectors(place, around)
+def _describe(place: Placement, execution: Execution) -> Alone:
+    lanes = vectors(place, execution)
     inner = innermost(place)
     chain = recurrence(place, inner)
     return Alone(
@@ -81,9 +80,9 @@ def _describe(place: Placement, around: Surroundings) -> Alone:
         inner,
         chain,
         loop_counts(place),
-        threads(place, around),
+        threads(place, execution),
         computing_times(place, lanes, inner),
-        streams(place, around),
+        streams(place, execution),
         levels(place),
         share(place),
         (*work(place), *place.profile.operations, *lanes, *trip_counts(place), *inner),
@@ -110,14 +109,14 @@ def work(place: Placement) -> Work:
     )
 
 
-def vectors(place: Placement, around: Surroundings) -> Vectors:
+def vectors(place: Placement, execution: Execution) -> Vectors:
     """The section `Vectors`."""
     loops, position = place.loops, place.vector
     marked = position is not None
     if position is None:
         position = place.innermost
     if position is None:
-        return Vectors(0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, around.explicit, *([0.0] * 12))
+        return Vectors(0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, execution.explicit, *([0.0] * 12))
     width = float(loops[position].vector or place.profile.lanes)
     values = place.values[position]
     remainder = ceil(values / width) * width / values
@@ -130,7 +129,7 @@ def vectors(place: Placement, around: Surroundings) -> Vectors:
         remainder,
         position == place.innermost or place.innermost is None,
         len(loops) - 1 - position,
-        around.explicit,
+        execution.explicit,
         *_strides(place.profile.kinds, place.steps[position]).vectors,
     )
 
@@ -288,31 +287,31 @@ def loop_counts(place: Placement) -> LoopCounts:
     )
 
 
-def threads(place: Placement, around: Surroundings) -> Threads:
+def threads(place: Placement, execution: Execution) -> Threads:
     """The section `Threads`."""
     first = place.fork
-    if first is None or around.threads == 1:
-        return Threads(first is not None, 1.0, 1.0, 0.0, 1.0, 0.0, around.parallel_nests)
+    if first is None or execution.threads == 1:
+        return Threads(first is not None, 1.0, 1.0, 0.0, 1.0, 0.0, execution.parallel_nests)
     last = first
     while last + 1 < len(place.loops) and place.loops[last + 1].parallel:
         last += 1
     trips = prod(ceil(count - 1e-6) for count in place.trips[first : last + 1])
-    rounds = ceil(trips / around.threads)
+    rounds = ceil(trips / execution.threads)
     used = max(1.0, trips / rounds)
     return Threads(
         1.0,
         used,
         trips,
         prod(place.trips[:first]) / len(place.loops[first].schedule),
-        min(around.threads, trips) / used,
+        min(execution.threads, trips) / used,
         first,
-        around.parallel_nests,
+        execution.parallel_nests,
     )
 
 
-def streams(place: Placement, around: Surroundings) -> float:
+def streams(place: Placement, execution: Execution) -> float:
     """How many arrays are too large for the cache of level 2."""
-    return float((place.footprint.arrays[0, 0] > around.caches[1]).sum())
+    return float((place.footprint.arrays[0, 0] > execution.caches[1]).sum())
 
 
 def levels(place: Placement) -> list[float]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from .alone import NEAR, alone
 from .nests import PlacedStatement
 from .placement import Placement
-from .sections import Surroundings
+from .sections import Execution
 
 
 class Body(NamedTuple):
@@ -29,11 +29,11 @@ class Body(NamedTuple):
     backward: float
 
 
-def body(item: PlacedStatement, around: Surroundings) -> Body:
+def body(item: PlacedStatement, execution: Execution) -> Body:
     """The section `Body`."""
     place = item.place
     position = -1 if place.innermost is None else place.innermost
-    serial, instructions, loads, stores = alone(place, around).share
+    serial, instructions, loads, stores = alone(place, execution).share
     outer = 0
     forward: list[float] = []
     backward: list[float] = []
@@ -43,7 +43,7 @@ def body(item: PlacedStatement, around: Surroundings) -> Body:
         if other.innermost is not None and other.innermost > position:
             outer += 1
             continue
-        its = alone(other, around).share
+        its = alone(other, execution).share
         serial += its.serial
         instructions += its.instructions
         loads += its.loads

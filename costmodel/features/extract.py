@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from struct import Struct
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,13 @@ from .placement import Placement
 from .programs import profile_program
 from .rows import control, memory, with_kilobytes
 from .schema import NAMES
-from .sections import Machine, Surroundings
+from .sections import Machine, Surroundings, execution, surroundings
 from .statements import StatementProfile
 
 _UNKNOWN_CACHE = 1 << 25
+
+_PACKED = Struct(f"{len(NAMES)}d")
+"""A row, as statements remember it."""
 
 
 def rows_of(schedules: Sequence[Schedule], request: Request) -> list[NDArray[np.float32]]:
@@ -51,16 +55,16 @@ def _rows(
     total_bytes: float,
     request: Request,
 ) -> NDArray[np.float32]:
-    around = Surroundings(
+    how = execution(
         request.threads,
         all(item.place.vector is not None for nest in placed for item in nest if item.place.loops),
-        total_bytes,
-        len(placed),
         sum(any(item.place.fork is not None for item in nest) for nest in placed),
         _machine(schedule.target),
     )
+    around = surroundings(how, total_bytes, len(placed))
     rows = [_row(item, len(nest), around) for nest in placed for item in nest]
-    return np.array(rows, dtype=np.float32).reshape(len(rows), len(NAMES))
+    numbers = np.frombuffer(b"".join(rows), dtype=np.float64)
+    return numbers.astype(np.float32).reshape(len(rows), len(NAMES))
 
 
 def rows_of_nests(
@@ -90,19 +94,19 @@ def profiles_of(schedule: Schedule, request: Request) -> Mapping[str, StatementP
     return profile_program(schedule, request).nests.statements
 
 
-def _row(item: PlacedStatement, statements: int, around: Surroundings) -> list[float]:
+def _row(item: PlacedStatement, statements: int, around: Surroundings) -> bytes:
     known = item.rows.get(around)
     if known is None:
         known = item.rows[around] = _make_row(item, statements, around)
     return known
 
 
-def _make_row(item: PlacedStatement, statements: int, around: Surroundings) -> list[float]:
-    own = alone(item.place, around)
-    together = body(item, around)
+def _make_row(item: PlacedStatement, statements: int, around: Surroundings) -> bytes:
+    own = alone(item.place, around.execution)
+    together = body(item, around.execution)
     loops = control(item, own.loops, statements)
     data = memory(item, around, own.streams)
-    return [
+    return _PACKED.pack(
         *own.before_body,
         *together,
         *own.after_body,
@@ -110,9 +114,9 @@ def _make_row(item: PlacedStatement, statements: int, around: Surroundings) -> l
         *own.threads,
         *data,
         *with_kilobytes(own.levels, item),
-        *around.machine,
+        *around.execution.machine,
         *estimate(item.place, own, together, loops, data),
-    ]
+    )
 
 
 def _machine(target: Target) -> Machine:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...passes.default.facts import coefficients
 from ...passes.polyhedral.scop import Scop
 from ...passes.schedule_tree import Loop
 from .linear import LinearForm
@@ -42,7 +41,7 @@ def local_arrays(
         if not array.is_local or not depth or not users:
             continue
         rows = (
-            coefficients(access.map)[:depth]
+            access.coefficients[:depth]
             for user in users
             for access in user.accesses
             if access.array == array

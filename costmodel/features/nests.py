@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from .footprints import Footprint
 from .linear import LinearForms
 from .local_arrays import Kept, LocalArray, kept_dimensions
 from .placement import Placement, Placements, Query
+from .sections import Surroundings
 from .statements import StatementProfile
 
 
@@ -29,8 +29,7 @@ class Neighbour(NamedTuple):
     is_later: bool
 
 
-@dataclass(frozen=True, eq=False)
-class PlacedStatement:
+class PlacedStatement(NamedTuple):
     """A statement in its nest.
 
     `totals` are the bytes that one execution of each loop around it touches, outermost first, then
@@ -44,7 +43,7 @@ class PlacedStatement:
     taken: tuple[tuple[float, ...], ...]
     shares: tuple[float, ...]
     neighbours: tuple[Neighbour, ...]
-    rows: dict[object, list[float]] = field(default_factory=dict[object, list[float]])
+    rows: dict[Surroundings, bytes]
 
     @property
     def siblings(self) -> list[Neighbour]:
@@ -137,7 +136,9 @@ def _together(
     if len(places) == 1:
         totals = places[0].footprint.totals
         plain, first, second = totals
-        return (PlacedStatement(places[0], plain, (first, second, plain), (1.0,) * len(plain), ()),)
+        return (
+            PlacedStatement(places[0], plain, (first, second, plain), (1.0,) * len(plain), (), {}),
+        )
     touched = _touched(paths, places)
     result: list[PlacedStatement] = []
     for number, (path, place) in enumerate(zip(paths, places, strict=True)):
@@ -154,7 +155,9 @@ def _together(
             if common:
                 neighbours.append(Neighbour(its_place, common, other > number))
         result.append(
-            PlacedStatement(place, plain, (first, second, plain), (*shares, 1.0), tuple(neighbours))
+            PlacedStatement(
+                place, plain, (first, second, plain), (*shares, 1.0), tuple(neighbours), {}
+            )
         )
     return tuple(result)
 

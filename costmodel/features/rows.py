@@ -46,7 +46,7 @@ def memory(item: PlacedStatement, around: Surroundings, streams: float) -> Memor
     fitting: list[float] = []
     last = len(place.loops)
     instances = max(1.0, place.profile.instances)
-    for taken, capacity in zip(item.taken, around.caches, strict=True):
+    for taken, capacity in zip(item.taken, around.execution.caches, strict=True):
         level, times = 0, 1.0
         if taken[0] > capacity:
             while level < last and taken[level + 1] > capacity:

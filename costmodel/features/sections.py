@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 _FILL = 0.7
@@ -196,21 +198,39 @@ class Estimate(NamedTuple):
     seconds: float
 
 
-class Surroundings(NamedTuple):
-    """What rows must know of the whole program.
+@dataclass(frozen=True, eq=False)
+class Execution:
+    """How a program runs: what loops must know of it.
 
     `threads` run its parallel loops, `explicit` says that all innermost loops are vectors,
-    `parallel_nests` counts nests with parallel loops.
+    `parallel_nests` counts nests with parallel loops, `caches` are usable bytes of the levels 1 to
+    3. See `execution`.
     """
 
     threads: int
     explicit: bool
-    program_bytes: float
-    nests: int
     parallel_nests: int
     machine: Machine
+    caches: tuple[float, ...]
 
-    @property
-    def caches(self) -> tuple[float, ...]:
-        """Usable bytes of the caches of levels 1 to 3."""
-        return tuple([_FILL * size for size in self.machine[:3]])
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """What rows must know of the whole program; see `surroundings`."""
+
+    execution: Execution
+    program_bytes: float
+    nests: int
+
+
+@lru_cache(maxsize=1024)
+def execution(threads: int, explicit: bool, parallel_nests: int, machine: Machine) -> Execution:
+    """The same object for the same arguments, so that its identity is a key."""
+    caches = tuple([_FILL * size for size in machine[:3]])
+    return Execution(threads, explicit, parallel_nests, machine, caches)
+
+
+@lru_cache(maxsize=1024)
+def surroundings(execution: Execution, program_bytes: float, nests: int) -> Surroundings:
+    """The same object for the same arguments, so that its identity is a key."""
+    return Surroundings(execution, program_bytes, nests)

@@ -9,7 +9,7 @@ from functools import cached_property
 import islpy as isl
 from xdsl.ir import Operation, SSAValue
 
-from ...passes.default.facts import Facts, StatementFacts, bytes_of, coefficients
+from ...passes.default.facts import Facts, StatementFacts, bytes_of
 from ...passes.polyhedral.counting import fix_parameters
 from ...passes.polyhedral.scop import Access
 
@@ -117,7 +117,7 @@ class StatementView:
         )
         rows = [
             [*self.column(row), float(constant)]
-            for row, constant in zip(coefficients(access.map), origin, strict=True)
+            for row, constant in zip(access.coefficients, origin, strict=True)
         ]
         return rows[-MOST_RANK:]
 
@@ -129,7 +129,7 @@ class StatementView:
         for write in statement.writes:
             if not any(r.array is write.array and r.map == write.map for r in statement.reads):
                 continue
-            rows = coefficients(write.map)
+            rows = write.coefficients
             for level, iterator in enumerate(self.order):
                 if iterator is not None and not any(row[iterator] for row in rows):
                     result[level] = True

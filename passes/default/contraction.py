@@ -22,7 +22,7 @@ from ..transformations.pack import Pack
 from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
-from .facts import CACHE_LINE, Facts, StatementFacts, bytes_of, coefficients, subscript_steps
+from .facts import CACHE_LINE, Facts, StatementFacts, bytes_of, subscript_steps
 from .register_tile import RegisterTile, even_size
 from .request import Request
 from .steps import Steps
@@ -330,5 +330,5 @@ class ContractionPlan(Steps):
 
     def _subscript(self, access: Access, loop: str) -> int:
         """The last subscript of an access that a loop changes."""
-        rows = coefficients(access.map)
+        rows = access.coefficients
         return max(k for k, row in enumerate(rows) if row[self.found.iterators[loop]])

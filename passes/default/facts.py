@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 from math import ceil, prod
 
 import islpy as isl
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute
-from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.ir.affine import AffineExpr
 
 from ..polyhedral.counting import UncountableError, cardinality, fix_parameters
 from ..polyhedral.scop import Access, Array, Scop, Statement
@@ -256,25 +256,7 @@ class StatementFacts:
 
 def subscript_steps(access: Access, direction: Sequence[Slope]) -> list[Slope]:
     """By how much each subscript of an access grows along a direction of the iterators."""
-    return [
-        sum(c * d for c, d in zip(row, direction, strict=True)) for row in coefficients(access.map)
-    ]
-
-
-@lru_cache(maxsize=4096)
-def coefficients(access_map: AffineMap) -> tuple[tuple[int, ...], ...]:
-    """The coefficients of the iterators, per subscript, measured where subscripts round."""
-    symbols = [0] * access_map.num_symbols
-    depth = access_map.num_dims
-    origin = access_map.eval([0] * depth, symbols)
-    columns = [
-        access_map.eval([_FAR * (position == d) for position in range(depth)], symbols)
-        for d in range(depth)
-    ]
-    return tuple(
-        tuple((column[row] - origin[row]) // _FAR for column in columns)
-        for row in range(len(origin))
-    )
+    return [sum(c * d for c, d in zip(row, direction, strict=True)) for row in access.coefficients]
 
 
 def footprint(facts: Facts, accesses: Sequence[tuple[Access, Sequence[float]]]) -> dict[str, float]:
@@ -282,7 +264,7 @@ def footprint(facts: Facts, accesses: Sequence[tuple[Access, Sequence[float]]]) 
     groups: dict[tuple[str, tuple[tuple[int, ...], ...]], float] = {}
     whole: dict[str, float] = {}
     for access, spans in accesses:
-        rows = coefficients(access.map)
+        rows = access.coefficients
         extents = facts.extents(access.array)
         size = bytes_of(access.array.element_type)
         lengths = [

@@ -23,7 +23,7 @@ from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from ..transformations.wavefront import Wavefront
-from .facts import Facts, coefficients, footprint
+from .facts import Facts, footprint
 from .request import Request
 from .steps import attempt
 
@@ -104,7 +104,7 @@ def _repeats(facts: Facts, band: Sequence[Loop]) -> bool:
         statement = facts.statements[name]
         time = [k for k, slope in enumerate(statement.slopes(band[0])) if slope]
         for access in statement.statement.accesses:
-            rows = coefficients(access.map)
+            rows = access.coefficients
             moves = any(row[k] for row in rows for k in time)
             stays = not any(slope for row in rows for k, slope in enumerate(row) if k not in time)
             if moves and (access.array.name in changing or not stays):

@@ -20,7 +20,8 @@ def aff_expression(aff: isl.Aff, symbols: Mapping[str, int]) -> AffineExpr:
     total = AffineExpr.constant(numerator(aff.get_constant_val()))
     for position in range(aff.dim(_IN)):
         coefficient = numerator(aff.get_coefficient_val(_IN, position))
-        total = total + AffineExpr.dimension(position) * coefficient
+        if coefficient:
+            total = total + AffineExpr.dimension(position) * coefficient
     for position in range(aff.dim(_PARAM)):
         coefficient = numerator(aff.get_coefficient_val(_PARAM, position))
         name = aff.get_dim_name(_PARAM, position)

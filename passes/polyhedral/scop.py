@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 
 import islpy as isl
 from xdsl.dialects import func
@@ -16,6 +17,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ..schedule_tree import Tree
+from .subscripts import coefficients
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,11 @@ class Access:
     map: AffineMap
     relation: isl.Map
     op: Operation
+
+    @cached_property
+    def coefficients(self) -> tuple[tuple[int, ...], ...]:
+        """The coefficients of the induction variables, per subscript."""
+        return coefficients(self.map)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from loopwright.costmodel.factory import ContractionWorkload, SearchedWorkload
 from loopwright.costmodel.generator import CONTRACTION, random_program
 from loopwright.costmodel.generator.exclusions import contains_benchmark
 from loopwright.costmodel.original import original_schedule
-from loopwright.passes.default.facts import coefficients
 from loopwright.passes.polyhedral.bounds import check_bounds
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.scop import Access, Scop, Statement
@@ -48,9 +47,7 @@ def _is_contraction(statement: Statement) -> bool:
 
 
 def _loops(access: Access) -> frozenset[int]:
-    return frozenset(
-        position for row in coefficients(access.map) for position, c in enumerate(row) if c
-    )
+    return frozenset(position for row in access.coefficients for position, c in enumerate(row) if c)
 
 
 def _packs(scop: Scop) -> bool:
