@@ -16,6 +16,10 @@ from numpy.typing import NDArray
 HUGE_PAGE = 2 << 20
 ALIGNMENT = 64
 
+MARGIN = 4096
+"""Bytes before the first array and behind the last one: lanes of vectors that are masked reach
+there, and where no page is, a load or store of them takes a hundred times as long."""
+
 
 class Arena:
     """A block of memory from which arrays are taken, one after the other."""
@@ -25,18 +29,23 @@ class Arena:
         # Private: shared memory, which is the default, has small pages.
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
         try:
-            block = mmap.mmap(-1, (-(-size // HUGE_PAGE) + 1) * HUGE_PAGE, flags)
+            pages = -(-(size + 2 * MARGIN) // HUGE_PAGE) + 1
+            block = mmap.mmap(-1, pages * HUGE_PAGE, flags)
         except OSError as error:
             raise MemoryError(f"no {size} bytes for the arrays of the program") from error
         with contextlib.suppress(OSError, AttributeError):
             block.madvise(mmap.MADV_HUGEPAGE)
         self._bytes = np.frombuffer(block, np.uint8)
-        self._next = -self._bytes.ctypes.data % HUGE_PAGE
+        begin = -self._bytes.ctypes.data % HUGE_PAGE
+        self._next = begin + MARGIN
+        # A page is there from when it is first written.
+        self._bytes[begin : self._next] = 0
 
     def array(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
         """An array of zeros; its address is a multiple of `ALIGNMENT`."""
         size = array_bytes(shape, dtype)
         start, self._next = self._next, self._next + size
+        self._bytes[self._next : self._next + MARGIN] = 0
         flat = self._bytes[start : start + size].view(dtype)
         return flat[: _elements(shape)].reshape(shape)
 

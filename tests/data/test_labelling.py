@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
 import os
+import sys
 from dataclasses import replace
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -316,6 +318,20 @@ def test_arrays_of_an_arena() -> None:
     for number, (shape, array) in enumerate(zip(shapes, arrays, strict=True)):
         assert array.shape == shape and array.ctypes.data % 64 == 0
         assert (array == number).all()
+
+
+@pytest.mark.skipif(not Path("/proc/self/pagemap").exists(), reason="needs /proc to see pages")
+def test_pages_around_the_arrays_of_an_arena_are_there() -> None:
+    """Masked lanes that reach into a page that is not there take a hundred times as long."""
+    shapes, dtype = [(100,), (mmap.PAGESIZE,)], np.dtype(np.float64)
+    arena = Arena(sum(array_bytes(shape, dtype) for shape in shapes))
+    first, last = (arena.array(shape, dtype) for shape in shapes)
+    last[-1] = 1.0
+    with Path("/proc/self/pagemap").open("rb") as pages:
+        for address in (first.ctypes.data - 1, last.ctypes.data + last.nbytes):
+            pages.seek(address // mmap.PAGESIZE * 8)
+            is_present = int.from_bytes(pages.read(8), sys.byteorder) >> 63
+            assert is_present
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc to see mappings")
