@@ -54,9 +54,10 @@ def find_model(name: str) -> CostModel:
     """
     if name == Roofline.name:
         return Roofline()
-    path = Path(name) if name.endswith(".pt") else SHIPPED / f"{name}.pt"
+    is_file = name.endswith(".pt") or Path(name).name != name
+    path = Path(name) if is_file else SHIPPED / f"{name}.pt"
     if path.parent == SHIPPED and not path.exists():
-        names = model_names()
+        names = [each for each in model_names() if each != DEFAULT_RANKER]
         close = difflib.get_close_matches(name, names, 1)
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
         raise LearningError(f"there is no cost model '{name}'; {hint}, or give a file (.pt)")

@@ -14,6 +14,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..lowering.llvm import Options
 from ..passes.default.default_schedule import default_schedule
+from ..passes.polyhedral.bounds import check_bounds
+from ..passes.polyhedral.context import ISL_LOCK
 from ..passes.polyhedral.dependences import Dependences
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.polyhedral.scop import Scop
@@ -64,6 +66,16 @@ class Function:
     def dependences(self) -> Dependences:
         """The dependences between statement instances; raises SourceError."""
         return dependences_of(self.scop)
+
+    def checked_sizes(self, values: Sequence[object]) -> Mapping[str, int]:
+        """The sizes in the arguments of a call, by name.
+
+        Raises BoundsError where the program would leave an array, and what a call raises.
+        """
+        sizes = self.signature.sizes_of(values).of(self.scop)
+        with ISL_LOCK:
+            check_bounds(self.scop, sizes)
+        return sizes
 
     def schedule(
         self, text: str = "", target: Target | None = None, *, fast_math: bool = False

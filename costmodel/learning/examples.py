@@ -9,6 +9,8 @@ import hashlib
 import multiprocessing
 import os
 import pickle
+import tempfile
+import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -90,11 +92,9 @@ def load_examples(
 ) -> tuple[list[ProgramExamples], Skipped]:
     """The examples of all programs, in their order, and what was left out.
 
-    Raises OSError where the cache cannot be written.
+    Where the cache cannot be written it warns, and goes without.
     """
-    folder = None if cache is None else cache / featuriser.schema
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
+    folder = None if cache is None else _opened(cache / featuriser.schema)
     found: dict[int, _Found] = {}
     with closing(_all(programs, featuriser, folder, workers)) as results:
         for position, result in results:
@@ -110,6 +110,21 @@ def load_examples(
         elif result.features:
             examples.append(_examples(program, result.features))
     return examples, skipped
+
+
+def _opened(folder: Path) -> Path | None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        warnings.warn(
+            f"features are not kept: {folder}: {error.strerror} "
+            "(set LOOPWRIGHT_CACHE to another folder, or to 'off')",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+        return None
 
 
 @dataclass(frozen=True)

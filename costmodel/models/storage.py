@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import signal
 import struct
-from collections.abc import Mapping
-from contextlib import suppress
+import threading
+import zipfile
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from ..learning.errors import LearningError
 from .model import LearnedModel
@@ -26,6 +31,7 @@ UNREADABLE = (
     ValueError,
     pickle.UnpicklingError,
     struct.error,
+    zipfile.BadZipFile,
 )
 """What torch raises on files that are cut off, or none of its own."""
 
@@ -56,6 +62,13 @@ def load_model(path: Path) -> StoredModel:
     content = load_tensors(path)
     if content.get("loopwright_model") != FORMAT:
         raise LearningError(f"{path} is not a cost model of this version of loopwright")
+    try:
+        return _restored(path, content)
+    except (AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
+        raise LearningError(f"{path} is damaged; train it again: loopwright train") from error
+
+
+def _restored(path: Path, content: Mapping[str, Any]) -> StoredModel:
     cls = model_class(content["name"])
     model = cls(json.loads(content["configuration"]))
     if model.featuriser.schema != content["schema"]:
@@ -63,8 +76,23 @@ def load_model(path: Path) -> StoredModel:
             f"{path} was trained on other features ({content['schema']}) than loopwright has now "
             f"({model.featuriser.schema}); train it again: loopwright train"
         )
+    if any(np.isnan(number).any() for number in _numbers(content["state"])):
+        raise ValueError("a weight is no number")
     model.restore(content["state"])
     return StoredModel(model, json.loads(content["card"]))
+
+
+def _numbers(state: object) -> Iterator[Any]:
+    """The arrays and numbers with fractions in what a model has learned."""
+    if isinstance(state, Mapping):
+        state = list(cast("Mapping[str, object]", state).values())
+    if isinstance(state, Sequence) and not isinstance(state, str | bytes):
+        for each in cast("Sequence[object]", state):
+            yield from _numbers(each)
+        return
+    values = np.asarray(state)
+    if values.dtype.kind == "f":
+        yield values
 
 
 def store_tensors(path: Path, content: Mapping[str, Any]) -> None:
@@ -74,13 +102,31 @@ def store_tensors(path: Path, content: Mapping[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        with temporary.open("wb") as file:
-            torch.save(dict(content), file)
-        temporary.replace(path)
+        with _uninterrupted():
+            with temporary.open("wb") as file:
+                torch.save(dict(content), file)
+            temporary.replace(path)
     except BaseException:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def _uninterrupted() -> Generator[None]:
+    """Ctrl-C waits until the end: torch would turn it into an error of its own."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    pressed: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        before(pressed[0], None)
 
 
 def check_plan(path: Path, stored: object, plan: str) -> None:
@@ -98,9 +144,14 @@ def load_tensors(path: Path) -> Mapping[str, Any]:
 
     with path.open("rb") as file:
         try:
+            with zipfile.ZipFile(file) as archive:
+                damaged = archive.testzip()
+            file.seek(0)
             content = torch.load(file, map_location="cpu", weights_only=True)
         except UNREADABLE as error:
             raise LearningError(f"{path} is not a file of loopwright train") from error
+    if damaged is not None:
+        raise LearningError(f"{path} is damaged; train it again: loopwright train")
     if not isinstance(content, dict):
         raise LearningError(f"{path} is not a file of loopwright train")
     return content  # pyright: ignore[reportUnknownVariableType]

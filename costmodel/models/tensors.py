@@ -10,12 +10,26 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from ..learning.errors import LearningError
+
 _torch = cast(Any, torch)
 
 
 def from_array(values: NDArray[Any]) -> Tensor:
     """A tensor that shares the array's memory."""
     return _torch.from_numpy(values)
+
+
+def usable_device(name: str) -> torch.device:
+    """The device of this name; raises LearningError where nothing can be computed on it."""
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise LearningError(
+            f"the device '{name}' cannot be used here; give cpu, cuda or cuda:NUMBER"
+        ) from error
+    return device
 
 
 @contextmanager

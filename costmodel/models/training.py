@@ -20,7 +20,7 @@ from ..learning.errors import LearningError
 from ..learning.examples import ProgramExamples
 from .model import TrainingOptions, TrainingProgress
 from .storage import check_plan, load_tensors, store_tensors
-from .tensors import descend, from_array, shuffled
+from .tensors import descend, from_array, shuffled, usable_device
 
 VALIDATED_AT_ONCE = 512
 
@@ -114,7 +114,7 @@ class Trainer:
         recipe: Recipe,
         options: TrainingOptions,
     ) -> None:
-        self.device = _device(options.device)
+        self.device = usable_device(options.device)
         self.network = network.to(self.device)
         self.collate = collate
         self.training = training
@@ -244,12 +244,3 @@ def train_network(
 ) -> None:
     """Trains a network in place; raises LearningError, OSError, KeyboardInterrupt."""
     Trainer(network, collate, training, validation, recipe, options).run()
-
-
-def _device(name: str) -> torch.device:
-    try:
-        device = torch.device(name)
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise LearningError(f"the device '{name}' cannot be used here") from error
-    return device

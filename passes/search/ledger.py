@@ -92,10 +92,13 @@ class Ledger:
 
     @property
     def default_schedule(self) -> Schedule:
-        """The schedule that `default` means, or the best that is known when the time is up."""
-        with suppress(OutOfTime):
-            _ = self.default_candidates
-        found = [] if self._candidates is None else self._candidates.found
+        """The schedule that `default` means: found even when the time is up, as it takes little."""
+        limits = self._limit, self._part
+        self._limit = self._part = inf
+        try:
+            found = self.default_candidates
+        finally:
+            self._limit, self._part = limits
         with ISL_LOCK:
             return choose(self.task.original, self.task.request, found)
 

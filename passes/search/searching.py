@@ -38,6 +38,10 @@ def search(how: Search, task: Task) -> Result:
 def _search(how: Search, task: Task) -> Result:
     ledger = Ledger(task)
     ended: Ended = "done"
+    if not any(
+        each.instances for each in task.request.facts(task.original.scop).statements.values()
+    ):
+        return ledger.result(ended)
     try:
         try:
             ledger.predict([task.original])

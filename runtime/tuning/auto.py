@@ -54,7 +54,7 @@ def tuned_schedule(original: Schedule, question: Question) -> Schedule | None:
     except (SourceError, TransformationError) as error:
         warnings.warn(
             f"{question.function}: the tuned schedule in {database.path} does not apply any more "
-            f"and is ignored ({error}); tune again",
+            f"and is ignored ({str(error).splitlines()[0]}); tune again",
             RuntimeWarning,
             stacklevel=2,
         )

@@ -9,19 +9,18 @@ from ...dialects.parse import parse_module
 from ...lowering.generate import generate
 from ...lowering.ir_builder import TooManyOperationsError
 from ...lowering.llvm import Options, translate
-from ...lowering.specialise import specialise
 from ...passes.garbage import collect_garbage_seldom
 from ...passes.pipeline import parse_pipeline
 from ...passes.schedule import Schedule
 from ...passes.target import Target
 from ...passes.transformation import TransformationError
+from ..compile import Source, loops_of
 from ..errors import KernelError
 from ..labelling.candidate_loops import LARGEST_OF_SEARCHES
 from ..labelling.children import die_with_parent, limit_memory
 from ..labelling.object_code import object_code
 from ..program import Function
 from ..program import Program as Functions
-from ..signature import Sizes
 from .messages import Compiled, Program
 
 
@@ -70,7 +69,8 @@ class Compiler:
                     None, f"the code is too large: more than {LARGEST_OF_SEARCHES} operations"
                 )
         else:
-            known = Sizes.named(self._function.scop, sizes)
-            loops = specialise(self._function.function, known.shapes, known.integers)
+            function = self._function
+            source = Source(function.module, function.function, function.scop, None)
+            loops = loops_of(source, None, sizes)
         text = str(translate(loops, target=self._target, options=self._options))
         return Compiled(object_code(text, self._function.name, self._target))

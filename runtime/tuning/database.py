@@ -109,7 +109,11 @@ class TuningDatabase:
         if not self.path.exists():
             return None
         row = self._do(lambda connection: connection.execute(_GET, question.key).fetchone())
-        return None if row is None else Tuned(str(row[0]), float(row[1]), float(row[2]))
+        match row:
+            case (str(schedule), float(seconds), float(speedup)):
+                return Tuned(schedule, seconds, speedup)
+            case _:  # nothing, or nothing that `put` has written
+                return None
 
     def put(self, question: Question, tuned: Tuned) -> None:
         """Keeps a schedule, unless a faster one of the same compiler is known."""

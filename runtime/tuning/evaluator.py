@@ -171,22 +171,31 @@ class RunningEvaluator:
             raise EvaluationError(str(error)) from error
 
     def time_tiles(
-        self, schedule: Schedule, tile_sizes: Mapping[str, int], best: float = inf
-    ) -> float:
+        self,
+        schedule: Schedule,
+        tile_sizes: Mapping[str, int],
+        best: float = inf,
+        seconds: float = inf,
+    ) -> float | None:
         """Seconds with these sizes of tiles that the schedule leaves open; infinite if it fails.
 
-        `best` are those of the best sizes so far. Raises EvaluationError.
+        `best` are those of the best sizes so far. After so many `seconds`, nothing is compiled or
+        run that was not begun: None. Raises EvaluationError.
         """
-        self._is_open(inf)
+        end = time.monotonic() + seconds
+        if not self._is_open(seconds):
+            return None
         text = str(schedule)
         try:
-            self._compile([text])
+            self._compile([text], end)
             if text in self.failures:
                 return inf
+            if text not in self._codes or time.monotonic() > end:
+                return None
             if self._runner.starts != self._starts:
                 self._reopen()
             assert self._best is not None, "the program itself runs first"
-            limit = max(LEAST_LIMIT, HANG * min(best, self._best[0]))
+            limit = max(LEAST_LIMIT, min(HANG * min(best, self._best[0]), end - time.monotonic()))
             trial = Trial(self._codes[text], False, CUTOFF * best, BUDGET, tile_sizes)
             outcome = self._ask(trial, limit)
         except Lost:

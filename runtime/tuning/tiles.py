@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,7 @@ from ...passes.default.request import Request
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.schedule import Schedule
 from ...passes.schedule_tree import loops
+from ...passes.search.confirming import SHARE
 from ...passes.search.space.open_tiles import open_tilings
 from ...passes.target import Target
 from ...passes.transformation import TransformationError
@@ -29,7 +31,7 @@ from ..labelling.fingerprint import code_generator
 from ..program import Function
 from ..threads import default_threads
 from .database import Question, Tuned, database_path, default_database
-from .evaluator import EvaluationError, RunningEvaluator, Substitute
+from .evaluator import LEAST_LIMIT, EvaluationError, RunningEvaluator, Substitute
 
 USUAL_SIZE = 32
 """The size with which tilings are compared, but for the innermost loop."""
@@ -38,6 +40,15 @@ USUAL_ROW = 256
 
 COMPARING = 0.3
 """Of the budget is for the comparison of tilings."""
+
+CONFIRMING = 1.0
+"""Seconds that are kept for the comparison in the end, of short budgets a part (`MOST_KEPT`):
+two schedules are compiled for it."""
+
+MOST_KEPT = 0.25
+
+LARGEST = 2**30
+"""Tiles with more iterations are as good as one."""
 
 PROPOSED = 8
 """Points that estimates propose, to be measured first."""
@@ -102,8 +113,8 @@ def tune_tiles(function: Function, values: Sequence[object], options: TileOption
     """The best tile sizes that are found for these arguments.
 
     Every measurement is kept at once: after an interruption, the same call goes on from there.
-    Raises EvaluationError where nothing can be tiled, SourceError, TransformationError and what a
-    call raises.
+    Raises EvaluationError where nothing can be tiled, BoundsError where the program would leave an
+    array, SourceError, TransformationError and what a call raises.
     """
     return _Tuning(function, values, options).run()
 
@@ -114,7 +125,7 @@ class _Tuning:
         self.options = options
         self.values = values
         self.threads = options.threads or default_threads()
-        self.sizes = function.signature.sizes_of(values).of(function.scop)
+        self.sizes = function.checked_sizes(values)
         self.request = Request(self.sizes, self.threads)
         self.original = Schedule.original(function.scop, reassociate=options.fast_math)
         self.begun = time.monotonic()
@@ -175,10 +186,13 @@ class _Tuning:
         seconds: list[float] = []
         for schedule in candidates:
             best = min(seconds, default=inf)
-            if best < inf and self._is_spent(COMPARING):
+            if best < inf and self._left(COMPARING) < 0:
                 break
-            seconds.append(self._time(evaluator, schedule, _usual_sizes(schedule), best))
-        return candidates[seconds.index(min(seconds))]
+            found = self._time(evaluator, schedule, _usual_sizes(schedule), best)
+            if found is None:
+                break
+            seconds.append(found)
+        return candidates[seconds.index(min(seconds)) if seconds else 0]
 
     def _time(
         self,
@@ -186,14 +200,21 @@ class _Tuning:
         tiling: Schedule,
         sizes: Mapping[str, int],
         best: float,
-    ) -> float:
-        """Seconds with these sizes: measured now, or before an interruption."""
+    ) -> float | None:
+        """Seconds with these sizes, measured now or before an interruption; None: no time left."""
         journal = self._journal(tiling)
         known = journal.get(sizes)
-        if known < 0:
-            known = evaluator.time_tiles(tiling, sizes, best)
-            journal.put(sizes, known)
-        return known
+        if known >= 0:
+            return known
+        kept = max(SHARE, min(MOST_KEPT, CONFIRMING / (self.options.budget or inf)))
+        seconds = self._left(1 - kept)
+        if best == inf:
+            # Starting takes more than a second: a short budget is to bring something, too.
+            seconds = max(seconds, self._left(1.0) + LEAST_LIMIT)
+        found = evaluator.time_tiles(tiling, sizes, best, seconds)
+        if found is not None:
+            journal.put(sizes, found)
+        return found
 
     def _journal(self, tiling: Schedule) -> Journal:
         question = f"{self.question.key} {tiling} {code_generator()}"
@@ -201,10 +222,10 @@ class _Tuning:
             self.journals[question] = Journal.open(question, self.options.keep)
         return self.journals[question]
 
-    def _is_spent(self, share: float) -> bool:
-        """Whether so much of the budget is gone."""
+    def _left(self, share: float) -> float:
+        """Seconds until so much of the budget is gone; infinite without one."""
         budget = self.options.budget
-        return budget is not None and time.monotonic() - self.begun > share * budget
+        return inf if budget is None else self.begun + share * budget - time.monotonic()
 
     def _tune(self, tiling: Schedule, evaluator: RunningEvaluator) -> TileResult:
         options = self.options
@@ -228,19 +249,21 @@ class _Tuning:
                     sizes = dict(zip(names, map(int, points[point]), strict=True))
                     best = min(known.values(), default=inf)
                     try:
-                        known[point] = self._time(evaluator, tiling, sizes, best)
+                        found = self._time(evaluator, tiling, sizes, best)
                     except KeyboardInterrupt:
                         ended = "interrupted"
                         break
+                    if found is None:
+                        ended = "time"
+                        break
+                    known[point] = found
                     elapsed = time.monotonic() - self.begun
                     best = min(best, known[point])
                     options.report(TileProgress(len(known), planned, best, elapsed))
-                    if self._is_spent(1.0):
-                        ended = "time"
-                        break
                 asked = search.send(dict(known)) if ended == "done" else []
         if min(known.values(), default=inf) == inf:
-            raise EvaluationError(f"{self.function.name}: no tile size could be run")
+            why = "; give it more time with --budget" if ended == "time" else ""
+            raise EvaluationError(f"{self.function.name}: no tile size could be run{why}")
         best_point = min(known, key=lambda point: known[point])
         sizes = dict(zip(names, map(int, points[best_point]), strict=True))
         constant = with_sizes(self.original, tiling, sizes)
@@ -264,12 +287,20 @@ class _Tuning:
             evaluator.bound,
         )
 
-    def _confirm(self, constant: Schedule, evaluator: RunningEvaluator) -> tuple[float, float]:
-        """Speed-ups of the constant and the default schedule; the former is kept if faster."""
+    def _confirm(
+        self, constant: Schedule, evaluator: RunningEvaluator
+    ) -> tuple[float | None, float | None]:
+        """Speed-ups of the constant and the default schedule; the former is kept if faster.
+
+        None where there is no time left.
+        """
         default = self.function.default_schedule(
             self.sizes, threads=self.threads, fast_math=self.options.fast_math
         )
-        speedup, other = evaluator.measure(self.request, [constant, default])
+        answers = evaluator.measure(self.request, [constant, default], self._left(1.0))
+        if len(answers) < 2:
+            return None, None
+        speedup, other = answers
         database = default_database()
         if self.options.keep and database is not None and speedup > max(other, 0.0):
             seconds = evaluator.baseline_seconds / speedup
@@ -336,7 +367,7 @@ def extents(tiling: Schedule, sizes: Mapping[str, int]) -> tuple[int, ...]:
             if loop.run_time_size is None:
                 continue
             lowest, highest = zip(*_values(tiling, loop.schedule, sizes), strict=True)
-            count = max(highest) - min(lowest) + 1
+            count = min(LARGEST, max(highest) - min(lowest) + 1)
             result[loop.run_time_size] = max(result[loop.run_time_size], count)
     return tuple(result.values())
 
@@ -387,10 +418,20 @@ class Journal:
     def put(self, sizes: Mapping[str, int], seconds: float) -> None:
         """Keeps a measurement."""
         self.known[json.dumps(dict(sizes))] = seconds
-        if self.path is not None:
+        if self.path is None:
+            return
+        try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(f"{json.dumps({'sizes': dict(sizes), 'seconds': seconds})}\n")
+        except OSError as error:
+            warnings.warn(
+                f"the tuning cannot go on after an interruption: {self.path}: {error.strerror} "
+                "(set LOOPWRIGHT_TUNING to another file, or to 'off')",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            self.path = None
 
     def close(self) -> None:
         """Forgets the measurements: the tuning is done."""

@@ -62,14 +62,14 @@ def tune(
     """The fastest schedule for these arguments that is found; kept for `auto` if it was run.
 
     `comparison` says which results of candidates are compared, by default all. Raises ValueError
-    for a search that needs a budget, LearningError, SourceError, EvaluationError and what a call
-    raises.
+    for a search that needs a budget, BoundsError where the program would leave an array,
+    LearningError, SourceError, EvaluationError and what a call raises.
     """
     name = options.search or ("beam" if options.budget is None else "hybrid")
     if options.budget is None and name in RUNNING:
         raise ValueError(f"the search {name} runs candidates, and needs a budget")
     threads = options.threads or default_threads()
-    sizes = function.signature.sizes_of(values).of(function.scop)
+    sizes = function.checked_sizes(values)
     original = Schedule.original(function.scop, reassociate=options.fast_math)
     task = Task(
         original,

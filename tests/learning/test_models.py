@@ -245,6 +245,40 @@ def test_a_model_of_other_features_is_refused(labels: Path, tmp_path: Path) -> N
         load_model(tmp_path / "model")
 
 
+@pytest.mark.parametrize("field", ["name", "configuration", "state", "card", "schema"])
+def test_a_damaged_model_is_refused(field: str, labels: Path, tmp_path: Path) -> None:
+    file = tmp_path / "model"
+    save_model(file, network("tiramisu"), {})
+    content = torch.load(file, weights_only=True)
+    for damaged in (
+        {name: value for name, value in content.items() if name != field},
+        {**content, field: None},
+    ):
+        torch.save(damaged, file)
+        with pytest.raises(LearningError, match=r"damaged|no model|other features"):
+            load_model(file)
+
+
+def test_weights_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "model"
+    save_model(file, network("tiramisu"), {})
+    content = torch.load(file, weights_only=True)
+    next(iter(content["state"].values())).fill_(float("nan"))
+    torch.save(content, file)
+    with pytest.raises(LearningError, match=r"is damaged; train it again"):
+        load_model(file)
+
+
+def test_flipped_bits_are_noticed(tmp_path: Path) -> None:
+    file = tmp_path / "model"
+    save_model(file, network("tiramisu"), {})
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(LearningError, match=r"damaged|not a file of loopwright train"):
+        load_model(file)
+
+
 def test_a_device_that_is_not_there_is_refused(labels: Path) -> None:
     model = network("tiramisu")
     shown = examples(labels, model)

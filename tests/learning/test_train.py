@@ -10,15 +10,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import IO
 
 import pytest
+import torch
 from support.labels import write_labels
 
 from loopwright.cli import main
 from loopwright.costmodel import find
 from loopwright.costmodel.learning.pairs import read_pairs
 from loopwright.costmodel.learning.spaces import kinds_of, restrict
-from loopwright.costmodel.models.storage import load_model
+from loopwright.costmodel.models.storage import load_model, load_tensors, store_tensors
 
 SMALL = [
     *("--option", "statement_layers=24,16", "--option", "loop_layer=16"),
@@ -100,15 +102,20 @@ def test_ctrl_c_keeps_the_best_and_resume_goes_on(labels: Path, tmp_path: Path) 
     ("arguments", "message"),
     [
         (["--epochs", "0"], "--epochs must be at least 1, got 0"),
-        (["--share", "2"], "--share must be between 0 and 1"),
+        (["--share", "2"], "--share must be above 0 and at most 1, got 2"),
         (["--option", "domain"], "--option expects NAME=VALUE, got 'domain'"),
         (["--option", "domain=box"], "the model tiramisu has no option 'domain'"),
         (["--machine", "mainframe"], "has no labelled pairs of a machine with 'mainframe'"),
         (["--resume"], "there is nothing to resume"),
         (["--device", "abacus"], "the device 'abacus' cannot be used here"),
+        (["--device", "meta"], "the device 'meta' cannot be used here; give cpu, cuda or cuda:NUM"),
+        (
+            ["--learning-rate", "1e30"],
+            "--learning-rate must be above 0 and less than 10, got 1e+30",
+        ),
+        (["--option", "dropout=0.1"], "--option gives 'dropout' twice"),
+        (["--seed", str(10**30)], "--seed must be less than 9223372036854775808, got 1000"),
         (["--seed", "-1"], "--seed must not be negative, got -1"),
-        (["--option", "dropout=2"], "option dropout is from 0 to 0.95, not 2"),
-        (["--option", "loop_layer=0"], "option loop_layer is 1 or more, not 0"),
         (["--polybench", "nowhere"], "--polybench: there is no directory nowhere"),
     ],
 )
@@ -202,11 +209,69 @@ def test_a_cut_model_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize(
-    ("model", "option"), [("additive", "depth=40"), ("ensemble", "networks=0")]
+    ("model", "option", "limits"),
+    [
+        ("additive", "depth=40", ""),
+        ("ensemble", "networks=0", ""),
+        ("tiramisu", "dropout=2", "from 0 to 0.95, not 2"),
+        ("tiramisu", "loop_layer=0", "1 or more, not 0"),
+    ],
 )
 def test_options_have_limits(
-    model: str, option: str, labels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    model: str,
+    option: str,
+    limits: str,
+    labels: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     command = ["train", str(labels), "--model", model, "--option", option]
     assert main([*command, "-o", str(tmp_path / "a.model")]) == 1
-    assert f"option {option.partition('=')[0]} is " in capsys.readouterr().err
+    assert f"option {option.partition('=')[0]} is {limits}" in capsys.readouterr().err
+
+
+def test_a_model_without_end_is_refused(
+    labels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["train", str(labels), "--model", "looper", "--option", "step_size=1000000000"]
+    assert main([*command, "-o", str(tmp_path / "a.model")]) == 1
+    assert "not enough memory for a model of this size" in capsys.readouterr().err
+
+
+def test_only_files_are_replaced(
+    labels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert train(labels, pipe) == 1
+    assert f"{pipe} is no ordinary file, and would be replaced" in capsys.readouterr().err
+    assert pipe.is_fifo()
+
+
+def test_ctrl_c_waits_until_a_file_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = torch.save
+
+    def save_and_interrupt(content: object, file: IO[bytes]) -> None:
+        signal.raise_signal(signal.SIGINT)
+        save(content, file)
+
+    monkeypatch.setattr(torch, "save", save_and_interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        store_tensors(tmp_path / "a.pt", {"number": 3})
+    assert load_tensors(tmp_path / "a.pt") == {"number": 3}
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(
+    labels: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    in_the_way = tmp_path / "cache"
+    in_the_way.write_text("no folder")
+    monkeypatch.setenv("LOOPWRIGHT_CACHE", str(in_the_way))
+    assert train(labels, tmp_path / "a.model", "--epochs", "1") == 0
+    assert "features are not kept" in capsys.readouterr().err

@@ -142,6 +142,15 @@ def test_a_spent_budget_is_told() -> None:
     assert result.measured == 3.0
 
 
+def test_the_default_schedule_is_known_however_little_time_there_is() -> None:
+    usual = Ledger(task(Wishes())).default_schedule
+    assert usual.transformations
+    given = replace(task(Wishes()), evaluator=SlowRuns(likes_tiles, 0), budget=1e-9)
+    result = search(HybridSearch(beam=2), given)
+    assert result.ended == "time"
+    assert str(result.best) == str(usual)
+
+
 def test_without_a_run_the_default_schedule_stays() -> None:
     given = replace(task(Wishes()), evaluator=SlowRuns(likes_tiles, 0), budget=60.0)
     result = search(HybridSearch(beam=2), given)

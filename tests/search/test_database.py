@@ -108,6 +108,14 @@ def test_a_broken_file_is_not_used(tmp_path: Path) -> None:
         TuningDatabase(path).put(QUESTION, Tuned("x", 1.0, 1.0))
 
 
+def test_a_row_that_nobody_has_written_is_not_used(tmp_path: Path) -> None:
+    database = TuningDatabase(tmp_path / "tuning.sqlite")
+    database.put(QUESTION, Tuned("x", 1.0, 1.0))
+    with sqlite3.connect(database.path) as connection:
+        connection.execute("UPDATE schedules SET seconds = 'abc'")
+    assert database.get(QUESTION) is None
+
+
 def test_a_file_of_another_format_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "tuning.sqlite"
     with sqlite3.connect(path) as connection:

@@ -203,7 +203,7 @@ def test_few_tilings_are_compared_in_little_time(monkeypatch: pytest.MonkeyPatch
     tilings: list[str] = []
 
     def time_tiles(
-        _: RunningEvaluator, schedule: Schedule, sizes: Mapping[str, int], best: float
+        _: RunningEvaluator, schedule: Schedule, sizes: Mapping[str, int], best: float, left: float
     ) -> float:
         tilings.append(str(schedule))
         return float("inf") if len(tilings) == 1 else 1.0
@@ -221,7 +221,7 @@ def test_a_comparison_of_tilings_goes_on(tmp_path: Path, monkeypatch: pytest.Mon
     interrupted_at = 3
 
     def time_tiles(
-        _: RunningEvaluator, schedule: Schedule, sizes: Mapping[str, int], best: float
+        _: RunningEvaluator, schedule: Schedule, sizes: Mapping[str, int], best: float, left: float
     ) -> float:
         asked.append((str(schedule), str(sizes)))
         if len(asked) == interrupted_at:
@@ -236,6 +236,26 @@ def test_a_comparison_of_tilings_goes_on(tmp_path: Path, monkeypatch: pytest.Mon
     tune_tiles(load(GEMM)["gemm"], gemm_values(), options)
     assert len(asked) == len(set(asked)) + 1, "only what was interrupted is asked again"
     assert not list((tmp_path / "tiles").iterdir())
+
+
+def test_a_program_without_end_ends_with_the_budget() -> None:
+    program = load(
+        """
+        func.func @quotients(%n: index, %A: memref<257xf64>) {
+          affine.for %i = 0 to %n {
+            affine.for %j = 1 to 257 {
+              %a = affine.load %A[%j - 1] : memref<257xf64>
+              %b = affine.load %A[%j] : memref<257xf64>
+              %c = arith.divf %a, %b : f64
+              affine.store %c, %A[%j] : memref<257xf64>
+            }
+          }
+          return
+        }"""
+    )["quotients"]
+    options = TileOptions(threads=1, budget=0.5, keep=False)
+    with pytest.raises(EvaluationError, match="give it more time with --budget"):
+        tune_tiles(program, [2**62, np.ones(257)], options)
 
 
 def test_no_size_can_be_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -331,6 +331,9 @@ def test_tune_writes_a_schedule_that_auto_uses(
         (["--sample", "2"], "--sample is for --tiles"),
         (["--tile-search", "random"], "--tile-search is for --tiles"),
         (["-o", "."], ". is a directory; name a file"),
+        (["--tiles", "--beam", "7"], "--tiles tunes nothing but tile sizes: leave out --beam"),
+        (["--registers", "--space", "looper"], "--registers learns nothing but register tiles"),
+        (["--seed", str(2**63)], "--seed must be less than 9223372036854775808"),
     ],
 )
 def test_mistakes_are_told_in_one_line(
@@ -342,6 +345,62 @@ def test_mistakes_are_told_in_one_line(
     told = capsys.readouterr().err
     assert message in told
     assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize("options", [[], ["--budget", "9s"], ["--tiles"], ["--registers"]])
+def test_arrays_that_are_too_small_are_refused(
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "sum.mlir"
+    file.write_text(SUM)
+    assert main(["tune", str(file), "--set", "n=9", "--set", "A_dim0=3", *options]) == 1
+    place, _, message = capsys.readouterr().err.splitlines()[0].partition(": error: ")
+    assert place == f"{file}:5:12"
+    assert message.startswith("reads A[i, j] outside of the array: element [3, 0] of 3x9")
+
+
+@pytest.mark.parametrize(
+    "options", [["--search", "beam"], ["--search", "mcts"], ["--budget", "1s"], ["--rank"]]
+)
+@pytest.mark.parametrize(
+    "loops", ["", "affine.for %i = 0 to 0 { affine.store %c, %A[%i] : memref<4xf64> }"]
+)
+def test_what_does_nothing_stays_as_written(
+    loops: str, options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "nothing.mlir"
+    file.write_text(
+        f"""func.func @nothing(%A: memref<4xf64>) {{
+          %c = arith.constant 1.0 : f64
+          {loops}
+          return
+        }}"""
+    )
+    assert main(["tune", str(file), "-t", "1", "--forget", *options]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "as written"
+
+
+def test_functions_that_call_others_are_run() -> None:
+    program = load(
+        """
+        func.func @square(%x: f64) -> f64 {
+          %y = arith.mulf %x, %x : f64
+          return %y : f64
+        }
+        func.func @squares(%n: index, %A: memref<?xf64>) {
+          affine.for %i = 0 to %n {
+            %a = affine.load %A[%i] : memref<?xf64>
+            %b = func.call @square(%a) : (f64) -> f64
+            affine.store %b, %A[%i] : memref<?xf64>
+          }
+          return
+        }"""
+    )["squares"]
+    original = program.schedule()
+    vectors = original.apply_all(parse_pipeline("vectorize{loops=i width=8}"))
+    with RunningEvaluator(program, [50, np.full(50, 1.5)], threads=1, compilers=1) as evaluator:
+        found = evaluator.measure(Request({"n": 50, "A_dim0": 50}, 1), [original, vectors])
+        assert min(found) > 0 and not evaluator.failures
 
 
 def test_the_pass_writes_the_schedule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,7 +27,7 @@ from ..runtime.labelling.fingerprint import machine_fingerprint
 from ..runtime.labelling.local import label_here
 from ..runtime.labelling.messages import Policy
 from . import UsageError
-from .common import format_table
+from .common import check_output, format_table
 from .data.common import add_measuring_arguments, measuring_policy
 from .data.labelling import label_and_store
 from .tune import parse_time
@@ -69,6 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not path.exists():
         names = ", ".join(sorted(file.stem for file in SHIPPED.glob("*.pt")))
         raise UsageError(f"there is no shipped model '{arguments.model}'; there are {names}")
+    if arguments.output is not None:
+        check_output(arguments.output, is_replaced=True)
     if not _can_adapt(path):
         raise UsageError(f"the model {arguments.model} cannot be adapted")
     labels = folder / "labels"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +15,9 @@ from ..passes.target import Target
 from ..runtime.program import CHOSEN, Function
 from . import UsageError
 from .shipped import load_program
+
+LARGEST_SEED = 2**63
+"""What torch and files of labels can hold is less."""
 
 
 def add_program_arguments(parser: argparse.ArgumentParser) -> None:
@@ -159,14 +163,24 @@ def check_seed(seed: int) -> None:
     """Raises UsageError."""
     if seed < 0:
         raise UsageError(f"--seed must not be negative, got {seed}")
+    if seed >= LARGEST_SEED:
+        raise UsageError(f"--seed must be less than {LARGEST_SEED}, got {seed}")
 
 
-def check_output(file: Path) -> None:
-    """Whether a file can be written to the end, before the work; raises UsageError."""
+def check_output(file: Path, *, is_replaced: bool = False) -> None:
+    """Whether a file can be written in the end, before the work; raises UsageError.
+
+    One that `is_replaced` is a file of its own first, which then takes its place.
+    """
     if not file.parent.is_dir():
         raise UsageError(f"there is no directory {file.parent} for {file}")
     if file.is_dir():
         raise UsageError(f"{file} is a directory; name a file")
+    if is_replaced and file.exists() and not file.is_file():
+        raise UsageError(f"{file} is no ordinary file, and would be replaced; name another one")
+    written = file if file.exists() and not is_replaced else file.parent
+    if not os.access(written, os.W_OK):
+        raise UsageError(f"{written} cannot be written; name another file")
 
 
 def warn_of_damage(*directories: Path) -> bool:

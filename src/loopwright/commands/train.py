@@ -21,7 +21,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ from ..costmodel.polybench import ORIGIN
 from ..runtime.cache import cache_directory
 from ..runtime.version import __version__
 from . import UsageError
-from .common import check_output, check_seed, format_table, warn_of_damage
+from .common import check_output, check_seed, format_table, pairs, warn_of_damage
 
 if TYPE_CHECKING:
     from ..costmodel.learning.examples import ProgramExamples, Skipped
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 POLYBENCH = Path("datasets/polybench")
+GENERATE = "loopwright data generate"
+
 ENOUGH = 30
 """Programs with which no part of the split is empty, as a rule."""
 
@@ -94,19 +96,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Trains, tests, writes model and report."""
     _check(arguments)
-    model = model_class(arguments.model)(_options(arguments.option))
+    with _enough_memory():
+        model = model_class(arguments.model)(pairs("--option", arguments.option))
     try:
         import torch
 
         from ..costmodel.learning.plots import check_plotting, write_plots
+        from ..costmodel.models.tensors import usable_device
     except ImportError as error:
         raise UsageError(f"this needs {error.name}: pip install 'loopwright[train]'") from error
     check_plotting()
+    usable_device(arguments.device)
     torch.set_num_threads(arguments.threads)
     data, description = _read(arguments, model)
     # Before the training: what is wrong with them would cost it.
     kernels = _read_polybench(arguments, model, description["machine"])
-    outcome = _train(model, data, arguments)
+    with _enough_memory():
+        outcome = _train(model, data, arguments)
     predicted, metrics = _test(model, data)
     if kernels:
         metrics["PolyBench"] = _judge(model, kernels)
@@ -144,14 +150,28 @@ def _check(arguments: argparse.Namespace) -> None:
         if value is not None and value < least:
             raise UsageError(f"--{name} must be at least {least}, got {value}")
     if not 0 < arguments.share <= 1:
-        raise UsageError(f"--share must be between 0 and 1, got {arguments.share:g}")
-    if arguments.learning_rate is not None and not 0 < arguments.learning_rate < 10:
-        raise UsageError(f"--learning-rate must be positive, got {arguments.learning_rate:g}")
+        raise UsageError(f"--share must be above 0 and at most 1, got {arguments.share:g}")
+    rate = arguments.learning_rate
+    if rate is not None and not 0 < rate < 10:
+        raise UsageError(f"--learning-rate must be above 0 and less than 10, got {rate:g}")
     check_seed(arguments.seed)
     if arguments.polybench is not None and not arguments.polybench.is_dir():
         raise UsageError(f"--polybench: there is no directory {arguments.polybench}")
-    check_output(arguments.output)
+    check_output(arguments.output, is_replaced=True)
     _check_neighbours(arguments.output, is_resumed=arguments.resume)
+
+
+@contextlib.contextmanager
+def _enough_memory() -> Generator[None]:
+    """Raises UsageError where torch gets no memory."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "allocate" not in str(error):
+            raise
+        raise UsageError(
+            "there is not enough memory for a model of this size; give --option smaller values"
+        ) from error
 
 
 def _check_neighbours(output: Path, *, is_resumed: bool) -> None:
@@ -166,14 +186,6 @@ def _check_neighbours(output: Path, *, is_resumed: bool) -> None:
         )
     if report.exists() and not report.is_dir():
         raise UsageError(f"{report} is in the way of the report's folder; name another file")
-
-
-def _options(texts: list[str]) -> dict[str, str]:
-    pairs = [text.partition("=") for text in texts]
-    for text, (name, equals, _) in zip(texts, pairs, strict=True):
-        if not name or not equals:
-            raise UsageError(f"--option expects NAME=VALUE, got '{text}'")
-    return {name: value for name, _, value in pairs}
 
 
 def _checkpoint(output: Path) -> Path:
@@ -207,11 +219,12 @@ def _read(
     pairs = [program for program in pairs if _is_learned(program, arguments.share)]
     examples, skipped = _featurise(pairs, model, arguments.workers)
     parts = split(examples)
+    kind = " --workload interchange" if model.name.startswith("interchange") else ""
     for name in ("training", "validation", "test"):
         if not getattr(parts, name):
             raise LearningError(
                 f"{arguments.directory} has labels of {len(examples)} programs here, too few: none "
-                f"is left for {name}; make more with 'loopwright data', about {ENOUGH} at least"
+                f"is left for {name}; make more with '{GENERATE}{kind}', about {ENOUGH} at least"
                 + (", or take a larger --share" if arguments.share < 1 else "")
             )
     machine = " and ".join(sorted({program.machine for program in pairs}))

@@ -65,8 +65,18 @@ COMBINED = {
 }
 """The search that `--rank` and `--registers` mean."""
 
-SEARCHING = ("search", "rank", "registers", "interchange")
-"""Options that choose among schedules."""
+OWN_WAYS = {
+    "tiles": (
+        "tunes nothing but tile sizes",
+        ("search", "rank", "registers", "interchange", "model", "space", "beam"),
+    ),
+    "rank": ("tries its own orders of loops", ("interchange", "space", "beam")),
+    "registers": ("learns nothing but register tiles", ("interchange", "space", "beam")),
+}
+"""Options that choose among schedules in their own way: how, and which mean nothing to them."""
+
+SPACE, BEAM = "full", 3
+"""Which schedules, and how many are kept per level, when nothing is said."""
 
 TILE_SEARCH = "guided"
 """How tile sizes are chosen, when nothing is said."""
@@ -86,7 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-b", "--budget", metavar="TIME", help="time for searching and running: 2s, 5m"
     )
     parser.add_argument(
-        "--model", default=DEFAULT_MODEL, metavar="NAME", help=f"(default: {DEFAULT_MODEL})"
+        "--model", metavar="NAME", help=f"what predicts speed-ups (default: {DEFAULT_MODEL})"
     )
     parser.add_argument(
         "--search",
@@ -109,7 +119,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--space",
         choices=tuple(SPACES),
-        default="full",
         help="which schedules: LOOPer's, or ours besides (default: full)",
     )
     parser.add_argument(
@@ -118,7 +127,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"the model that says which loops to interchange, such as {INTERCHANGE_MODEL} "
         "(default: all are tried)",
     )
-    parser.add_argument("--beam", type=int, default=3, help="schedules kept per level (default: 3)")
+    parser.add_argument("--beam", type=int, help=f"schedules kept per level (default: {BEAM})")
     parser.add_argument("--seed", type=int, default=0, help="of random choices (default: 0)")
     parser.add_argument(
         "--forget", action="store_true", help="do not keep the schedule for schedule='auto'"
@@ -153,10 +162,10 @@ def run(arguments: argparse.Namespace) -> int:
         budget,
         arguments.threads,
         arguments.fast_math,
-        arguments.model,
+        arguments.model or DEFAULT_MODEL,
         _search_name(arguments),
-        arguments.space,
-        arguments.beam,
+        arguments.space or SPACE,
+        BEAM if arguments.beam is None else arguments.beam,
         arguments.seed,
         not arguments.forget,
         _show if sys.stderr.isatty() else lambda _: None,
@@ -203,11 +212,10 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError(
             f"--rank and --registers are searches: leave out --search {arguments.search}"
         )
-    other = [f"--{name}" for name in SEARCHING if getattr(arguments, name)]
-    if arguments.tiles and other:
-        raise UsageError(f"--tiles tunes nothing but tile sizes: leave out {' and '.join(other)}")
-    if arguments.rank is not None and arguments.interchange is not None:
-        raise UsageError("--rank tries its own orders of loops: leave out --interchange")
+    for name, (how, options) in OWN_WAYS.items():
+        other = [f"--{option}" for option in options if getattr(arguments, option)]
+        if getattr(arguments, name) and other:
+            raise UsageError(f"--{name} {how}: leave out {' and '.join(other)}")
     if arguments.pipeline is not None and not arguments.tiles:
         raise UsageError("-p gives the tiling for --tiles; add that")
     for name in ("sample", "tile_search"):
@@ -222,7 +230,7 @@ def _check(arguments: argparse.Namespace) -> None:
     check_seed(arguments.seed)
     if arguments.output is not None:
         check_output(Path(arguments.output))
-    if not 1 <= arguments.beam <= 1000:
+    if arguments.beam is not None and not 1 <= arguments.beam <= 1000:
         raise UsageError(f"--beam must be between 1 and 1000, got {arguments.beam}")
 
 
