@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from .once import once
+
 _FILL = 0.7
 """The part of a cache that data of one loop can be expected to keep."""
 
@@ -203,15 +205,18 @@ class Execution:
     """How a program runs: what loops must know of it.
 
     `threads` run its parallel loops, `explicit` says that all innermost loops are vectors,
-    `parallel_nests` counts nests with parallel loops, `caches` are usable bytes of the levels 1 to
-    3. See `execution`.
+    `parallel_nests` counts nests with parallel loops. See `execution`.
     """
 
     threads: int
     explicit: bool
     parallel_nests: int
     machine: Machine
-    caches: tuple[float, ...]
+
+    @once
+    def caches(self) -> tuple[float, ...]:
+        """Usable bytes of the caches of levels 1 to 3."""
+        return tuple([_FILL * size for size in self.machine[:3]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,8 +231,7 @@ class Surroundings:
 @lru_cache(maxsize=1024)
 def execution(threads: int, explicit: bool, parallel_nests: int, machine: Machine) -> Execution:
     """The same object for the same arguments, so that its identity is a key."""
-    caches = tuple([_FILL * size for size in machine[:3]])
-    return Execution(threads, explicit, parallel_nests, machine, caches)
+    return Execution(threads, explicit, parallel_nests, machine)
 
 
 @lru_cache(maxsize=1024)

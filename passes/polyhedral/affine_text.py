@@ -13,6 +13,8 @@ from xdsl.ir.affine import (
     AffineSymExpr,
 )
 
+from .linear_terms import linear_terms
+
 _FORMATS = {
     AffineBinaryOpKind.Add: "({} + {})",
     AffineBinaryOpKind.Mul: "({} * {})",
@@ -40,8 +42,7 @@ def to_text(expression: AffineExpr, dims: Sequence[str], symbols: Sequence[str])
 
 def to_readable_text(expression: AffineExpr, dims: Sequence[str], symbols: Sequence[str]) -> str:
     """`(s0 + d0 * -1) - 1` -> `N - i - 1`, in MLIR's syntax."""
-    terms: dict[AffineExpr, int] = {}
-    constant = _collect(expression, 1, terms)
+    terms, constant = linear_terms(expression)
     texts = [
         (factor, _term(atom, abs(factor), dims, symbols, alone=len(terms) == 1 and not constant))
         for atom, factor in terms.items()
@@ -55,22 +56,6 @@ def to_readable_text(expression: AffineExpr, dims: Sequence[str], symbols: Seque
     (factor, head), *rest = texts
     signed = "".join(f" {'-' if factor < 0 else '+'} {text}" for factor, text in rest)
     return f"{'-' if factor < 0 else ''}{head}{signed}"
-
-
-def _collect(expression: AffineExpr, factor: int, terms: dict[AffineExpr, int]) -> int:
-    """Adds `factor` times a sum to its terms, and returns its constant part."""
-    match expression:
-        case AffineConstantExpr(value):
-            return factor * value
-        case AffineBinaryOpExpr(AffineBinaryOpKind.Add, lhs, rhs):
-            return _collect(lhs, factor, terms) + _collect(rhs, factor, terms)
-        case AffineBinaryOpExpr(AffineBinaryOpKind.Mul, lhs, AffineConstantExpr(value)):
-            return _collect(lhs, factor * value, terms)
-        case AffineBinaryOpExpr(AffineBinaryOpKind.Mul, AffineConstantExpr(value), rhs):
-            return _collect(rhs, factor * value, terms)
-        case _:
-            terms[expression] = terms.get(expression, 0) + factor
-            return 0
 
 
 def _term(

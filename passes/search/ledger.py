@@ -92,7 +92,7 @@ class Ledger:
 
     @property
     def default_schedule(self) -> Schedule:
-        """The schedule that `default` means: found even when the time is up, as it takes little."""
+        """The schedule that `default` means, also when the time is up."""
         limits = self._limit, self._part
         self._limit = self._part = inf
         try:

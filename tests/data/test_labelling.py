@@ -322,7 +322,7 @@ def test_arrays_of_an_arena() -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/pagemap").exists(), reason="needs /proc to see pages")
 def test_pages_around_the_arrays_of_an_arena_are_there() -> None:
-    """Masked lanes that reach into a page that is not there take a hundred times as long."""
+    """Masked lanes that reach into a page that is not there take much longer."""
     shapes, dtype = [(100,), (mmap.PAGESIZE,)], np.dtype(np.float64)
     arena = Arena(sum(array_bytes(shape, dtype) for shape in shapes))
     first, last = (arena.array(shape, dtype) for shape in shapes)

@@ -246,7 +246,7 @@ def test_a_model_of_other_features_is_refused(labels: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("field", ["name", "configuration", "state", "card", "schema"])
-def test_a_damaged_model_is_refused(field: str, labels: Path, tmp_path: Path) -> None:
+def test_a_damaged_model_is_refused(field: str, tmp_path: Path) -> None:
     file = tmp_path / "model"
     save_model(file, network("tiramisu"), {})
     content = torch.load(file, weights_only=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 
 from ...default.request import Request
 from ...schedule import Schedule
@@ -99,8 +98,8 @@ class Space:
         if node.is_idle and node.repetition > 0:
             return
         tree = node.schedule.tree
-        parts = nests(tree) if stage.per_nest else (tree,)
-        for part, propose in product(parts[node.nest : node.nest + 1], stage.proposers):
+        part = nests(tree)[node.nest] if stage.per_nest else tree
+        for propose in stage.proposers:
             for changed in changes(node.schedule, propose(node.schedule, part, self.request)):
                 yield self._next(node, changed, is_idle=False)
 

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 POLYBENCH = Path("datasets/polybench")
-GENERATE = "loopwright data generate"
-
 ENOUGH = 30
 """Programs with which no part of the split is empty, as a rule."""
 
@@ -224,7 +222,8 @@ def _read(
         if not getattr(parts, name):
             raise LearningError(
                 f"{arguments.directory} has labels of {len(examples)} programs here, too few: none "
-                f"is left for {name}; make more with '{GENERATE}{kind}', about {ENOUGH} at least"
+                f"is left for {name}; make about {ENOUGH} at least with "
+                f"'loopwright data generate{kind}'"
                 + (", or take a larger --share" if arguments.share < 1 else "")
             )
     machine = " and ".join(sorted({program.machine for program in pairs}))

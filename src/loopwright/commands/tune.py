@@ -75,9 +75,6 @@ OWN_WAYS = {
 }
 """Options that choose among schedules in their own way: how, and which mean nothing to them."""
 
-SPACE, BEAM = "full", 3
-"""Which schedules, and how many are kept per level, when nothing is said."""
-
 TILE_SEARCH = "guided"
 """How tile sizes are chosen, when nothing is said."""
 
@@ -127,7 +124,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"the model that says which loops to interchange, such as {INTERCHANGE_MODEL} "
         "(default: all are tried)",
     )
-    parser.add_argument("--beam", type=int, help=f"schedules kept per level (default: {BEAM})")
+    parser.add_argument(
+        "--beam", type=int, help=f"schedules kept per level (default: {TuningOptions.beam})"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of random choices (default: 0)")
     parser.add_argument(
         "--forget", action="store_true", help="do not keep the schedule for schedule='auto'"
@@ -164,8 +163,8 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.fast_math,
         arguments.model or DEFAULT_MODEL,
         _search_name(arguments),
-        arguments.space or SPACE,
-        BEAM if arguments.beam is None else arguments.beam,
+        arguments.space or TuningOptions.space,
+        TuningOptions.beam if arguments.beam is None else arguments.beam,
         arguments.seed,
         not arguments.forget,
         _show if sys.stderr.isatty() else lambda _: None,
