@@ -22,10 +22,11 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import affine
+from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation, SSAValue
 
 from ..operations import operations
-from .unrolling import LOOPS, Linear, has_vectors, linear_results, trip_count
+from .unrolling import LOOPS, Linear, has_vectors, linear_results, most_iterations, trip_count
 
 if TYPE_CHECKING:
     from ...passes.target import Target
@@ -39,17 +40,22 @@ SHORTEST_VECTORS = 8
 WRITTEN_OUT = 512
 """Operations up to which LLVM may write out a loop and those around it."""
 
+FEW = 8
+"""Iterations up to which LLVM writes out a loop that may have fewer."""
+
 FAR = 2
 """Accesses jump that move by so many elements, or more."""
 
 
-def vector_hints(function: Operation, target: Target) -> dict[SSAValue, bool]:
+def vector_hints(
+    function: Operation, target: Target, *, reassociates: bool
+) -> dict[SSAValue, bool]:
     """The indices of loops along which LLVM is to make vectors first, or none."""
-    without = dict.fromkeys(_without_vectors(function), False)
+    without = dict.fromkeys(_without_vectors(function, reassociates=reassociates), False)
     return without | dict.fromkeys(_vectors_first(function, target), True)
 
 
-def _without_vectors(function: Operation) -> Iterator[SSAValue]:
+def _without_vectors(function: Operation, *, reassociates: bool) -> Iterator[SSAValue]:
     """The indices of loops inside of which an innermost one is the better one for vectors.
 
     Along the loop of such an index more accesses jump, and fewer follow each other.
@@ -62,17 +68,34 @@ def _without_vectors(function: Operation) -> Iterator[SSAValue]:
         trips = trip_count(loop)
         if trips is not None and trips < SHORTEST:
             continue
-        accesses = [
-            linear_results(access.map.data, access.indices)
-            for access in operations(loop)
-            if isinstance(access, affine.LoadOp | affine.StoreOp)
-        ]
-        inner = [_moved(access, *_indices(loop)[0]) for access in accesses]
-        for around in _around(loop):
-            for index, step in _indices(around):
-                steps = [_moved(access, index, step) for access in accesses]
-                if inner.count(1) > steps.count(1) and inner.count(FAR) < steps.count(FAR):
-                    yield index
+        accesses = _accesses(loop)
+        inner = [_moved(access, *_indices(loop)[0]) for _, access in accesses]
+        # Where the inner loop adds up one after the other, a gather that all its iterations share
+        # is no reason against vectors along the loop around.
+        is_serial = not reassociates and _is_serial(loop, accesses)
+        for index, step in _indices_around(loop):
+            steps = [_moved(access, index, step) for _, access in accesses]
+            jumps = sum(
+                move == FAR and not (is_serial and own == 0)
+                for own, move in zip(inner, steps, strict=True)
+            )
+            if inner.count(1) > steps.count(1) and inner.count(FAR) < jumps:
+                yield index
+
+
+def _indices_around(loop: affine.ForOp) -> Iterator[tuple[SSAValue, int]]:
+    """The indices, and steps, of loops that are the innermost ones once LLVM writes out others.
+
+    No others: where a loop around ends together with one inside, LLVM takes its hint for that of
+    the latter.
+    """
+    inside: Operation = loop
+    for around in _around(loop):
+        if around.name in LOOPS:
+            if not isinstance(inside, affine.ForOp) or not _may_be_written_out(inside):
+                return
+            yield from _indices(around)
+            inside = around
 
 
 def _vectors_first(function: Operation, target: Target) -> Iterator[SSAValue]:
@@ -80,6 +103,43 @@ def _vectors_first(function: Operation, target: Target) -> Iterator[SSAValue]:
     for loop in operations(function):
         if isinstance(loop, affine.ForOp) and _suits_vectors(loop, target):
             yield loop.body.block.args[0]
+
+
+def _may_be_written_out(loop: affine.ForOp) -> bool:
+    """Whether LLVM can unroll a loop fully: a constant number of iterations, or few at most."""
+    return trip_count(loop) is not None or most_iterations(loop) <= FEW
+
+
+def _accesses(loop: affine.ForOp) -> list[tuple[affine.LoadOp | affine.StoreOp, list[Linear]]]:
+    """Loads and stores, with their subscripts."""
+    return [
+        (op, linear_results(op.map.data, op.indices))
+        for op in operations(loop)
+        if isinstance(op, affine.LoadOp | affine.StoreOp)
+    ]
+
+
+def _is_serial(
+    loop: affine.ForOp, accesses: Sequence[tuple[affine.LoadOp | affine.StoreOp, list[Linear]]]
+) -> bool:
+    """Whether all that a loop does is to add up floats, or the like, one after the other."""
+    loads = [(op.memref, access) for op, access in accesses if isinstance(op, affine.LoadOp)]
+    last = loop.body.block.last_op
+    results = list(last.operands) if last is not None else []
+    for op, access in accesses:
+        if isinstance(op, affine.StoreOp):
+            if _moved(access, *_indices(loop)[0]) or (op.memref, access) not in loads:
+                return False
+            results.append(op.value)
+    return all(
+        isinstance(value.type, AnyFloat)
+        and not (isinstance(value.owner, Operation) and value.owner.name in _ANY_ORDER)
+        for value in results
+    )
+
+
+_ANY_ORDER = frozenset({"arith.maximumf", "arith.minimumf"})
+"""Operations on floats of which LLVM makes vectors in any order."""
 
 
 def _suits_vectors(loop: affine.ForOp, target: Target) -> bool:

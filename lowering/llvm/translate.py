@@ -80,7 +80,7 @@ def translate(
     hints: dict[SSAValue, bool] = {}
     if not explicit:
         for function in functions.values():
-            hints |= vector_hints(function, target)
+            hints |= vector_hints(function, target, reassociates=options.fast_math)
     module = ModuleEmitter("loopwright", target, options, EMITTERS, attributes, hints)
     for name, function in functions.items():
         declare_function(module, function, noalias=name not in overlapping)

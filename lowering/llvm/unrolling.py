@@ -7,10 +7,11 @@ across a loop only when the loops over the tile are gone.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil, inf, isfinite
 
-from xdsl.dialects import affine
+from xdsl.dialects import affine, arith
 from xdsl.dialects.builtin import IntegerAttr, VectorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -103,10 +104,46 @@ def trip_count(op: affine.ForOp) -> int | None:
     return max(0, -(-distance // op.step.value.data))
 
 
+def most_iterations(op: affine.ForOp) -> float:
+    """How often a loop runs at most; infinity where its bounds do not tell."""
+    lower = linear_results(op.lowerBoundMap.data, op.lowerBoundOperands)
+    upper = linear_results(op.upperBoundMap.data, op.upperBoundOperands)
+    extent = min(_greatest(_combine(end, begin, -1)) for begin in lower for end in upper)
+    return max(0.0, ceil(extent / op.step.value.data)) if isfinite(extent) else inf
+
+
+def _greatest(form: Linear) -> float:
+    """The greatest value of a linear combination, as far as indices of loops tell."""
+    total = 0.0
+    for term, coefficient in form.items():
+        if term is None:
+            total += coefficient
+        elif coefficient:
+            loop = term.block.parent_op() if isinstance(term, BlockArgument) else None
+            if not isinstance(loop, affine.ForOp) or term is not loop.body.block.args[0]:
+                return inf
+            if coefficient > 0:
+                ends = linear_results(loop.upperBoundMap.data, loop.upperBoundOperands)
+                total += coefficient * (min(map(_greatest, ends)) - 1)
+            else:
+                begins = linear_results(loop.lowerBoundMap.data, loop.lowerBoundOperands)
+                least = max(-_greatest(_combine({}, begin, -1)) for begin in begins)
+                total += coefficient * least
+    return total
+
+
 def _linear(map: AffineMap, operands: Sequence[SSAValue]) -> Linear | None:
     """The only result of a map as a linear combination; None when there are several."""
     results = linear_results(map, operands)
     return results[0] if len(results) == 1 else None
+
+
+def _value(operand: SSAValue) -> Linear:
+    """An operand by itself, or the constant that it is."""
+    owner = operand.owner
+    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
+        return {None: owner.value.value.data}
+    return {operand: 1}
 
 
 def linear_results(map: AffineMap, operands: Sequence[SSAValue]) -> list[Linear]:
@@ -117,9 +154,9 @@ def linear_results(map: AffineMap, operands: Sequence[SSAValue]) -> list[Linear]
             case AffineConstantExpr(value=value):
                 return {None: value}
             case AffineDimExpr(position=position):
-                return {operands[position]: 1}
+                return _value(operands[position])
             case AffineSymExpr(position=position):
-                return {operands[map.num_dims + position]: 1}
+                return _value(operands[map.num_dims + position])
             case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add, lhs=left, rhs=right):
                 return _combine(visit(left), visit(right), 1)
             case AffineBinaryOpExpr(

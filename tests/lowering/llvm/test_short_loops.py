@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -69,6 +70,73 @@ def test_the_loop_around_a_short_one(
     assert written.any()
     np.testing.assert_array_equal(target[written], (source * source)[written])
     assert (HINT in kernel.llvm_ir) == is_told
+
+
+TRIANGLE = """
+func.func @triangle(%n: index, %A: memref<40x40xf64>, %B: memref<40x40xf64>) {{
+  affine.for %i = 0 to %n {{
+    affine.for %j = {lower}(%i) to {upper} {{
+      %a = affine.load %A[%i, %j] : memref<40x40xf64>
+      %b = arith.mulf %a, %a : f64
+      affine.store %b, %B[%i, %j] : memref<40x40xf64>
+    }}
+  }}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "is_told"),
+    [
+        # It stays a loop, and is the innermost one. LLVM would take the hint of the loop around for
+        # its own, once it has seen that both end together.
+        ("affine_map<(d0) -> (d0 + 1)>", "%n", False),
+        ("affine_map<(d0) -> (d0)>", "min affine_map<(d0)[s0] -> (d0 + 9, s0)>(%i)[%n]", False),
+        # LLVM writes these out.
+        ("affine_map<(d0) -> (d0)>", "min affine_map<(d0)[s0] -> (d0 + 8, s0)>(%i)[%n]", True),
+        ("affine_map<(d0) -> (0)>", "%n", True),
+    ],
+)
+def test_a_loop_whose_length_varies(lower: str, upper: str, is_told: bool) -> None:
+    (function,) = load(TRIANGLE.format(lower=lower, upper=upper)).values()
+    kernel = function.compile(threads=1, schedule=None)
+    source, target = np.random.default_rng(0).random((40, 40)), np.zeros((40, 40))
+    kernel(40, source, target)
+    written = target != 0
+    np.testing.assert_array_equal(target[written], (source * source)[written])
+    assert (HINT in kernel.llvm_ir) == is_told
+    if upper == "%n":
+        assert re.search("[yz]mm", kernel.assembly), "there are vectors along the inner loop"
+
+
+FAR_SUMS = """
+func.func @sums(%A: memref<40x40xf64>, %B: memref<14xf64>, %C: memref<40xf64>) {
+  affine.for %i = 0 to 40 {
+    affine.for %j = 0 to 14 {
+      %a = affine.load %A[%i, 3] : memref<40x40xf64>
+      %b = affine.load %B[%j] : memref<14xf64>
+      %c = affine.load %C[%i] : memref<40xf64>
+      %d = arith.mulf %a, %b : f64
+      %e = arith.addf %c, %d : f64
+      affine.store %e, %C[%i] : memref<40xf64>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("fast_math", [False, True])
+def test_sums_in_order_of_what_is_gathered_once(fast_math: bool) -> None:
+    """Along the short loop there are no vectors; along the one around, a gather for 14 terms."""
+    (function,) = load(FAR_SUMS).values()
+    kernel = function.compile(threads=1, schedule="", fast_math=fast_math)
+    rng = np.random.default_rng(0)
+    a, b, c = rng.random((40, 40)), rng.random(14), np.zeros(40)
+    kernel(a, b, c)
+    np.testing.assert_allclose(c, a[:, 3] * b.sum())
+    assert (HINT in kernel.llvm_ir) == fast_math
 
 
 def test_sums_along_the_short_loop() -> None:
