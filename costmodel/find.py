@@ -54,8 +54,7 @@ def find_model(name: str) -> CostModel:
     """
     if name == Roofline.name:
         return Roofline()
-    is_file = name.endswith(".pt") or Path(name).name != name
-    path = Path(name) if is_file else SHIPPED / f"{name}.pt"
+    path = _path(name, SHIPPED)
     if path.parent == SHIPPED and not path.exists():
         names = [each for each in model_names() if each != DEFAULT_RANKER]
         close = difflib.get_close_matches(name, names, 1)
@@ -64,7 +63,7 @@ def find_model(name: str) -> CostModel:
     # It brings torch.
     from .models.storage import load_model
 
-    adapted = adapted_model(name)
+    adapted = adapted_model(name) if path.parent == SHIPPED else None
     if adapted is not None:
         # One of an older version is of no use any more.
         with suppress(LearningError, OSError):
@@ -77,7 +76,7 @@ def find_model(name: str) -> CostModel:
 
 def find_loop_pairs(name: str) -> LoopPairModel:
     """The model of interchanges of this name, or in this file; raises LearningError, OSError."""
-    path = Path(name) if name.endswith(".pt") else SHIPPED_LOOP_PAIRS / f"{name}.pt"
+    path = _path(name, SHIPPED_LOOP_PAIRS)
     if path.parent == SHIPPED_LOOP_PAIRS and not path.exists():
         names = ", ".join(sorted(each.stem for each in SHIPPED_LOOP_PAIRS.glob("*.pt")))
         raise LearningError(
@@ -91,3 +90,9 @@ def find_loop_pairs(name: str) -> LoopPairModel:
     if not isinstance(found, InterchangeModel):
         raise LearningError(f"{path} is a cost model, not one of interchanges; give it as --model")
     return found
+
+
+def _path(name: str, shipped: Path) -> Path:
+    """A file as it is given; of a name, the one among the shipped models."""
+    is_file = name.endswith(".pt") or Path(name).name != name
+    return Path(name) if is_file else shipped / f"{name}.pt"

@@ -92,7 +92,7 @@ def load_examples(
 ) -> tuple[list[ProgramExamples], Skipped]:
     """The examples of all programs, in their order, and what was left out.
 
-    Where the cache cannot be written it warns, and goes without.
+    Where the cache cannot be written it warns, and reads what it has.
     """
     folder = None if cache is None else _opened(cache / featuriser.schema)
     found: dict[int, _Found] = {}
@@ -119,12 +119,12 @@ def _opened(folder: Path) -> Path | None:
             return folder
     except OSError as error:
         warnings.warn(
-            f"features are not kept: {folder}: {error.strerror} "
+            f"new features are not kept: {folder}: {error.strerror} "
             "(set LOOPWRIGHT_CACHE to another folder, or to 'off')",
             RuntimeWarning,
             stacklevel=3,
         )
-        return None
+        return folder if folder.is_dir() else None
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,9 @@ def _all(
 def _compute(program: ProgramPairs, featuriser: Featuriser, folder: Path | None) -> _Found:
     found = _featurise(program, featuriser)
     if folder is not None:
-        _write(_file(folder, program), found)
+        # A disk that is full by now costs the cache, not the training.
+        with suppress(OSError):
+            _write(_file(folder, program), found)
     return found
 
 

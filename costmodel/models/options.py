@@ -21,6 +21,9 @@ RANGES = {
 }
 """What some options can be; other integers are positive, and other numbers not negative."""
 
+LARGEST = 1_000_000
+"""Of sizes and numbers of things: no model is of use that has more."""
+
 
 def read_options(cls: type[Options], values: Mapping[str, Any], model: str) -> Options:
     """The dataclass with these values; texts are converted to the type of the default.
@@ -44,10 +47,12 @@ def _convert(name: str, value: Any, default: Any) -> Any:
     numbers: tuple[Any, ...] = converted if isinstance(default, tuple) else (converted,)
     for number in numbers:
         if isinstance(number, int | float) and not isinstance(number, bool):
-            least, most = RANGES.get(name, (int(isinstance(number, int)), inf))
+            whole = isinstance(number, int)
+            least, most = RANGES.get(name, (int(whole), LARGEST if whole else inf))
             if not least <= number <= most:
-                limits = f"{least:g} or more" if most == inf else f"from {least:g} to {most:g}"
-                raise LearningError(f"option {name} is {limits}, not {number:g}")
+                low, high = _shown(least), _shown(most)
+                limits = f"{low} or more" if most == inf else f"from {low} to {high}"
+                raise LearningError(f"option {name} is {limits}, not {_shown(number)}")
     return converted
 
 
@@ -60,3 +65,7 @@ def _read(name: str, value: Any, default: Any) -> Any:
     except ValueError as error:
         kind = "integers with commas between" if isinstance(default, tuple) else "a number"
         raise LearningError(f"option {name} is {kind}, not '{value}'") from error
+
+
+def _shown(number: float) -> str:
+    return f"{number:,}" if isinstance(number, int) else f"{number:g}"

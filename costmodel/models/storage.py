@@ -9,6 +9,7 @@ import signal
 import struct
 import threading
 import zipfile
+import zlib
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ UNREADABLE = (
     pickle.UnpicklingError,
     struct.error,
     zipfile.BadZipFile,
+    zlib.error,
 )
 """What torch raises on files that are cut off, or none of its own."""
 
@@ -125,8 +127,8 @@ def _uninterrupted() -> Generator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-    if pressed:
-        before(pressed[0], None)
+        if pressed:
+            before(pressed[0], None)
 
 
 def check_plan(path: Path, stored: object, plan: str) -> None:
@@ -145,13 +147,12 @@ def load_tensors(path: Path) -> Mapping[str, Any]:
     with path.open("rb") as file:
         try:
             with zipfile.ZipFile(file) as archive:
-                damaged = archive.testzip()
+                if archive.testzip() is not None:
+                    raise LearningError(f"{path} is damaged; train it again: loopwright train")
             file.seek(0)
             content = torch.load(file, map_location="cpu", weights_only=True)
         except UNREADABLE as error:
             raise LearningError(f"{path} is not a file of loopwright train") from error
-    if damaged is not None:
-        raise LearningError(f"{path} is damaged; train it again: loopwright train")
     if not isinstance(content, dict):
         raise LearningError(f"{path} is not a file of loopwright train")
     return content  # pyright: ignore[reportUnknownVariableType]

@@ -7,17 +7,11 @@ from dataclasses import dataclass
 from typing import cast
 
 import islpy as isl
-from xdsl.ir.affine import (
-    AffineBinaryOpExpr,
-    AffineBinaryOpKind,
-    AffineConstantExpr,
-    AffineDimExpr,
-    AffineExpr,
-    AffineSymExpr,
-)
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineSymExpr
 
 from .boxes import Box
 from .counting import fix_parameters
+from .linear_terms import linear_terms
 from .scop import Access, Scop
 
 
@@ -81,9 +75,8 @@ def _make_statement(
         for d in range(len(statement.loops))
     )
     symbols = [sizes.get(parameter.name, 0) for parameter in scop.parameters]
-    depth = len(statement.loops)
     subscripts = {
-        id(access): tuple(_subscript(result, depth, symbols) for result in access.map.results)
+        id(access): tuple(_subscript(result, symbols) for result in access.map.results)
         for access in statement.accesses
     }
     if not hull and not all(map(_keeps_boxes, subscripts.values())):
@@ -98,27 +91,18 @@ def _keeps_boxes(subscripts: tuple[Subscript, ...]) -> bool:
     return len(used) == len(set(used)) and all(abs(factor) == 1 for _, factor in terms)
 
 
-def _subscript(result: AffineExpr, depth: int, symbols: list[int]) -> Subscript:
-    if not _is_linear(result):
-        raise NotABoxError
-    constant = result.eval([0] * depth, symbols)
-    factors = [
-        result.eval([int(d == position) for d in range(depth)], symbols) - constant
-        for position in range(depth)
-    ]
-    terms = ((position, factor) for position, factor in enumerate(factors) if factor)
-    return (*terms, (-1, constant))
-
-
-def _is_linear(expression: AffineExpr) -> bool:
-    match expression:
-        case AffineBinaryOpExpr(kind=kind, lhs=one, rhs=other):
-            whole = kind in (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul)
-            return whole and _is_linear(one) and _is_linear(other)
-        case AffineConstantExpr() | AffineDimExpr() | AffineSymExpr():
-            return True
-        case _:
-            return False
+def _subscript(result: AffineExpr, symbols: list[int]) -> Subscript:
+    terms, constant = linear_terms(result)
+    factors: dict[int, int] = {}
+    for term, factor in terms.items():
+        match term:
+            case AffineDimExpr(position):
+                factors[position] = factor
+            case AffineSymExpr(position):
+                constant += factor * symbols[position]
+            case _:
+                raise NotABoxError
+    return (*sorted((p, factor) for p, factor in factors.items() if factor), (-1, constant))
 
 
 _IN, _PARAM, _DIV = isl.dim_type.in_, isl.dim_type.param, isl.dim_type.div

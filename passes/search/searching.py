@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from ..garbage import garbage_collected_seldom
+from ..polyhedral.context import ISL_LOCK
 from .caution import surest_choice
 from .confirming import SHARE, confirm
 from .ledger import Ledger, OutOfTime
@@ -38,9 +39,10 @@ def search(how: Search, task: Task) -> Result:
 def _search(how: Search, task: Task) -> Result:
     ledger = Ledger(task)
     ended: Ended = "done"
-    if not any(
-        each.instances for each in task.request.facts(task.original.scop).statements.values()
-    ):
+    with ISL_LOCK:
+        facts = task.request.facts(task.original.scop)
+        does_nothing = not any(each.instances for each in facts.statements.values())
+    if does_nothing:
         return ledger.result(ended)
     try:
         try:

@@ -10,7 +10,6 @@ from multiprocessing.connection import Connection
 from ...costmodel.labels import TOO_MUCH_MEMORY, Incident, Subject, Workload
 from ...dialects.errors import SourceError
 from ...lowering.llvm import Options, translate
-from ...lowering.specialise import specialise
 from ...passes.garbage import collect_garbage_seldom
 from ...passes.polyhedral.bounds import check_bounds
 from ...passes.polyhedral.extents import infer_extents
@@ -18,6 +17,7 @@ from ...passes.schedule import Schedule
 from ...passes.stages import StageTimes, record_stages, stage
 from ...passes.target import Target
 from ...passes.transformation import TransformationError
+from ..compile import loops_of
 from ..errors import KernelError
 from ..program import Function, load
 from ..signature import Sizes
@@ -81,7 +81,7 @@ class Compiler:
             names = infer_extents(scop, subject.sizes)
             sizes = Sizes.named(scop, names)
             check_bounds(scop, names)
-        code = self._baseline(function, sizes)
+        code = self._baseline(function, names)
         self._connection.send(
             Opened(item, subject, sizes, names, signature, code, time.process_time() - started)
         )
@@ -117,8 +117,8 @@ class Compiler:
                 return True
         return False
 
-    def _baseline(self, function: Function, sizes: Sizes) -> ObjectCode:
-        loops = specialise(function.function, sizes.shapes, sizes.integers)
+    def _baseline(self, function: Function, names: Mapping[str, int]) -> ObjectCode:
+        loops = loops_of(function.source(None), None, names)
         module = translate(loops, target=self._target, options=self._options)
         return object_code(str(module), function.name, self._target)
 

@@ -14,7 +14,7 @@ from ...passes.pipeline import parse_pipeline
 from ...passes.schedule import Schedule
 from ...passes.target import Target
 from ...passes.transformation import TransformationError
-from ..compile import Source, loops_of
+from ..compile import loops_of
 from ..errors import KernelError
 from ..labelling.candidate_loops import LARGEST_OF_SEARCHES
 from ..labelling.children import die_with_parent, limit_memory
@@ -69,8 +69,6 @@ class Compiler:
                     None, f"the code is too large: more than {LARGEST_OF_SEARCHES} operations"
                 )
         else:
-            function = self._function
-            source = Source(function.module, function.function, function.scop, None)
-            loops = loops_of(source, None, sizes)
+            loops = loops_of(self._function.source(None), None, sizes)
         text = str(translate(loops, target=self._target, options=self._options))
         return Compiled(object_code(text, self._function.name, self._target))

@@ -75,9 +75,17 @@ class Question:
         machine = machine_fingerprint() if target.name == Target.host().name else target.name
         calls = any(isinstance(op, func.CallOp) for op in function.walk())
         whole = function.parent_op() if calls else None
-        text = hashlib.sha256(str(whole or function).encode()).hexdigest()
         name = function.sym_name.data
-        return cls(text, name, dict(sizes), machine, threads, fast_math)
+        # A module is the text of each of its functions that call others.
+        text = f"{name}\n{whole}" if whole else str(function)
+        return cls(
+            hashlib.sha256(text.encode()).hexdigest(),
+            name,
+            dict(sizes),
+            machine,
+            threads,
+            fast_math,
+        )
 
     @property
     def key(self) -> tuple[str, str, str, int, int]:

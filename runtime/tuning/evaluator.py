@@ -198,6 +198,8 @@ class RunningEvaluator:
             limit = max(LEAST_LIMIT, min(HANG * min(best, self._best[0]), end - time.monotonic()))
             trial = Trial(self._codes[text], False, CUTOFF * best, BUDGET, tile_sizes)
             outcome = self._ask(trial, limit)
+        except Overdue:
+            return None if time.monotonic() >= end else inf
         except Lost:
             return inf
         except StartError as error:

@@ -23,7 +23,7 @@ from loopwright.lowering.llvm import Options, symbol, translate
 from loopwright.lowering.specialise import specialise
 from loopwright.passes.target import Target
 from loopwright.runtime import jit
-from loopwright.runtime.labelling.arena import Arena, array_bytes
+from loopwright.runtime.labelling.arena import HUGE_PAGE, MARGIN, Arena, array_bytes
 from loopwright.runtime.labelling.children import StartError
 from loopwright.runtime.labelling.measurer import Measurer, relative_difference
 from loopwright.runtime.labelling.measuring import MeasuringSlot
@@ -323,7 +323,9 @@ def test_arrays_of_an_arena() -> None:
 @pytest.mark.skipif(not Path("/proc/self/pagemap").exists(), reason="needs /proc to see pages")
 def test_pages_around_the_arrays_of_an_arena_are_there() -> None:
     """Masked lanes that reach into a page that is not there take much longer."""
-    shapes, dtype = [(100,), (mmap.PAGESIZE,)], np.dtype(np.float64)
+    # The last one ends where a huge page does.
+    dtype = np.dtype(np.float64)
+    shapes = [(104,), ((HUGE_PAGE - MARGIN) // dtype.itemsize - 104,)]
     arena = Arena(sum(array_bytes(shape, dtype) for shape in shapes))
     first, last = (arena.array(shape, dtype) for shape in shapes)
     last[-1] = 1.0

@@ -269,11 +269,12 @@ def test_weights_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
         load_model(file)
 
 
-def test_flipped_bits_are_noticed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_flipped_bits_are_noticed(share: float, tmp_path: Path) -> None:
     file = tmp_path / "model"
     save_model(file, network("tiramisu"), {})
     content = bytearray(file.read_bytes())
-    content[len(content) // 2] ^= 1
+    content[int(share * len(content))] ^= 1
     file.write_bytes(content)
     with pytest.raises(LearningError, match=r"damaged|not a file of loopwright train"):
         load_model(file)

@@ -49,6 +49,17 @@ def test_the_fastest_schedule_is_kept(tmp_path: Path) -> None:
     assert database.get(QUESTION) == Tuned("took 1.0", 1.0, 6.0)
 
 
+def test_functions_of_a_module_that_call_others_are_different_questions() -> None:
+    caller = "func.func @{0}() {{\n  func.call @nothing() : () -> ()\n  return\n}}\n"
+    text = "func.func @nothing() {\n  return\n}\n" + caller.format("up") + caller.format("down")
+    questions = [
+        Question.of(function.function, {}, Target.host(), threads=1, fast_math=False)
+        for name, function in load(text).items()
+        if name != "nothing"
+    ]
+    assert len({question.key for question in questions}) == 2
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -21,7 +21,7 @@ from loopwright.runtime.tuning import compiler as compiling
 from loopwright.runtime.tuning import evaluator as evaluating
 from loopwright.runtime.tuning.evaluator import RunningEvaluator, Substitute
 from loopwright.runtime.tuning.messages import Comparison, Outcome, Program, Trial
-from loopwright.runtime.tuning.workers import Worker
+from loopwright.runtime.tuning.workers import Overdue, Worker
 
 SUM = """
 func.func @sum(%n: index, %A: memref<?x?xf64>, %x: memref<?xf64>) {
@@ -333,6 +333,9 @@ def test_tune_writes_a_schedule_that_auto_uses(
         (["-o", "."], ". is a directory; name a file"),
         (["--tiles", "--beam", "7"], "--tiles tunes nothing but tile sizes: leave out --beam"),
         (["--registers", "--space", "looper"], "--registers learns nothing but register tiles"),
+        (["--search", "registers", "--beam", "2"], "--search registers learns nothing but"),
+        (["--search", "ranked", "--space", "looper"], "--search ranked tries its own orders"),
+        (["--search", "mcts", "--beam", "2"], "--search mcts has no beam: leave out --beam"),
         (["--seed", str(2**63)], "--seed must be less than 9223372036854775808"),
     ],
 )
@@ -401,6 +404,20 @@ def test_functions_that_call_others_are_run() -> None:
     with RunningEvaluator(program, [50, np.full(50, 1.5)], threads=1, compilers=1) as evaluator:
         found = evaluator.measure(Request({"n": 50, "A_dim0": 50}, 1), [original, vectors])
         assert min(found) > 0 and not evaluator.failures
+
+
+def test_tiles_that_the_budget_cuts_short_have_not_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    tiling = function().schedule("tile{loops=i sizes=T}")
+    with RunningEvaluator(function(), arguments(), threads=1, compilers=1) as evaluator:
+        assert (evaluator.time_tiles(tiling, {"T": 8}) or 0.0) > 0.0
+
+        def wait(_: RunningEvaluator, trial: Trial, limit: float) -> Outcome:
+            time.sleep(0.2)
+            raise Overdue
+
+        monkeypatch.setattr(RunningEvaluator, "_ask", wait)
+        assert evaluator.time_tiles(tiling, {"T": 16}, seconds=0.1) is None
+        assert evaluator.time_tiles(tiling, {"T": 16}, seconds=100.0) == float("inf")
 
 
 def test_the_pass_writes_the_schedule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

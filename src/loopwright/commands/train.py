@@ -165,7 +165,7 @@ def _enough_memory() -> Generator[None]:
     try:
         yield
     except RuntimeError as error:
-        if "allocate" not in str(error):
+        if not any(word in str(error) for word in ("allocate", "overflow")):
             raise
         raise UsageError(
             "there is not enough memory for a model of this size; give --option smaller values"
@@ -213,9 +213,9 @@ def _read(
     warn_of_damage(arguments.directory)
     found = read_pairs(arguments.directory, arguments.machine, several=model.sees_machine)
     found = [each for each in found if model.sees_fast_math or not each.fast_math]
-    pairs = restrict([each for each in found if each.origin != ORIGIN], arguments.space)
-    pairs = [program for program in pairs if _is_learned(program, arguments.share)]
-    examples, skipped = _featurise(pairs, model, arguments.workers)
+    labelled = restrict([each for each in found if each.origin != ORIGIN], arguments.space)
+    labelled = [program for program in labelled if _is_learned(program, arguments.share)]
+    examples, skipped = _featurise(labelled, model, arguments.workers)
     parts = split(examples)
     kind = " --workload interchange" if model.name.startswith("interchange") else ""
     for name in ("training", "validation", "test"):
@@ -226,7 +226,7 @@ def _read(
                 f"'loopwright data generate{kind}'"
                 + (", or take a larger --share" if arguments.share < 1 else "")
             )
-    machine = " and ".join(sorted({program.machine for program in pairs}))
+    machine = " and ".join(sorted({program.machine for program in labelled}))
     return parts, describe_data(
         parts, machine, arguments.space, skipped.programs + skipped.schedules
     )

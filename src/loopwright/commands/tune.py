@@ -70,10 +70,12 @@ OWN_WAYS = {
         "tunes nothing but tile sizes",
         ("search", "rank", "registers", "interchange", "model", "space", "beam"),
     ),
-    "rank": ("tries its own orders of loops", ("interchange", "space", "beam")),
+    "ranked": ("tries its own orders of loops", ("interchange", "space", "beam")),
     "registers": ("learns nothing but register tiles", ("interchange", "space", "beam")),
+    "ranked-registers": ("tries its own orders of loops", ("interchange", "space", "beam")),
+    "mcts": ("has no beam", ("beam",)),
 }
-"""Options that choose among schedules in their own way: how, and which mean nothing to them."""
+"""`--tiles` and searches with ways of their own: which, and the options that mean nothing there."""
 
 TILE_SEARCH = "guided"
 """How tile sizes are chosen, when nothing is said."""
@@ -211,10 +213,12 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError(
             f"--rank and --registers are searches: leave out --search {arguments.search}"
         )
-    for name, (how, options) in OWN_WAYS.items():
-        other = [f"--{option}" for option in options if getattr(arguments, option)]
-        if getattr(arguments, name) and other:
-            raise UsageError(f"--{name} {how}: leave out {' and '.join(other)}")
+    how, options = OWN_WAYS.get("tiles" if arguments.tiles else name or "", ("", ()))
+    other = [f"--{option}" for option in options if getattr(arguments, option)]
+    if other:
+        given = [each for each in ("tiles", "rank", "registers") if getattr(arguments, each)]
+        chosen = given[0] if given else f"search {name}"
+        raise UsageError(f"--{chosen} {how}: leave out {' and '.join(other)}")
     if arguments.pipeline is not None and not arguments.tiles:
         raise UsageError("-p gives the tiling for --tiles; add that")
     for name in ("sample", "tile_search"):
