@@ -13,6 +13,21 @@ from loopwright.cli import main
 from loopwright.kernels.catalogue import catalogue
 from loopwright.runtime import machine as machines
 
+SQUARES = """
+func.func @square(%x: f64) -> f64 {
+  %y = arith.mulf %x, %x : f64
+  return %y : f64
+}
+func.func @squares(%n: index, %A: memref<?xf64>) {
+  affine.for %i = 0 to %n {
+    %a = affine.load %A[%i] : memref<?xf64>
+    %b = func.call @square(%a) : (f64) -> f64
+    affine.store %b, %A[%i] : memref<?xf64>
+  }
+  return
+}
+"""
+
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -121,6 +136,17 @@ def test_emit(
 ) -> None:
     assert main(["emit", gemm, *arguments]) == 0
     assert expected in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("sizes", [[], ["-s", "n=9"]])
+def test_emit_a_function_with_those_that_it_calls(
+    sizes: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "squares.mlir"
+    file.write_text(SQUARES)
+    assert main(["emit", str(file), "-f", "squares", "--c", *sizes]) == 0
+    text = capsys.readouterr().out
+    assert text.count("double square(double x);") == 1 and text.count("square(A[i])") == 1
 
 
 def test_emit_shipped_kernels(capsys: pytest.CaptureFixture[str]) -> None:
