@@ -8,25 +8,11 @@ from pathlib import Path
 
 import pytest
 from support.machines import make_machine
+from support.runtime_programs import SQUARES
 
 from loopwright.cli import main
 from loopwright.kernels.catalogue import catalogue
 from loopwright.runtime import machine as machines
-
-SQUARES = """
-func.func @square(%x: f64) -> f64 {
-  %y = arith.mulf %x, %x : f64
-  return %y : f64
-}
-func.func @squares(%n: index, %A: memref<?xf64>) {
-  affine.for %i = 0 to %n {
-    %a = affine.load %A[%i] : memref<?xf64>
-    %b = func.call @square(%a) : (f64) -> f64
-    affine.store %b, %A[%i] : memref<?xf64>
-  }
-  return
-}
-"""
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.runtime_programs import DOT
+from support.runtime_programs import DOT, SQUARES
 
 from loopwright.cli import main
 from loopwright.opt import run as run_opt
@@ -384,21 +384,7 @@ def test_what_does_nothing_stays_as_written(
 
 
 def test_functions_that_call_others_are_run() -> None:
-    program = load(
-        """
-        func.func @square(%x: f64) -> f64 {
-          %y = arith.mulf %x, %x : f64
-          return %y : f64
-        }
-        func.func @squares(%n: index, %A: memref<?xf64>) {
-          affine.for %i = 0 to %n {
-            %a = affine.load %A[%i] : memref<?xf64>
-            %b = func.call @square(%a) : (f64) -> f64
-            affine.store %b, %A[%i] : memref<?xf64>
-          }
-          return
-        }"""
-    )["squares"]
+    program = load(SQUARES)["squares"]
     original = program.schedule()
     vectors = original.apply_all(parse_pipeline("vectorize{loops=i width=8}"))
     with RunningEvaluator(program, [50, np.full(50, 1.5)], threads=1, compilers=1) as evaluator:

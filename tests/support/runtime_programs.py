@@ -113,3 +113,18 @@ func.func @workspace(%n: index, %x: memref<?xf64>) {
   return
 }
 """
+
+SQUARES = """
+func.func @square(%x: f64) -> f64 {
+  %y = arith.mulf %x, %x : f64
+  return %y : f64
+}
+func.func @squares(%n: index, %A: memref<?xf64>) {
+  affine.for %i = 0 to %n {
+    %a = affine.load %A[%i] : memref<?xf64>
+    %b = func.call @square(%a) : (f64) -> f64
+    affine.store %b, %A[%i] : memref<?xf64>
+  }
+  return
+}
+"""
