@@ -68,12 +68,15 @@ def _without_vectors(function: Operation, *, reassociates: bool) -> Iterator[SSA
         trips = trip_count(loop)
         if trips is not None and trips < SHORTEST:
             continue
+        indices = list(_indices_around(loop))
+        if not indices:
+            continue
         accesses = _accesses(loop)
         inner = [_moved(access, *_indices(loop)[0]) for _, access in accesses]
         # Where the inner loop adds up one after the other, a gather that all its iterations share
         # is no reason against vectors along the loop around.
         is_serial = not reassociates and _is_serial(loop, accesses)
-        for index, step in _indices_around(loop):
+        for index, step in indices:
             steps = [_moved(access, index, step) for _, access in accesses]
             jumps = sum(
                 move == FAR and not (is_serial and own == 0)

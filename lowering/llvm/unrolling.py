@@ -108,12 +108,17 @@ def most_iterations(op: affine.ForOp) -> float:
     """How often a loop runs at most; infinity where its bounds do not tell."""
     lower = linear_results(op.lowerBoundMap.data, op.lowerBoundOperands)
     upper = linear_results(op.upperBoundMap.data, op.upperBoundOperands)
-    extent = min(_greatest(_combine(end, begin, -1)) for begin in lower for end in upper)
+    known: dict[tuple[affine.ForOp, bool], float] = {}
+    extent = min(_greatest(_combine(end, begin, -1), known) for begin in lower for end in upper)
     return max(0.0, ceil(extent / op.step.value.data)) if isfinite(extent) else inf
 
 
-def _greatest(form: Linear) -> float:
-    """The greatest value of a linear combination, as far as indices of loops tell."""
+def _greatest(form: Linear, known: dict[tuple[affine.ForOp, bool], float]) -> float:
+    """The greatest value of a linear combination, as far as indices of loops tell.
+
+    `known` are greatest (True) and least values of indices: bounds name those of loops around again
+    and again.
+    """
     total = 0.0
     for term, coefficient in form.items():
         if term is None:
@@ -122,14 +127,22 @@ def _greatest(form: Linear) -> float:
             loop = term.block.parent_op() if isinstance(term, BlockArgument) else None
             if not isinstance(loop, affine.ForOp) or term is not loop.body.block.args[0]:
                 return inf
-            if coefficient > 0:
-                ends = linear_results(loop.upperBoundMap.data, loop.upperBoundOperands)
-                total += coefficient * (min(map(_greatest, ends)) - 1)
-            else:
-                begins = linear_results(loop.lowerBoundMap.data, loop.lowerBoundOperands)
-                least = max(-_greatest(_combine({}, begin, -1)) for begin in begins)
-                total += coefficient * least
+            key = loop, coefficient > 0
+            if key not in known:
+                known[key] = _extreme(*key, known)
+            total += coefficient * known[key]
     return total
+
+
+def _extreme(
+    loop: affine.ForOp, is_greatest: bool, known: dict[tuple[affine.ForOp, bool], float]
+) -> float:
+    """The greatest or least value of the index of a loop."""
+    if is_greatest:
+        ends = linear_results(loop.upperBoundMap.data, loop.upperBoundOperands)
+        return min(_greatest(end, known) for end in ends) - 1
+    begins = linear_results(loop.lowerBoundMap.data, loop.lowerBoundOperands)
+    return max(-_greatest(_combine({}, begin, -1), known) for begin in begins)
 
 
 def _linear(map: AffineMap, operands: Sequence[SSAValue]) -> Linear | None:
