@@ -26,7 +26,15 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation, SSAValue
 
 from ..operations import operations
-from .unrolling import LOOPS, Linear, has_vectors, linear_results, most_iterations, trip_count
+from .unrolling import (
+    LOOPS,
+    Linear,
+    combined,
+    has_vectors,
+    linear_results,
+    most_iterations,
+    trip_count,
+)
 
 if TYPE_CHECKING:
     from ...passes.target import Target
@@ -68,26 +76,31 @@ def _without_vectors(function: Operation, *, reassociates: bool) -> Iterator[SSA
         trips = trip_count(loop)
         if trips is not None and trips < SHORTEST:
             continue
-        indices = list(_indices_around(loop))
-        if not indices:
+        around = list(_loops_around(loop))
+        if not around:
             continue
         accesses = _accesses(loop)
         inner = [_moved(access, *_indices(loop)[0]) for _, access in accesses]
         # Where the inner loop adds up one after the other, a gather that all its iterations share
         # is no reason against vectors along the loop around.
         is_serial = not reassociates and _is_serial(loop, accesses)
-        for index, step in indices:
-            steps = [_moved(access, index, step) for _, access in accesses]
-            jumps = sum(
-                move == FAR and not (is_serial and own == 0)
-                for own, move in zip(inner, steps, strict=True)
-            )
-            if inner.count(1) > steps.count(1) and inner.count(FAR) < jumps:
-                yield index
+        inside, begun = loop, [access for _, access in accesses]
+        for other in around:
+            begun = [_where_it_begins(access, inside) for access in begun]
+            for index, step in _indices(other):
+                steps = [_moved(access, index, step) for access in begun]
+                jumps = sum(
+                    move == FAR and not (is_serial and own == 0)
+                    for own, move in zip(inner, steps, strict=True)
+                )
+                if inner.count(1) > steps.count(1) and inner.count(FAR) < jumps:
+                    yield index
+            if isinstance(other, affine.ForOp):
+                inside = other
 
 
-def _indices_around(loop: affine.ForOp) -> Iterator[tuple[SSAValue, int]]:
-    """The indices, and steps, of loops that are the innermost ones once LLVM writes out others.
+def _loops_around(loop: affine.ForOp) -> Iterator[Operation]:
+    """The loops that are the innermost ones once LLVM writes out those inside of them.
 
     No others: where a loop around ends together with one inside, LLVM takes its hint for that of
     the latter.
@@ -97,8 +110,17 @@ def _indices_around(loop: affine.ForOp) -> Iterator[tuple[SSAValue, int]]:
         if around.name in LOOPS:
             if not isinstance(inside, affine.ForOp) or not _may_be_written_out(inside):
                 return
-            yield from _indices(around)
+            yield around
             inside = around
+
+
+def _where_it_begins(access: Sequence[Linear], loop: affine.ForOp) -> list[Linear]:
+    """The subscripts in the first iteration: `8 * jt + 1` for `j + 1` and j from 8 * jt on."""
+    index = loop.body.block.args[0]
+    begin = linear_results(loop.lowerBoundMap.data, loop.lowerBoundOperands)[0]
+    return [
+        combined({**subscript, index: 0}, begin, subscript.get(index, 0)) for subscript in access
+    ]
 
 
 def _vectors_first(function: Operation, target: Target) -> Iterator[SSAValue]:
@@ -196,24 +218,20 @@ def _stays(loop: affine.ForOp, size: int, access: Sequence[Linear]) -> bool:
     That is the innermost one around, or one around loops that are written out as well; `size` are
     the operations of the loop itself then.
     """
-    own = loop.body.block.args[0]
-    # Where the loop begins later, so do its accesses.
-    first = linear_results(loop.lowerBoundMap.data, loop.lowerBoundOperands)[0]
+    access = _where_it_begins(access, loop)
     for around in _around(loop):
         if around.name not in LOOPS:
             continue
         if size > WRITTEN_OUT:
             return False
         if not any(
-            _coefficient(result, index) + _coefficient(result, own) * _coefficient(first, index)
-            for index, _ in _indices(around)
-            for result in access
+            _coefficient(result, index) for index, _ in _indices(around) for result in access
         ):
             return True
-        trips = trip_count(around) if isinstance(around, affine.ForOp) else None
-        if trips is None:
+        if not isinstance(around, affine.ForOp) or (trips := trip_count(around)) is None:
             return False
         size *= trips
+        access = _where_it_begins(access, around)
     return False
 
 

@@ -97,7 +97,7 @@ def trip_count(op: affine.ForOp) -> int | None:
     upper = _linear(op.upperBoundMap.data, op.upperBoundOperands)
     if lower is None or upper is None:
         return None
-    difference = _combine(upper, lower, -1)
+    difference = combined(upper, lower, -1)
     distance = difference.pop(None, 0)
     if any(difference.values()):
         return None
@@ -109,7 +109,7 @@ def most_iterations(op: affine.ForOp) -> float:
     lower = linear_results(op.lowerBoundMap.data, op.lowerBoundOperands)
     upper = linear_results(op.upperBoundMap.data, op.upperBoundOperands)
     known: dict[tuple[affine.ForOp, bool], float] = {}
-    extent = min(_greatest(_combine(end, begin, -1), known) for begin in lower for end in upper)
+    extent = min(_greatest(combined(end, begin, -1), known) for begin in lower for end in upper)
     return max(0.0, ceil(extent / op.step.value.data)) if isfinite(extent) else inf
 
 
@@ -142,7 +142,7 @@ def _extreme(
         ends = linear_results(loop.upperBoundMap.data, loop.upperBoundOperands)
         return min(_greatest(end, known) for end in ends) - 1
     begins = linear_results(loop.lowerBoundMap.data, loop.lowerBoundOperands)
-    return max(-_greatest(_combine({}, begin, -1), known) for begin in begins)
+    return max(-_greatest(combined({}, begin, -1), known) for begin in begins)
 
 
 def _linear(map: AffineMap, operands: Sequence[SSAValue]) -> Linear | None:
@@ -171,11 +171,11 @@ def linear_results(map: AffineMap, operands: Sequence[SSAValue]) -> list[Linear]
             case AffineSymExpr(position=position):
                 return _value(operands[map.num_dims + position])
             case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add, lhs=left, rhs=right):
-                return _combine(visit(left), visit(right), 1)
+                return combined(visit(left), visit(right), 1)
             case AffineBinaryOpExpr(
                 kind=AffineBinaryOpKind.Mul, lhs=left, rhs=AffineConstantExpr(value=factor)
             ):
-                return _combine({}, visit(left), factor)
+                return combined({}, visit(left), factor)
             case _:
                 # Equal terms over equal operands cancel.
                 return {(expression, _used(expression, map, operands)): 1}
@@ -193,7 +193,8 @@ def _used(
     return tuple(operands[position] for position in sorted({*dimensions, *symbols}))
 
 
-def _combine(left: Linear, right: Linear, factor: int) -> Linear:
+def combined(left: Linear, right: Linear, factor: int) -> Linear:
+    """A linear combination, and another one `factor` times."""
     result = dict(left)
     for term, coefficient in right.items():
         result[term] = result.get(term, 0) + factor * coefficient

@@ -205,6 +205,47 @@ def test_a_tile_is_made_vectors_of_before_it_is_written_out(
     assert (VECTORS_FIRST in kernel.llvm_ir) == is_told
 
 
+REPEATED = """
+func.func @repeated(%A: memref<160xf64>, %B: memref<160xf64>) {{
+  affine.for %it = 0 to 16 {{
+    affine.for %t = 0 to 2 {{
+      affine.for %i = affine_map<(d0) -> ({size} * d0)>(%it)
+          to affine_map<(d0) -> ({size} * d0 + 8)>(%it) {{
+        %a = affine.load %A[{place}] : memref<160xf64>
+        %b = arith.mulf %a, %a : f64
+        affine.store %b, %B[{place}] : memref<160xf64>
+      }}
+    }}
+  }}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "place", "is_told"),
+    [
+        # Along the tile loop, both accesses jump from tile to tile.
+        (8, "%i", True),
+        # They follow each other along both loops.
+        (1, "%i", False),
+        # They stay where they are.
+        (8, "%i - 8 * %it", False),
+    ],
+)
+def test_the_tile_loop_around_tiles_that_are_written_out(
+    size: int, place: str, is_told: bool
+) -> None:
+    (function,) = load(REPEATED.format(size=size, place=place)).values()
+    kernel = function.compile(threads=1, schedule=None)
+    source, target = np.random.default_rng(0).random(160), np.zeros(160)
+    kernel(source, target)
+    written = target != 0
+    assert written.any()
+    np.testing.assert_array_equal(target[written], (source * source)[written])
+    assert (HINT in kernel.llvm_ir) == is_told
+
+
 PRODUCT = """
 func.func @tile(%A: memref<4x64xf64>, %B: memref<64x16xf64>, %C: memref<4x16xf64>) {
   affine.for %k = 0 to 64 {
