@@ -8,6 +8,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from ..call_graph import functions_in, with_callees
 from . import affine_expressions, arithmetic, functions, loops, mathematics, memory, parallel
 from .functions import print_function
 from .names import function_name
@@ -30,8 +31,10 @@ _ONLY_A_REQUEST = """\
 #endif"""
 
 
-def emit_c(op: func.FuncOp | ModuleOp, *, parallel: Collection[Operation] = ()) -> str:
-    """A function, or all functions of a module, as the text of a C99 file.
+def emit_c(
+    op: func.FuncOp | ModuleOp, *, callees: bool = False, parallel: Collection[Operation] = ()
+) -> str:
+    """A function, with `callees` those that it calls, or all of a module, as a C99 file's text.
 
         affine.for %i = 0 to 200 {                for (int64_t i = 0; i < 200; i++) {
           %0 = affine.load %A[%i, %i + 1]    ->       A[i][i + 1] *= alpha;
@@ -43,11 +46,10 @@ def emit_c(op: func.FuncOp | ModuleOp, *, parallel: Collection[Operation] = ()) 
     signatures. Raises SourceError at what C cannot express: vectors, above all.
     """
     unit = Unit(EMITTERS, parallel)
-    found = (
-        [each for each in op.walk() if isinstance(each, func.FuncOp) and not each.is_declaration]
-        if isinstance(op, ModuleOp)
-        else [op]
-    )
+    if isinstance(op, ModuleOp):
+        found = list(functions_in(op).values())
+    else:
+        found = list(with_callees(op).values()) if callees else [op]
     names = frozenset(function_name(each.sym_name.data) for each in found)
     printed = [print_function(unit, each, names) for each in found]
     has_calls = any(isinstance(inner, func.CallOp) for each in found for inner in each.walk())

@@ -11,21 +11,11 @@ from xdsl.ir import BlockArgument, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
-from ..operations import operations
+from ..call_graph import callee_of, calls_in
 from .emitter import FunctionEmitter, type_of
 from .memory import load
 from .module import Emitters
 from .types import size_in_bytes, storage_type
-
-
-def calls_in(function: func.FuncOp) -> list[func.CallOp]:
-    """The calls in a function."""
-    return [op for op in operations(function) if isinstance(op, func.CallOp)]
-
-
-def callee_of(call: func.CallOp) -> str:
-    """The name of the function that is called."""
-    return call.callee.root_reference.data
 
 
 def check_calls(functions: Mapping[str, func.FuncOp]) -> None:

@@ -9,6 +9,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
+from ..call_graph import functions_in, with_callees
 from . import (
     affine_expressions,
     allocation,
@@ -25,7 +26,7 @@ from . import (
     vector_memory,
     vectors,
 )
-from .calls import callee_of, calls_in, check_calls, functions_with_overlap
+from .calls import check_calls, functions_with_overlap
 from .entry_points import EntryPoint, emit_entry_point
 from .functions import declare_function, emit_function
 from .module import Emitters, ModuleEmitter
@@ -72,7 +73,7 @@ def translate(
     With `entry`, the only public symbol is that of the entry point. Raises SourceError at an
     operation or type that cannot be compiled.
     """
-    functions = _reachable(op)
+    functions = functions_in(op) if isinstance(op, ModuleOp) else with_callees(op)
     check_calls(functions)
     overlapping = functions_with_overlap(functions)
     explicit = all(all_loops_have_vectors(function) for function in functions.values())
@@ -89,24 +90,3 @@ def translate(
     if entry is not None:
         emit_entry_point(module, functions[entry.function], entry)
     return module.finish()
-
-
-def _reachable(op: func.FuncOp | ModuleOp) -> dict[str, func.FuncOp]:
-    """The functions with a body of a module; of a function, itself and those that it calls."""
-    around = op if isinstance(op, ModuleOp) else op.get_toplevel_object()
-    bodies = {
-        function.sym_name.data: function
-        for function in around.walk()
-        if isinstance(function, func.FuncOp) and function.body.blocks
-    }
-    if isinstance(op, ModuleOp):
-        return bodies
-    reached = {op.sym_name.data: op}
-    open_functions = [op]
-    while open_functions:
-        for call in calls_in(open_functions.pop()):
-            callee = callee_of(call)
-            if callee in bodies and callee not in reached:
-                reached[callee] = bodies[callee]
-                open_functions.append(bodies[callee])
-    return reached

@@ -15,11 +15,9 @@ from __future__ import annotations
 import argparse
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
 
 from ..lowering.c import emit_c
 from ..lowering.llvm import Options, translate
-from ..lowering.llvm.calls import calls_in
 from ..passes.polyhedral.bounds import check_bounds
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.schedule import Schedule
@@ -103,9 +101,8 @@ def _emit(arguments: argparse.Namespace, loops: func.FuncOp) -> str:
     if arguments.format == "mlir":
         return str(loops)
     if arguments.format == "c":
-        # Without --func, the functions that it may call are printed as well.
-        module = loops.parent_op() if arguments.func is not None and calls_in(loops) else None
-        return emit_c(module if isinstance(module, ModuleOp) else loops)
+        # Without --func, all functions are printed, one by one.
+        return emit_c(loops, callees=arguments.func is not None)
     options = Options(num_threads=arguments.threads, fast_math=arguments.fast_math)
     target = Target.host()
     llvm_ir = str(translate(loops, target=target, options=options))
