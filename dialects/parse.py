@@ -15,6 +15,13 @@ from .locations import Source
 from .parser import SourceParser
 from .verify import one_line, verify
 
+_CLEARER = {
+    "Expected suffix identifier after {first_char}": (
+        "expected a name after this character: letters from a to z, digits, '_', '$', '.' or '-'"
+    ),
+}
+"""What messages of xDSL should say."""
+
 
 def parse_module(
     text: str,
@@ -38,7 +45,8 @@ def parse_module(
     except ParseError as error:
         hint = error.hint if isinstance(error, HintedParseError) else None
         location = source.location(error.span.start)
-        raise SourceError(one_line(error.msg), location, hint) from error
+        message = _CLEARER.get(error.msg) or one_line(error.msg)
+        raise SourceError(message, location, hint) from error
     except RecursionError as error:
         raise SourceError(
             "the program is nested too deeply", source.location(parser.pos if parser else 0)

@@ -68,6 +68,10 @@ def read_pairs(
     of one.
     """
     listing = list_shards(directory)
+    if listing.damaged and not listing.shards:
+        raise LearningError(
+            f"{directory} has damaged shards of labels only; see: loopwright data check {directory}"
+        )
     if not listing.shards:
         raise LearningError(f"{directory} has no shards of labels; make some: loopwright data")
     rows: list[Row] = read_table(listing.shards, COLUMNS).to_pylist()

@@ -129,10 +129,11 @@ def test_emit_a_function_with_those_that_it_calls(
     sizes: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "squares.mlir"
-    file.write_text(SQUARES)
+    file.write_text(SQUARES + "func.func @unrelated(%x: f64) { return }\n")
     assert main(["emit", str(file), "-f", "squares", "--c", *sizes]) == 0
     text = capsys.readouterr().out
     assert text.count("double square(double x);") == 1 and text.count("square(A[i])") == 1
+    assert "unrelated" not in text
 
 
 def test_emit_shipped_kernels(capsys: pytest.CaptureFixture[str]) -> None:

@@ -302,6 +302,11 @@ WHOLE_TEXTS = {
     ),
     "func.func @f() -> f64 { return }": (1, 25, None),
     "\n\n\x00": (3, 1, "unexpected character: \x00"),
+    "func.func @f(%Ä: index) { return }": (
+        1,
+        14,
+        "expected a name after this character: letters from a to z, digits, '_', '$', '.' or '-'",
+    ),
 }
 
 

@@ -163,6 +163,10 @@ def test_damaged_labels_are_said(
     (damaged / "pairs-0123456789abcdef.parquet").write_bytes(b"no shard")
     assert train(damaged, tmp_path / "a.model", "--epochs", "1") == 0
     assert "warning: left out: " in capsys.readouterr().err
+    for shard in [*damaged.glob("*.parquet"), *damaged.glob("copies/*.parquet")]:
+        shard.write_bytes(b"no shard")
+    assert train(damaged, tmp_path / "b.model") == 1
+    assert "damaged has damaged shards of labels only" in capsys.readouterr().err
 
 
 def test_too_few_programs_no_shards_no_model(
