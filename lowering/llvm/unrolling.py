@@ -12,16 +12,9 @@ from math import ceil, inf, isfinite
 from xdsl.dialects import affine, arith
 from xdsl.dialects.builtin import IntegerAttr, VectorType
 from xdsl.ir import BlockArgument, Operation, SSAValue
-from xdsl.ir.affine import (
-    AffineBinaryOpExpr,
-    AffineBinaryOpKind,
-    AffineConstantExpr,
-    AffineDimExpr,
-    AffineExpr,
-    AffineMap,
-    AffineSymExpr,
-)
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap, AffineSymExpr
 
+from ...passes.polyhedral.linear_terms import linear_terms
 from ..operations import operations
 
 # Operations of loop IR, all iterations together, up to which a vector loop is unrolled fully.
@@ -161,26 +154,26 @@ def _value(operand: SSAValue) -> Linear:
 
 def linear_results(map: AffineMap, operands: Sequence[SSAValue]) -> list[Linear]:
     """The results of a map as linear combinations."""
+    return [_linear_result(result, map, operands) for result in map.results]
 
-    def visit(expression: AffineExpr) -> Linear:
-        match expression:
-            case AffineConstantExpr(value=value):
-                return {None: value}
-            case AffineDimExpr(position=position):
-                return _value(operands[position])
-            case AffineSymExpr(position=position):
-                return _value(operands[map.num_dims + position])
-            case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add, lhs=left, rhs=right):
-                return combined(visit(left), visit(right), 1)
-            case AffineBinaryOpExpr(
-                kind=AffineBinaryOpKind.Mul, lhs=left, rhs=AffineConstantExpr(value=factor)
-            ):
-                return combined({}, visit(left), factor)
-            case _:
-                # Equal terms over equal operands cancel.
-                return {(expression, _used(expression, map, operands)): 1}
 
-    return [visit(result) for result in map.results]
+def _linear_result(expression: AffineExpr, map: AffineMap, operands: Sequence[SSAValue]) -> Linear:
+    terms, constant = linear_terms(expression)
+    result: Linear = {None: constant} if constant else {}
+    for term, factor in terms.items():
+        result = combined(result, _term(term, map, operands), factor)
+    return result
+
+
+def _term(term: AffineExpr, map: AffineMap, operands: Sequence[SSAValue]) -> Linear:
+    match term:
+        case AffineDimExpr(position=position):
+            return _value(operands[position])
+        case AffineSymExpr(position=position):
+            return _value(operands[map.num_dims + position])
+        case _:
+            # Equal terms over equal operands cancel.
+            return {(term, _used(term, map, operands)): 1}
 
 
 def _used(
