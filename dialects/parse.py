@@ -17,10 +17,10 @@ from .verify import one_line, verify
 
 _CLEARER = {
     "Expected suffix identifier after {first_char}": (
-        "expected a name after this character: letters from a to z, digits, '_', '$', '.' or '-'"
+        "expected a name after this character: ASCII letters, digits, '_', '$', '.' or '-'"
     ),
 }
-"""What messages of xDSL should say."""
+"""Messages of xDSL that show the name of a variable, where an `f` is missing before the text."""
 
 
 def parse_module(
@@ -45,7 +45,7 @@ def parse_module(
     except ParseError as error:
         hint = error.hint if isinstance(error, HintedParseError) else None
         location = source.location(error.span.start)
-        message = _CLEARER.get(error.msg) or one_line(error.msg)
+        message = _CLEARER.get(error.msg, one_line(error.msg))
         raise SourceError(message, location, hint) from error
     except RecursionError as error:
         raise SourceError(

@@ -68,12 +68,12 @@ def read_pairs(
     of one.
     """
     listing = list_shards(directory)
-    if listing.damaged and not listing.shards:
+    if not listing.shards:
         raise LearningError(
             f"{directory} has damaged shards of labels only; see: loopwright data check {directory}"
+            if listing.damaged
+            else f"{directory} has no shards of labels; make some: loopwright data"
         )
-    if not listing.shards:
-        raise LearningError(f"{directory} has no shards of labels; make some: loopwright data")
     rows: list[Row] = read_table(listing.shards, COLUMNS).to_pylist()
     rows = _of_machines(
         [row for row in rows if row["status"] != FAILED and row["schedule"]],

@@ -18,7 +18,7 @@ Measurements of both are in docs/architecture.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import affine
@@ -29,6 +29,7 @@ from ..operations import operations
 from .unrolling import (
     LOOPS,
     Linear,
+    Rounded,
     combined,
     has_vectors,
     linear_results,
@@ -76,17 +77,17 @@ def _without_vectors(function: Operation, *, reassociates: bool) -> Iterator[SSA
         trips = trip_count(loop)
         if trips is not None and trips < SHORTEST:
             continue
-        around = list(_loops_around(loop))
-        if not around:
+        enclosing = list(_loops_around(loop))
+        if not enclosing:
             continue
         accesses = _accesses(loop)
         inner = [_moved(access, *_indices(loop)[0]) for _, access in accesses]
         # Where the inner loop adds up one after the other, a gather that all its iterations share
         # is no reason against vectors along the loop around.
         is_serial = not reassociates and _is_serial(loop, accesses)
-        inside, begun = loop, [access for _, access in accesses]
-        for other in around:
-            begun = [_where_it_begins(access, inside) for access in begun]
+        begun = [access for _, access in accesses]
+        for inside, other in pairwise([loop, *enclosing]):
+            begun = _where_it_begins(begun, inside)
             for index, step in _indices(other):
                 steps = [_moved(access, index, step) for access in begun]
                 jumps = sum(
@@ -95,8 +96,6 @@ def _without_vectors(function: Operation, *, reassociates: bool) -> Iterator[SSA
                 )
                 if inner.count(1) > steps.count(1) and inner.count(FAR) < jumps:
                     yield index
-            if isinstance(other, affine.ForOp):
-                inside = other
 
 
 def _loops_around(loop: affine.ForOp) -> Iterator[Operation]:
@@ -114,13 +113,39 @@ def _loops_around(loop: affine.ForOp) -> Iterator[Operation]:
             inside = around
 
 
-def _where_it_begins(access: Sequence[Linear], loop: affine.ForOp) -> list[Linear]:
-    """The subscripts in the first iteration: `8 * jt + 1` for `j + 1` and j from 8 * jt on."""
+def _where_it_begins(
+    accesses: Sequence[Sequence[Linear]], loop: Operation
+) -> list[Sequence[Linear]]:
+    """Subscripts in the first iteration: `8 * jt + 1` for `j + 1` and j from 8 * jt on.
+
+    Of several bounds, that counts which depends on most. Terms that are not linear depend on what
+    the bound does.
+    """
+    if not isinstance(loop, affine.ForOp):
+        return list(accesses)
+    bounds = linear_results(loop.lowerBoundMap.data, loop.lowerBoundOperands)
+    begin = max(bounds, key=lambda bound: len(bound.keys() - {None}))
     index = loop.body.block.args[0]
-    begin = linear_results(loop.lowerBoundMap.data, loop.lowerBoundOperands)[0]
-    return [
-        combined({**subscript, index: 0}, begin, subscript.get(index, 0)) for subscript in access
-    ]
+    return [[_begun(subscript, index, begin) for subscript in access] for access in accesses]
+
+
+def _begun(subscript: Linear, index: SSAValue, begin: Linear) -> Linear:
+    used = [value for term in begin for value in _values(term)]
+    result: Linear = {}
+    for term, coefficient in subscript.items():
+        if isinstance(term, Rounded) and index in term.values:
+            others = [value for value in term.values if value is not index]
+            result[Rounded(term.expression, (*others, *used))] = coefficient
+        elif term is not index:
+            result[term] = coefficient
+    return combined(result, begin, subscript.get(index, 0))
+
+
+def _values(term: SSAValue | Rounded | None) -> Sequence[SSAValue]:
+    """The values that a term depends on."""
+    if isinstance(term, Rounded):
+        return term.values
+    return () if term is None else (term,)
 
 
 def _vectors_first(function: Operation, target: Target) -> Iterator[SSAValue]:
@@ -218,7 +243,7 @@ def _stays(loop: affine.ForOp, size: int, access: Sequence[Linear]) -> bool:
     That is the innermost one around, or one around loops that are written out as well; `size` are
     the operations of the loop itself then.
     """
-    access = _where_it_begins(access, loop)
+    (access,) = _where_it_begins([access], loop)
     for around in _around(loop):
         if around.name not in LOOPS:
             continue
@@ -231,7 +256,7 @@ def _stays(loop: affine.ForOp, size: int, access: Sequence[Linear]) -> bool:
         if not isinstance(around, affine.ForOp) or (trips := trip_count(around)) is None:
             return False
         size *= trips
-        access = _where_it_begins(access, around)
+        (access,) = _where_it_begins([access], around)
     return False
 
 
@@ -262,6 +287,6 @@ def _moved(access: Sequence[Linear], index: SSAValue, step: int) -> int:
 
 def _coefficient(result: Linear, index: SSAValue) -> int:
     """The coefficient of `index`; `FAR` where it is in a term that is not linear."""
-    if any(isinstance(term, tuple) and index in term[1] for term in result):
+    if any(isinstance(term, Rounded) and index in term.values for term in result):
         return FAR
     return result.get(index, 0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil, inf, isfinite
+from typing import NamedTuple
 
 from xdsl.dialects import affine, arith
 from xdsl.dialects.builtin import IntegerAttr, VectorType
@@ -27,10 +28,16 @@ MANY_VECTORS = 4
 
 LOOPS = frozenset({"affine.for", "affine.parallel", "scf.for", "scf.parallel", "scf.while"})
 
-Linear = dict[object, int]
-"""A linear combination: coefficients by value (None: the constant term), or by a term left as it is
-with its operands.
-"""
+
+class Rounded(NamedTuple):
+    """A term that is not linear, and the values that it depends on."""
+
+    expression: AffineExpr
+    values: tuple[SSAValue, ...]
+
+
+Linear = dict[SSAValue | Rounded | None, int]
+"""A linear combination: coefficients by term (None: the constant)."""
 
 
 def unroll_hint(op: Operation) -> int | None:
@@ -173,7 +180,7 @@ def _term(term: AffineExpr, map: AffineMap, operands: Sequence[SSAValue]) -> Lin
             return _value(operands[map.num_dims + position])
         case _:
             # Equal terms over equal operands cancel.
-            return {(term, _used(term, map, operands)): 1}
+            return {Rounded(term, _used(term, map, operands)): 1}
 
 
 def _used(
@@ -187,8 +194,8 @@ def _used(
 
 
 def combined(left: Linear, right: Linear, factor: int) -> Linear:
-    """A linear combination, and another one `factor` times."""
+    """A linear combination, and another one `factor` times, without terms that cancel."""
     result = dict(left)
     for term, coefficient in right.items():
         result[term] = result.get(term, 0) + factor * coefficient
-    return result
+    return {term: coefficient for term, coefficient in result.items() if coefficient}

@@ -305,7 +305,7 @@ WHOLE_TEXTS = {
     "func.func @f(%Ä: index) { return }": (
         1,
         14,
-        "expected a name after this character: letters from a to z, digits, '_', '$', '.' or '-'",
+        "expected a name after this character: ASCII letters, digits, '_', '$', '.' or '-'",
     ),
 }
 

@@ -209,8 +209,7 @@ REPEATED = """
 func.func @repeated(%A: memref<160xf64>, %B: memref<160xf64>) {{
   affine.for %it = 0 to 16 {{
     affine.for %t = 0 to 2 {{
-      affine.for %i = affine_map<(d0) -> ({size} * d0)>(%it)
-          to affine_map<(d0) -> ({size} * d0 + 8)>(%it) {{
+      affine.for %i = {begin}(%it) to {end}(%it) {{
         %a = affine.load %A[{place}] : memref<160xf64>
         %b = arith.mulf %a, %a : f64
         affine.store %b, %B[{place}] : memref<160xf64>
@@ -223,20 +222,26 @@ func.func @repeated(%A: memref<160xf64>, %B: memref<160xf64>) {{
 
 
 @pytest.mark.parametrize(
-    ("size", "place", "is_told"),
+    ("begin", "end", "place", "is_told"),
     [
         # Along the tile loop, both accesses jump from tile to tile.
-        (8, "%i", True),
+        ("(8 * d0)", "(8 * d0 + 8)", "%i", True),
+        ("(8 * d0)", "(8 * d0 + 8)", "%i floordiv 2 + %i - %i floordiv 2", True),
+        ("(8 * (d0 floordiv 2))", "(8 * (d0 floordiv 2) + 8)", "%i", True),
         # They follow each other along both loops.
-        (1, "%i", False),
+        ("(d0)", "(d0 + 8)", "%i", False),
         # They stay where they are.
-        (8, "%i - 8 * %it", False),
+        ("(8 * d0)", "(8 * d0 + 8)", "%i - 8 * %it", False),
+        # One of them follows the tile, in whichever bound that is.
+        ("(8 * d0, 1)", "(8 * d0 + 8)", "%i", True),
+        ("(1, 8 * d0)", "(8 * d0 + 8)", "%i", True),
     ],
 )
 def test_the_tile_loop_around_tiles_that_are_written_out(
-    size: int, place: str, is_told: bool
+    begin: str, end: str, place: str, is_told: bool
 ) -> None:
-    (function,) = load(REPEATED.format(size=size, place=place)).values()
+    text = REPEATED.format(begin=_bound("max", begin), end=_bound("min", end), place=place)
+    (function,) = load(text).values()
     kernel = function.compile(threads=1, schedule=None)
     source, target = np.random.default_rng(0).random(160), np.zeros(160)
     kernel(source, target)
@@ -244,6 +249,18 @@ def test_the_tile_loop_around_tiles_that_are_written_out(
     assert written.any()
     np.testing.assert_array_equal(target[written], (source * source)[written])
     assert (HINT in kernel.llvm_ir) == is_told
+
+
+def test_what_does_not_move_with_a_loop_does_not_move_with_its_bounds() -> None:
+    """Along the tile loop, the row of A is the same: no reason against vectors there."""
+    text = REPEATED.format(
+        begin=_bound("max", "(8 * (d0 floordiv 2))"),
+        end=_bound("min", "(8 * (d0 floordiv 2) + 8)"),
+        place="%it",
+    )
+    (function,) = load(text).values()
+    kernel = function.compile(threads=1, schedule=None)
+    assert HINT not in kernel.llvm_ir
 
 
 PRODUCT = """
@@ -299,6 +316,11 @@ def test_what_has_no_vector_form(operation: str, is_told: bool) -> None:
     kernel(a, b)
     np.testing.assert_array_equal(b, expected)
     assert (VECTORS_FIRST in kernel.llvm_ir) == is_told
+
+
+def _bound(several: str, results: str) -> str:
+    """A bound of a loop, of the results of a map of one dimension."""
+    return f"{several if ',' in results else ''} affine_map<(d0) -> {results}>"
 
 
 def _run(arrays: list[np.ndarray], values: dict[str, object]) -> None:
