@@ -2,7 +2,8 @@
 
 A shipped model or the file of one, judged by the same programs as any other: those that
 `loopwright train` learns nothing from, and PolyBench. So models that have learned from different
-labels can be compared. `--space tiramisu`: by the pairs of Tiramisu's space only.
+labels can be compared. `--space tiramisu`: by the pairs of Tiramisu's space only; `--machine
+znver3`: by labels of machines with this in their fingerprint.
 """
 
 from __future__ import annotations
@@ -37,12 +38,13 @@ def main() -> None:
     parser.add_argument("directory", type=Path)
     parser.add_argument("models", nargs="+", metavar="MODEL")
     parser.add_argument("--space", default="full", choices=SPACES)
+    parser.add_argument("--machine", metavar="TEXT", help="a part of fingerprints")
     options = parser.parse_args()
     for name in options.models:
         model = find_model(name)
         if not isinstance(model, LearnedModel):
             parser.error(f"{name} has not learned anything")
-        labels = read_pairs(options.directory, several=model.sees_machine)
+        labels = read_pairs(options.directory, options.machine, several=model.sees_machine)
         unseen = [
             program
             for program in labels
@@ -50,7 +52,12 @@ def main() -> None:
             and (model.sees_fast_math or not program.fast_math)
         ]
         parts = split(examples(model, unseen, options.space))
-        kernels = examples(model, read_pairs(POLYBENCH, several=True), options.space)
+        labels = [
+            program
+            for program in read_pairs(POLYBENCH, several=True)
+            if (options.machine or "") in program.machine
+        ]
+        kernels = examples(model, labels, options.space)
         columns = {"test": parts.test, "validation": parts.validation, "PolyBench": kernels}
         found = {
             column: evaluate(predictions(model, programs))

@@ -31,6 +31,9 @@ from .rows import NAMES, SECONDS, NestRows, RowDescription
 
 Rows = NDArray[np.float32]
 
+_MACHINE = [n for n, name in enumerate(NAMES) if name.startswith("general.machine.")]
+"""See `models.additive_network`."""
+
 _LEAST_SECONDS = 1e-12
 _TOLERANCE = 0.5
 """Errors of the logarithm beyond which a time counts linearly."""
@@ -157,7 +160,7 @@ class InterchangeNetwork(InterchangeModel):
             own = options.of_part(str(number), options.seed + number)
             with seeded(own.seed):
                 network = self.networks[number] = NestTimes(self.options)
-                network.rows.standardise(flat)
+                network.rows.standardise(flat, _MACHINE)
                 train_network(network, collate, *pools, self.recipe, own)
 
     def ratings(self, nests: Sequence[Any]) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ..features.schema import NAMES, column
+from ..features.schema import NAMES, SLICES, column
 from ..learning.examples import ProgramExamples
 from .model import TrainingOptions
 from .network import NetworkModel
@@ -33,6 +33,12 @@ _INSTANCE_SECONDS = 1e-9
 """Where networks start from, whatever the statement; from the estimate they get less far.
 
 What LLVM leaves out of repetitions is for them to find out, too, up to the largest correction.
+"""
+
+_MACHINE = range(SLICES["machine"].start, SLICES["machine"].stop)
+"""Networks see of a machine what follows from it: lanes, what its caches hold.
+
+Of the few that there are labels of, they would learn names, and say anything of others.
 """
 
 _FORK_SECONDS = 5e-6
@@ -193,7 +199,7 @@ class AdditiveNetwork(NetworkModel):
             try:
                 own = options.of_part(str(number), options.seed + number)
                 with seeded(own.seed):
-                    member.rows.standardise(rows)
+                    member.rows.standardise(rows, _MACHINE)
                     train_network(member, self.collate, *pools, self.recipe, own)
             except KeyboardInterrupt:
                 for other in members[number + 1 :]:

@@ -6,6 +6,7 @@ them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -20,6 +21,9 @@ from .unique_rows import unique_rows
 
 _LARGEST = 6.0
 """Standard deviations from the mean, beyond which all values are alike."""
+
+_STILL = 0.01
+"""The deviation of a column's logarithms, up to which they count as always the same."""
 
 _LARGEST_CORRECTION = 8.0
 _LEAST_SECONDS = 1e-12
@@ -85,11 +89,18 @@ class RowNetwork(nn.Module):
         nn.init.zeros_(output.bias)
         self.corrections = nn.Sequential(*_layer(2 * width, width, dropout), output)
 
-    def standardise(self, rows: NDArray[np.float32]) -> None:
-        """Takes over the mean and the deviation of each column."""
+    def standardise(self, rows: NDArray[np.float32], ignored: Iterable[int] = ()) -> None:
+        """Takes over the mean and the deviation of each column; some are `ignored`.
+
+        So is a column that is the same wherever there is something to learn from: where it is
+        another one, weights that have learned nothing would decide.
+        """
         values = logarithms(from_array(rows), self.seconds)
+        deviation = values.std(0)
+        deviation[deviation < _STILL] = torch.inf
+        deviation[list(ignored)] = torch.inf
         self.mean.copy_(values.mean(0))
-        self.deviation.copy_(values.std(0) + 1e-3)
+        self.deviation.copy_(deviation + 1e-3)
 
     def forward(self, batch: RowBatch) -> Tensor:
         """The factors (number,)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,18 @@ import pytest
 import torch
 from support.scaled_rows import TEXT, errors, examples, sizes
 
+from loopwright.costmodel.features.schema import column
+from loopwright.costmodel.find import find_model
 from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.models.additive_network import AdditiveNetwork, LogarithmPool
 from loopwright.costmodel.models.ensemble import Ensemble
 from loopwright.costmodel.models.model import LearnedModel, TrainingOptions, TrainingProgress
+from loopwright.costmodel.models.statement_rows import ScheduleRows
 from loopwright.costmodel.original import original_schedule
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.search.protocols import Committee
+from loopwright.passes.target import Target
 
 SMALL: list[tuple[type[LearnedModel], dict[str, Any]]] = [
     (AdditiveNetwork, {"width": 32, "dropout": 0.0}),
@@ -66,6 +71,38 @@ def test_a_batch_gives_what_each_gives_alone(
     features = [each for program in programs for each in program.features]
     alone = [float(model.score([each])[0]) for each in features]
     np.testing.assert_allclose(model.score(features), alone, rtol=1e-4)
+
+
+def test_what_was_always_the_same_says_nothing_elsewhere() -> None:
+    """A cache that no labelled machine had once made networks predict anything."""
+    programs = examples(12)
+    model = AdditiveNetwork({"width": 32, "dropout": 0.0})
+    model.fit(programs[:10], programs[10:], TrainingOptions(epochs=10))
+    rows = programs[0].features[0]
+    for name in ("machine.level_2", "machine.vector_bits", "work.box"):
+        others = [matrix.copy() for matrix in rows]
+        for matrix in others:
+            matrix[:, column(name)] *= 2
+        np.testing.assert_array_equal(model.score([ScheduleRows(*others)]), model.score([rows]))
+
+
+@pytest.mark.parametrize("bits", [256, 512])
+def test_shipped_networks_know_what_to_do_with_other_caches(bits: int) -> None:
+    def predicted(cache: int) -> list[list[float]]:
+        caches = {1: 1 << 15, 2: cache, 3: 1 << 25}
+        target = replace(Target.host(), caches=caches, vector_bits=bits)
+        scheduled = original_schedule(TEXT, target=target).apply_all(
+            parse_pipeline("tile{loops=i,j sizes=8,32}")
+        )
+        model = find_model("ensemble")
+        assert isinstance(model, Ensemble)
+        _, *networks = model.opinions(Request(sizes(20, 64), 1), [scheduled])
+        return [list(each) for each in networks]
+
+    # All data are in the cache of level 1, whatever is behind it.
+    expected = predicted(1 << 20)
+    for cache in (1 << 18, 1 << 19, 5 << 18, 1 << 21):
+        np.testing.assert_allclose(predicted(cache), expected, rtol=1e-6)
 
 
 def test_the_same_seed_gives_the_same_network() -> None:
