@@ -12,6 +12,8 @@ from loopwright.passes.schedule_tree import loops
 from loopwright.passes.search.protocols import CostModel
 from loopwright.passes.search.result import Task
 
+from .targets import WIDE
+
 PRODUCT = """
 func.func @product(%n: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>, %C: memref<?x?xf64>) {
   affine.for %i = 0 to %n {
@@ -60,4 +62,4 @@ class Wishes:
 
 def task(model: CostModel, seed: int = 0, budget: float | None = None) -> Task:
     scop = raise_module(parse_module(PRODUCT))["product"]
-    return Task(Schedule.original(scop), Request(SIZES, 2), model, seed=seed, budget=budget)
+    return Task(Schedule.original(scop, WIDE), Request(SIZES, 2), model, seed=seed, budget=budget)

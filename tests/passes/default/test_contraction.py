@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from support.machine_code import NUMPY_TYPES
 from support.reference_runs import check_run, function_of
+from support.targets import WIDE
 
 import loopwright
 from loopwright.kernels.catalogue import catalogue
@@ -59,8 +60,10 @@ def einsum(equation: str, order: str, element: str = "f64") -> Function:
     return loopwright.load("\n".join(lines))["f"]
 
 
-def scheduled(function: Function, sizes: dict[str, int], threads: int) -> Schedule | None:
-    original = Schedule.original(function.scop)
+def scheduled(
+    function: Function, sizes: dict[str, int], threads: int, target: Target | None = None
+) -> Schedule | None:
+    original = Schedule.original(function.scop, target)
     request = Request(infer_extents(function.scop, sizes), threads)
     return contraction(original, original.tree, request)
 
@@ -195,8 +198,8 @@ def test_panels_are_transposed_in_registers(element: str, extents: tuple[int, in
 
 def test_few_rows_stream_from_memory() -> None:
     function = einsum("ik,kj->ij", "ijk", "f32")
-    near = scheduled(function, {"ni": 1024, "nj": 16, "nk": 2000}, 1)
-    far = scheduled(function, {"ni": 1024, "nj": 16, "nk": 500_000}, 1)
+    near = scheduled(function, {"ni": 1024, "nj": 16, "nk": 2000}, 1, WIDE)
+    far = scheduled(function, {"ni": 1024, "nj": 16, "nk": 500_000}, 1, WIDE)
     assert near is not None and far is not None
     assert "sizes=16,16" in str(far)
     assert "sizes=16,16" not in str(near)

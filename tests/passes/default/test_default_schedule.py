@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support.reference_runs import function_of
+from support.targets import WIDE
 
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
@@ -48,11 +49,11 @@ def test_chooses_for_the_sizes_of_each_call() -> None:
 def test_loops_that_run_once_are_no_vector_and_no_parallel_loops() -> None:
     scop = function_of("gemm/gemm").scop
     sizes = infer_extents(scop, {"M": 2048, "N": 1, "K": 128})
-    chosen = default_schedule(scop, sizes, threads=2, reassociate=True)
+    chosen = default_schedule(scop, sizes, WIDE, threads=2, reassociate=True)
     assert str(chosen) == (
         "interchange{loops=j,i,k},unroll-and-jam{loops=i factor=4},parallel{loops=it}"
     )
-    exact = default_schedule(scop, sizes, threads=2)
+    exact = default_schedule(scop, sizes, WIDE, threads=2)
     assert not any(
         loop.name == "j" and (loop.parallel or loop.vector) for loop in loops(exact.tree)
     )

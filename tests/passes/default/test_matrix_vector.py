@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support.reference_runs import check_run, function_of
+from support.targets import WIDE
 
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
@@ -11,16 +12,15 @@ from loopwright.passes.schedule import Schedule
 from loopwright.passes.target import Target
 from loopwright.runtime.program import load
 
-MANY = 8 if Target.host().vector_registers >= 32 else 4
 CHOICES = {
     # One thread: as many rows at a time as registers allow.
-    ("atax", 1): [f"unroll-and-jam{{loops=S1.i factor={MANY}}}"],
-    ("bicg", 1): [f"unroll-and-jam{{loops=S1.i factor={MANY}}}"],
-    ("gesummv", 1): [f"unroll-and-jam{{loops=i factor={MANY}}}"],
+    ("atax", 1): ["unroll-and-jam{loops=S1.i factor=8}"],
+    ("bicg", 1): ["unroll-and-jam{loops=S1.i factor=8}"],
+    ("gesummv", 1): ["unroll-and-jam{loops=i factor=8}"],
     # Both products read the matrix once.
     ("mvt", 1): ["interchange{loops=S1.j,S1.i}", "fuse{loops=S0.i,S1.j}", "fuse{loops=j,i}"],
     # Threads have sums of their own where they add to the same vector.
-    ("gesummv", 2): [f"unroll-and-jam{{loops=i factor={MANY}}}", "parallel{loops=it}"],
+    ("gesummv", 2): ["unroll-and-jam{loops=i factor=8}", "parallel{loops=it}"],
     ("atax", 2): ["rfactor{loops=it}", "parallel{loops=S1.it}"],
     ("bicg", 2): ["rfactor{loops=it}", "parallel{loops=S1.it}"],
     ("mvt", 2): ["fuse{loops=j,i}", "rfactor{loops=i2t}", "parallel{loops=S0.i2t}"],
@@ -46,15 +46,15 @@ func.func @product(%n: index, %m: index, %A: memref<?x?xf64>, %x: memref<?xf64>,
 """
 
 
-def choose(kernel: str, size: str, threads: int) -> Schedule:
+def choose(kernel: str, size: str, threads: int, target: Target | None = None) -> Schedule:
     function = function_of(f"polybench/{kernel}")
     sizes = infer_extents(function.scop, catalogue()[f"polybench/{kernel}"].parameter_values(size))
-    return default_schedule(function.scop, sizes, threads=threads, reassociate=True)
+    return default_schedule(function.scop, sizes, target, threads=threads, reassociate=True)
 
 
 @pytest.mark.parametrize(("kernel", "threads"), CHOICES)
 def test_choice(kernel: str, threads: int) -> None:
-    steps = [str(step) for step in choose(kernel, "LARGE", threads).transformations]
+    steps = [str(step) for step in choose(kernel, "LARGE", threads, WIDE).transformations]
     assert [step for step in steps if step in CHOICES[kernel, threads]] == CHOICES[kernel, threads]
 
 
@@ -108,12 +108,12 @@ def test_rows_of_a_matrix_are_no_sweeps_in_time() -> None:
     """`x[j] += A[i, j] * y[i]` reads another row of A in each iteration of its outer loop."""
     function = load(TRANSPOSED)["product"]
     sizes = infer_extents(function.scop, {"n": 400, "m": 8192})
-    chosen = default_schedule(function.scop, sizes, threads=1, reassociate=True)
-    assert str(chosen) == f"unroll-and-jam{{loops=i factor={MANY}}}"
+    chosen = default_schedule(function.scop, sizes, WIDE, threads=1, reassociate=True)
+    assert str(chosen) == "unroll-and-jam{loops=i factor=8}"
 
 
 def test_short_rows_are_streamed_four_at_a_time() -> None:
     function = load(TRANSPOSED)["product"]
     sizes = infer_extents(function.scop, {"n": 8192, "m": 200})
-    chosen = default_schedule(function.scop, sizes, threads=1, reassociate=True)
+    chosen = default_schedule(function.scop, sizes, WIDE, threads=1, reassociate=True)
     assert str(chosen) == "unroll-and-jam{loops=i factor=4}"

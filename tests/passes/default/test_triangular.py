@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.targets import WIDE
 
 import loopwright
 from loopwright.kernels.catalogue import catalogue
@@ -168,7 +169,7 @@ def test_both_products_of_symm_have_register_tiles() -> None:
     entry = catalogue()["polybench/symm"]
     function = loopwright.load(entry.text)[entry.function]
     sizes = infer_extents(function.scop, entry.parameter_values("LARGE"))
-    schedule = default_schedule(function.scop, sizes, threads=2)
+    schedule = default_schedule(function.scop, sizes, WIDE, threads=2)
     assert len([1 for loop in loops(schedule.tree) if loop.vector and loop.unroll == 0]) == 2
 
 

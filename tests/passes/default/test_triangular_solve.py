@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support.reference_runs import check_run, function_of
+from support.targets import WIDE
 
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.request import Request
@@ -47,7 +48,8 @@ def scheduled(text: str, *, reassociate: bool = False) -> Schedule | None:
 
 def test_what_the_default_schedule_takes() -> None:
     function = function_of("polybench/trisolv")
-    chosen = default_schedule(function.scop, infer_extents(function.scop, {"n": 2000}), threads=2)
+    sizes = infer_extents(function.scop, {"n": 2000})
+    chosen = default_schedule(function.scop, sizes, WIDE, threads=2)
     assert str(chosen).startswith(
         "strip-mine{loops=i size=16},split{loops=j at=16it},distribute{loops=i after=S0,S1},"
     )
