@@ -52,12 +52,12 @@ def main() -> None:
             and (model.sees_fast_math or not program.fast_math)
         ]
         parts = split(examples(model, unseen, options.space))
-        labels = [
+        polybench = [
             program
             for program in read_pairs(POLYBENCH, several=True)
             if (options.machine or "") in program.machine
         ]
-        kernels = examples(model, labels, options.space)
+        kernels = examples(model, polybench, options.space)
         columns = {"test": parts.test, "validation": parts.validation, "PolyBench": kernels}
         found = {
             column: evaluate(predictions(model, programs))

@@ -87,6 +87,8 @@ def _without_vectors(function: Operation, *, reassociates: bool) -> Iterator[SSA
         is_serial = not reassociates and _is_serial(loop, accesses)
         begun = [access for _, access in accesses]
         for inside, other in pairwise([loop, *enclosing]):
+            # The outermost of these may be another loop, none inside of it.
+            assert isinstance(inside, affine.ForOp)
             begun = _where_it_begins(begun, inside)
             for index, step in _indices(other):
                 steps = [_moved(access, index, step) for access in begun]
@@ -114,15 +116,13 @@ def _loops_around(loop: affine.ForOp) -> Iterator[Operation]:
 
 
 def _where_it_begins(
-    accesses: Sequence[Sequence[Linear]], loop: Operation
+    accesses: Sequence[Sequence[Linear]], loop: affine.ForOp
 ) -> list[Sequence[Linear]]:
     """Subscripts in the first iteration: `8 * jt + 1` for `j + 1` and j from 8 * jt on.
 
     Of several bounds, that counts which depends on most. Terms that are not linear depend on what
     the bound does.
     """
-    if not isinstance(loop, affine.ForOp):
-        return list(accesses)
     bounds = linear_results(loop.lowerBoundMap.data, loop.lowerBoundOperands)
     begin = max(bounds, key=lambda bound: len(bound.keys() - {None}))
     index = loop.body.block.args[0]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support.machine_code import NUMPY_TYPES, MachineCode
+from support.targets import WIDE
 from xdsl.dialects.builtin import AnyFloat, MemRefType, f32, f64
 from xdsl.ir import Block
 
@@ -14,10 +15,6 @@ from loopwright.lowering.index_expression import Index
 from loopwright.lowering.ir_builder import IRBuilder
 from loopwright.passes.schedule import Schedule
 from loopwright.passes.spellings import apply_text
-from loopwright.passes.target import Target
-
-CACHES = {1: 48 << 10, 2: 1 << 20, 3: 32 << 20}
-TARGET = Target("x86-64-v4", frozenset(["sse2", "avx512f"]), 512, 32, CACHES, 2)
 
 STENCIL = """
 func.func @f(%A: memref<9xCOLUMNSxTYPE>, %B: memref<9xCOLUMNSxTYPE>) {
@@ -80,7 +77,7 @@ def stencil(columns: int, kind: str = "f64", upper: str = "") -> str:
 
 
 def loop_ir(text: str, schedule: str) -> str:
-    original = Schedule.original(loopwright.load(text)["f"].scop, TARGET)
+    original = Schedule.original(loopwright.load(text)["f"].scop, WIDE)
     return str(generate(apply_text(schedule, original), {}))
 
 
