@@ -13,7 +13,7 @@ from ..passes.default.request import Request
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.schedule_ops import to_sequence
 from ..passes.schedule_passes import find_function, find_sequence, read_schedule, read_sizes
-from ..passes.search.beam import BeamSearch
+from ..passes.search.beam import WIDEST_BEAM, BeamSearch
 from ..passes.search.result import Task
 from ..passes.search.searching import search
 from ..passes.target import Target
@@ -48,8 +48,10 @@ class AutoSchedule(ModulePass):
                 f"autoschedule: {function.sym_name.data} has a schedule already; remove it"
             )
         threads = Target.host().cores if self.threads is None else self.threads
-        if self.beam < 1 or threads < 1:
-            raise MalformedTransformation("autoschedule: beam and threads must be at least 1")
+        if not 1 <= self.beam <= WIDEST_BEAM:
+            raise MalformedTransformation(f"autoschedule: beam must be 1 to {WIDEST_BEAM}")
+        if threads < 1:
+            raise MalformedTransformation("autoschedule: threads must be at least 1")
         original = read_schedule(function, None)
         scop = original.scop
         sizes = infer_extents(scop, read_sizes(self.name, self.sizes, [scop]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from contextlib import suppress
+import warnings
 from pathlib import Path
 
 from ..passes.search.protocols import CostModel, Ranker
@@ -65,9 +65,15 @@ def find_model(name: str) -> CostModel:
 
     adapted = adapted_model(name) if path.parent == SHIPPED else None
     if adapted is not None:
-        # One of an older version is of no use any more.
-        with suppress(LearningError, OSError):
+        try:
             return load_model(adapted).model
+        except (LearningError, OSError) as error:
+            warnings.warn(
+                f"the model {name} is used as shipped, not as adapted to this machine ({error}); "
+                "loopwright calibrate makes that anew",
+                RuntimeWarning,
+                stacklevel=2,
+            )
     found = load_model(path).model
     if found.name.startswith("interchange"):
         raise LearningError(f"{path} is a model of interchanges only; give it as --interchange")

@@ -9,12 +9,14 @@ import hashlib
 import multiprocessing
 import os
 import pickle
+import signal
 import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import closing, suppress
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -29,6 +31,7 @@ from ...passes.schedule import Schedule
 from ...passes.transformation import TransformationError
 from ..original import original_schedule
 from ..representation.history import history_of
+from .errors import LearningError
 from .machines import target_of
 from .pairs import ProgramPairs
 
@@ -92,7 +95,8 @@ def load_examples(
 ) -> tuple[list[ProgramExamples], Skipped]:
     """The examples of all programs, in their order, and what was left out.
 
-    Where the cache cannot be written it warns, and reads what it has.
+    Where the cache cannot be written it warns, and reads what it has. Raises LearningError where a
+    process is ended from outside.
     """
     folder = None if cache is None else _opened(cache / featuriser.schema)
     found: dict[int, _Found] = {}
@@ -157,15 +161,32 @@ def _all(
     for start in range(0, len(missing), at_once):
         with ProcessPoolExecutor(workers, context) as executor:
             try:
-                futures = {
-                    executor.submit(_compute, programs[position], featuriser, folder): position
-                    for position in missing[start : start + at_once]
-                }
+                with _interrupts_wait():
+                    futures = {
+                        executor.submit(_compute, programs[position], featuriser, folder): position
+                        for position in missing[start : start + at_once]
+                    }
                 for future in as_completed(futures):
                     yield futures[future], future.result()
+            except BrokenProcessPool as error:
+                raise LearningError(
+                    "a process that computes features was ended, as if there were too little "
+                    "memory: fewer --workers take less"
+                    + ("" if folder is None else " (what was computed is kept)")
+                ) from error
             except BaseException:
                 executor.shutdown(wait=False, cancel_futures=True)
                 raise
+
+
+@contextmanager
+def _interrupts_wait() -> Generator[None]:
+    """Processes that begin inside never see Ctrl-C: who has begun them ends them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _compute(program: ProgramPairs, featuriser: Featuriser, folder: Path | None) -> _Found:

@@ -9,6 +9,8 @@ from ..schedule import Schedule
 from .ledger import Ledger
 from .space.stages import FULL, Node, Space, Stage
 
+WIDEST_BEAM = 1000
+
 Rate = Callable[[Sequence[Schedule]], list[float]]
 """The speed-ups of schedules: by a model, or by running them."""
 

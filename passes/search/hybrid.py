@@ -55,7 +55,7 @@ class HybridSearch:
         task = ledger.task
         others: list[Schedule] = []
         with ledger.at_most(SEED_SHARE * ledger.seconds_left):
-            ledger.predict(ledger.default_candidates)
+            ledger.predict([*task.known, *ledger.default_candidates])
             for schedule in ledger.alternatives():
                 ledger.predict([schedule])
                 others.append(schedule)
@@ -63,7 +63,8 @@ class HybridSearch:
             BeamSearch(self.beam, stages=self.stages).explore(ledger)
         others.sort(key=lambda schedule: -ledger.speedup(ledger.key(schedule)))
         seeds = [*ledger.default_candidates, *others[:ALTERNATIVES]]
-        ledger.measure([ledger.default_schedule, *seeds, *ledger.ranked()[: self.beam]])
+        liked = ledger.ranked()[: self.beam]
+        ledger.measure([ledger.default_schedule, *task.known, *seeds, *liked])
         sources: dict[object, Iterator[Schedule]] = {}
         idle = 0
         while task.budget is not None or idle < self.batches:

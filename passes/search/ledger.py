@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -59,8 +60,11 @@ class Ledger:
         self.predicted: dict[object, float] = {}
         self.measured: dict[object, list[float]] = {}
         self.default: Schedule | None = None
+        self.beats_known = False
         self.remarks: list[str] = []
         self.is_chosen = False
+        self._usual: Schedule | None = None
+        self._runs = 0
         self._begin = self._reported = time.monotonic()
         self._limit: float = inf if task.budget is None else task.budget
         self._part: float = inf
@@ -93,14 +97,16 @@ class Ledger:
     @property
     def default_schedule(self) -> Schedule:
         """The schedule that `default` means, also when the time is up."""
-        limits = self._limit, self._part
-        self._limit = self._part = inf
-        try:
-            found = self.default_candidates
-        finally:
-            self._limit, self._part = limits
-        with ISL_LOCK:
-            return choose(self.task.original, self.task.request, found)
+        if self._usual is None:
+            limits = self._limit, self._part
+            self._limit = self._part = inf
+            try:
+                found = self.default_candidates
+            finally:
+                self._limit, self._part = limits
+            with ISL_LOCK:
+                self._usual = choose(self.task.original, self.task.request, found)
+        return self._usual
 
     def _draw(self, drawn: _Drawn) -> list[Schedule]:
         """All schedules of a source, with a look at the clock after each of them."""
@@ -210,7 +216,9 @@ class Ledger:
             self._seconds_each = (self.seconds - begin) / len(answers)
         for key, answer in zip(keys, answers, strict=False):
             self.measured.setdefault(key, []).append(float(answer))
-            self._improve(key)
+        self._runs += len(answers)
+        # What was the best one so far may have turned out to be slow, or to fail.
+        self._best = max(self.schedules, key=self._rank)
         self._report()
         if len(answers) < len(schedules):
             raise OutOfTime
@@ -221,6 +229,23 @@ class Ledger:
         if budget is None or not self._seconds_each:
             return RUNS
         return max(2, min(RUNS, int(SHARE_OF_RUNS * budget / self._seconds_each)))
+
+    @property
+    def runs_left(self) -> int:
+        """For how many runs there is time, if they take as long as the last ones."""
+        if not self._seconds_each or self.seconds_left == inf:
+            return sys.maxsize
+        return max(0, int(self.seconds_left / self._seconds_each))
+
+    def count_last(self, runs: int, schedules: Iterable[Schedule]) -> None:
+        """Of some schedules, only the last runs count from now on."""
+        for key in map(self.key, schedules):
+            self.measured[key] = self.measured[key][-runs:]
+
+    def interrupt(self) -> None:
+        """What is known of the default schedule, where there is no time to find out more."""
+        if self._usual is not None and self.key(self._usual) in self.measured:
+            self.default = self._usual
 
     def speedup(self, key: object) -> float:
         """What was measured of a schedule, else what is predicted."""
@@ -259,10 +284,11 @@ class Ledger:
             tuple(self._path(best)),
             len(self.schedules),
             len(self.predicted),
-            sum(map(len, self.measured.values())),
+            self._runs,
             self.seconds,
             ended,
             remarks=tuple(self.remarks),
+            beats_known=self.beats_known,
         )
 
     def choose(self, schedule: Schedule) -> None:
@@ -271,12 +297,14 @@ class Ledger:
         self.is_chosen = True
 
     def _improve(self, key: object) -> None:
-        """Takes a schedule for the best one, if it is: what was measured counts more."""
+        """Takes a schedule for the best one, if it is."""
         if self._rank(key) > self._rank(self._best):
             self._best = key
 
-    def _rank(self, key: object) -> tuple[bool, float]:
-        return key in self.measured, self.speedup(key)
+    def _rank(self, key: object) -> tuple[int, float]:
+        """What was measured counts more than what is predicted, and that more than what fails."""
+        speedup = self.speedup(key)
+        return 1 if key not in self.measured else 2 if speedup > 0 else 0, speedup
 
     def _enter(self, schedules: Iterable[Schedule]) -> list[object]:
         keys: list[object] = []
@@ -312,7 +340,7 @@ class Ledger:
             Progress(
                 len(self.schedules),
                 len(self.predicted),
-                sum(map(len, self.measured.values())),
+                self._runs,
                 self.seconds,
                 self.schedules[self._best],
                 self.speedup(self._best),

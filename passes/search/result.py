@@ -31,7 +31,8 @@ class Progress:
 class Task:
     """A program to schedule, and who answers questions about it.
 
-    `budget` is in seconds, None for as long as it takes. `report` is called now and then.
+    `budget` is in seconds, None for as long as it takes. `known` was fast before: where something
+    is run, that is, too. `report` is called now and then.
     """
 
     original: Schedule
@@ -41,6 +42,7 @@ class Task:
     ranker: Ranker | None = None
     seed: int = 0
     budget: float | None = None
+    known: tuple[Schedule, ...] = ()
     report: Callable[[Progress], None] = lambda _: None
 
 
@@ -63,7 +65,8 @@ class Result:
     `candidates` is the number of different schedules that were looked at. `bound` are the seconds
     after which the program as written was ended: measured speed-ups are over these, and results
     were compared with those of the default schedule. `remarks` are for the user: what the search
-    could not do here, a line each.
+    could not do here, a line each. `beats_known` says that the task's known schedules ran in turns
+    with the best one at the end.
     """
 
     best: Schedule
@@ -78,6 +81,7 @@ class Result:
     ended: Ended
     bound: float | None = None
     remarks: tuple[str, ...] = ()
+    beats_known: bool = False
 
     @property
     def speedup(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from ..default.default_schedule import is_worthwhile
 from ..garbage import garbage_collected_seldom
 from ..polyhedral.context import ISL_LOCK
 from .caution import surest_choice
@@ -30,7 +31,8 @@ def search(how: Search, task: Task) -> Result:
     """The best schedule that a search finds; Ctrl-C ends it with the best so far.
 
     Where schedules can be run, the result is no slower than the default schedule. Where they
-    cannot, every member of the model takes it to be clearly faster, or it is the default schedule.
+    cannot, every member of the model takes it to be clearly faster, or it is the default schedule;
+    a program with little work stays as it was written.
     """
     with garbage_collected_seldom():
         return _search(how, task)
@@ -42,7 +44,14 @@ def _search(how: Search, task: Task) -> Result:
     with ISL_LOCK:
         facts = task.request.facts(task.original.scop)
         does_nothing = not any(each.instances for each in facts.statements.values())
+        does_little = not is_worthwhile(task.original, task.request)
     if does_nothing:
+        return ledger.result(ended)
+    if task.evaluator is None and task.ranker is None and does_little:
+        ledger.remarks.append(
+            "as written: the program does too little for a model to know what makes it faster (run "
+            "schedules, with --budget, to know)"
+        )
         return ledger.result(ended)
     try:
         try:
@@ -57,6 +66,7 @@ def _search(how: Search, task: Task) -> Result:
             _choose_unmeasured(ledger)
     except KeyboardInterrupt:
         ended = "interrupted"
+        ledger.interrupt()
     return ledger.result(ended)
 
 

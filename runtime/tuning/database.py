@@ -42,6 +42,7 @@ ON CONFLICT DO UPDATE SET
   schedule = excluded.schedule, seconds = excluded.seconds, speedup = excluded.speedup,
   function = excluded.function, compiler = excluded.compiler, found_at = excluded.found_at
 WHERE excluded.seconds <= schedules.seconds OR excluded.compiler <> schedules.compiler
+  OR (schedules.schedule = ? AND schedules.seconds = ?)
 """
 
 _GET = """
@@ -123,8 +124,11 @@ class TuningDatabase:
             case _:  # nothing, or nothing that `put` has written
                 return None
 
-    def put(self, question: Question, tuned: Tuned) -> None:
-        """Keeps a schedule, unless a faster one of the same compiler is known."""
+    def put(self, question: Question, tuned: Tuned, slower: Tuned | None = None) -> bool:
+        """Keeps a schedule, unless a faster one of the same compiler is known; whether it did.
+
+        It takes the place of `slower`, too, whatever that took once: side by side, it was slower.
+        """
         row = (
             *question.key,
             tuned.schedule,
@@ -134,7 +138,8 @@ class TuningDatabase:
             code_generator(),
             time.time(),
         )
-        self._do(lambda connection: connection.execute(_PUT, row))
+        beaten = (None, None) if slower is None else (slower.schedule, slower.seconds)
+        return bool(self._do(lambda connection: connection.execute(_PUT, row + beaten).rowcount))
 
     def _do(self, work: Callable[[sqlite3.Connection], Any]) -> Any:
         """Does something in a transaction; None, after a warning, where that fails."""
@@ -142,7 +147,7 @@ class TuningDatabase:
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             connection = sqlite3.connect(self.path, timeout=PATIENCE)
-            connection.execute("PRAGMA journal_mode = WAL")
+            _use_journal(connection)
             self._prepare(connection)
             with connection:
                 return work(connection)
@@ -166,6 +171,20 @@ class TuningDatabase:
             with connection:
                 connection.execute(_TABLE)
                 connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+
+def _use_journal(connection: sqlite3.Connection) -> None:
+    """Lets others read while one writes. SQLite itself does not wait for who does this, too."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            # The lowest byte says what it is about.
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
 
 
 def database_path() -> Path | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ...costmodel.find import (
@@ -15,16 +16,20 @@ from ...costmodel.find import (
 from ...costmodel.learning.errors import LearningError
 from ...costmodel.learning.examples import Unsupported
 from ...costmodel.searches import LEARNING, RANKING, find_search
+from ...dialects.errors import SourceError
 from ...passes.default.request import Request
+from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.schedule import Schedule
 from ...passes.search.protocols import Search
 from ...passes.search.result import Progress, Result, Task
 from ...passes.search.searches import RUNNING
 from ...passes.search.searching import search
+from ...passes.spellings import apply_text
 from ...passes.target import Target
+from ...passes.transformation import TransformationError
 from ..program import Function
 from ..threads import default_threads
-from .database import Question, Tuned, default_database
+from .database import Question, Tuned, TuningDatabase, default_database
 from .evaluator import RunningEvaluator, Substitute
 from .messages import Comparison
 
@@ -33,8 +38,9 @@ from .messages import Comparison
 class TuningOptions:
     """How to tune.
 
-    `budget` is in seconds; without one, nothing is run, unless the search learns from runs.
-    `search` is one of `costmodel.searches.NAMES`, by default `hybrid` with a budget, else `beam`;
+    `budget` is in seconds; without one, or without `runs`, nothing is run, unless the search learns
+    from runs. `search` is one of `costmodel.searches.NAMES`, by default `hybrid` where something is
+    run, else `beam`;
     `space` one of `passes.search.space.stages.SPACES`; `ranker` the model of searches that rank;
     `interchange` the one that says which loops to interchange, None: all are tried.
     """
@@ -51,6 +57,7 @@ class TuningOptions:
     report: Callable[[Progress], None] = lambda _: None
     ranker: str = DEFAULT_RANKER
     interchange: str | None = None
+    runs: bool = True
 
 
 def tune(
@@ -65,8 +72,9 @@ def tune(
     for a search that needs a budget, BoundsError where the program would leave an array,
     LearningError, SourceError, EvaluationError and what a call raises.
     """
-    name = options.search or ("beam" if options.budget is None else "hybrid")
-    if options.budget is None and name in RUNNING:
+    has_runs = options.runs and options.budget is not None
+    name = options.search or ("hybrid" if has_runs else "beam")
+    if not has_runs and name in RUNNING:
         raise ValueError(f"the search {name} runs candidates, and needs a budget")
     threads = options.threads or default_threads()
     sizes = function.checked_sizes(values)
@@ -82,8 +90,14 @@ def tune(
     )
     loop_pairs = find_loop_pairs(options.interchange) if options.interchange else None
     how = find_search(name, options.beam, options.space, loop_pairs)
-    if options.budget is None and name not in LEARNING:
+    if not has_runs and name not in LEARNING:
         return _search(how, task, options)
+    question = Question.of(
+        function.function, sizes, Target.host(), threads=threads, fast_math=options.fast_math
+    )
+    memory = _Memory.of(question, original) if options.keep else None
+    if memory is not None:
+        task = replace(task, known=memory.known)
     with RunningEvaluator(
         function,
         values,
@@ -97,19 +111,53 @@ def tune(
         result = _search(how, replace(task, evaluator=evaluator), options)
         if evaluator.bound is not None:
             result = _with_bound(result, evaluator.bound)
-        if options.keep and result.measured:
-            question = Question.of(
-                function.function,
-                sizes,
-                Target.host(),
-                threads=threads,
-                fast_math=options.fast_math,
-            )
-            seconds = evaluator.baseline_seconds / result.measured
-            database = default_database()
-            if database is not None:
-                database.put(question, Tuned(str(result.best), seconds, result.measured))
+        if memory is not None:
+            result = memory.keep(result, evaluator.baseline_seconds)
     return result
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """What the database knows of a question, and what it is to know."""
+
+    database: TuningDatabase
+    question: Question
+    before: Tuned | None
+    known: tuple[Schedule, ...]
+
+    @classmethod
+    def of(cls, question: Question, original: Schedule) -> _Memory | None:
+        """What was found before, if it can still be applied; None where nothing is kept."""
+        database = default_database()
+        if database is None:
+            return None
+        before = database.get(question)
+        known: tuple[Schedule, ...] = ()
+        if before is not None:
+            with suppress(SourceError, TransformationError), ISL_LOCK:
+                known = (apply_text(before.schedule, original),)
+        return cls(database, question, before, known)
+
+    def keep(self, result: Result, baseline_seconds: float) -> Result:
+        """Keeps what ran no slower than the default schedule; the result says where it did not."""
+        if not result.measured:
+            return result
+        if result.default is None or result.measured < result.default:
+            why = "not kept for auto: it is not known to be as fast as the default schedule"
+            return _remarked(result, why)
+        seconds = baseline_seconds / result.measured
+        found = Tuned(str(result.best), seconds, result.measured)
+        slower = self.before if result.beats_known or not self.known else None
+        if self.database.put(self.question, found, slower):
+            return result
+        kept = self.database.get(self.question)
+        if kept is None or kept.schedule == found.schedule:
+            return result
+        return _remarked(result, f"auto keeps what was faster before: {kept.schedule}")
+
+
+def _remarked(result: Result, remark: str) -> Result:
+    return replace(result, remarks=(*result.remarks, remark))
 
 
 def _with_bound(result: Result, bound: float) -> Result:

@@ -181,6 +181,8 @@ def test_shards_of_another_version_stay(
     [
         ["generate", "--memory", "nan", "--programs", "1", "-o", "x"],
         ["generate", "--memory", "0.01", "--programs", "1", "-o", "x"],
+        ["generate", "--programs", "0", "-o", "x"],
+        ["generate", "--programs", "99999999999999999999", "-o", "x"],
         ["generate", "--cutoff", "nan", "--programs", "1", "-o", "x"],
         ["generate", "--scheduler", "nonsense", "--programs", "1", "-o", "x"],
         ["generate", "--scheduler", "tcp://x:y", "--programs", "1", "-o", "x"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +37,28 @@ class Counting:
         if self.refuse and len(schedules[0].scop.arrays) == 3:
             raise Unsupported("three arrays")
         return [(request.threads, max(request.sizes.values()), str(s)) for s in schedules]
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """Features that say whether the process that computes them would miss Ctrl-C."""
+
+    schema: str = "blocked-1"
+
+    def featurise(self, request: Request, schedules: Sequence[Schedule]) -> list[bool]:
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+        return [signal.SIGINT in mask] * len(schedules)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A process that is killed while it computes features."""
+
+    schema: str = "ended-1"
+
+    def featurise(self, request: Request, schedules: Sequence[Schedule]) -> list[bool]:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return []
 
 
 def test_pairs_are_grouped_by_program(tmp_path: Path) -> None:
@@ -153,3 +177,21 @@ def test_processes_are_replaced_and_give_the_same(
         assert one.key == other.key
         for mine, its in zip(one.features, other.features, strict=True):
             np.testing.assert_array_equal(mine.scheduled, its.scheduled)
+
+
+def test_processes_that_compute_features_do_not_see_an_interrupt(tmp_path: Path) -> None:
+    """They told of it, line by line, while the training ended."""
+    write_labels(tmp_path, 2)
+    examples, _ = load_examples(read_pairs(tmp_path), Blocked(), workers=2)
+    assert examples and all(all(example.features) for example in examples)
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def test_a_process_that_is_ended_from_outside_is_told(tmp_path: Path) -> None:
+    """As where memory is short."""
+    write_labels(tmp_path / "labels", 2)
+    programs = read_pairs(tmp_path / "labels")
+    with pytest.raises(
+        LearningError, match=r"was ended.*fewer --workers.*what was computed is kept"
+    ):
+        load_examples(programs, Ended(), cache=tmp_path / "cache", workers=2)

@@ -13,10 +13,12 @@ from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.schedule import Schedule
 from loopwright.passes.search.beam import BeamSearch
+from loopwright.passes.search.confirming import FINALISTS
 from loopwright.passes.search.correction import Correction
 from loopwright.passes.search.hybrid import HybridSearch
 from loopwright.passes.search.ledger import Ledger, OutOfTime
 from loopwright.passes.search.mcts import MonteCarloSearch
+from loopwright.passes.search.protocols import Search
 from loopwright.passes.search.searching import search
 
 
@@ -118,6 +120,73 @@ def test_an_interrupt_while_running_gives_the_best_that_was_run() -> None:
     result = search(HybridSearch(beam=2), replace(task(Wishes()), evaluator=runs))
     assert result.ended == "interrupted"
     assert result.measured is not None
+
+
+@pytest.mark.parametrize("how", [MonteCarloSearch(iterations=15), HybridSearch(beam=2)])
+def test_an_interrupt_does_not_say_that_the_default_schedule_is_slower(how: Search) -> None:
+    """It said nothing of it, and what was slower was kept for `auto`."""
+    given = task(Wishes())
+    default = str(Ledger(given).default_schedule)
+
+    def rule(schedule: Schedule) -> float:
+        if len(runs.asked) > 10:
+            raise KeyboardInterrupt
+        return 0.9 if str(schedule) == default else 0.3
+
+    runs = Runs(rule)
+    result = search(how, replace(given, evaluator=runs))
+    assert result.ended == "interrupted"
+    assert result.default == (0.9 if default in runs.asked[:-1] else None)
+
+
+def test_an_interrupt_does_not_give_what_fails() -> None:
+    def rule(schedule: Schedule) -> float:
+        if len(runs.asked) > 10:
+            raise KeyboardInterrupt
+        return 0.0
+
+    runs = Runs(rule)
+    how = MonteCarloSearch(iterations=15, measured=20)
+    result = search(how, replace(task(Wishes()), evaluator=runs))
+    assert result.ended == "interrupted"
+    assert result.measured is None
+    assert str(result.best) not in runs.asked[: result.measurements]
+
+
+def test_a_schedule_that_was_fast_once_by_chance_is_not_chosen() -> None:
+    given = task(Wishes())
+    default = str(Ledger(given).default_schedule)
+
+    def rule(schedule: Schedule) -> float:
+        text = str(schedule)
+        return 2.0 if text == default else 9.0 if runs.asked.count(text) == 1 else 1.0
+
+    runs = Runs(rule)
+    result = search(HybridSearch(beam=2, batches=1), replace(given, evaluator=runs))
+    assert str(result.best) == default
+    assert result.measured == result.default == 2.0
+
+
+def test_one_turn_beside_the_default_schedule_is_not_enough() -> None:
+    """The last word has time for one and a half."""
+    given = task(Wishes())
+    default = str(Ledger(given).default_schedule)
+    how = MonteCarloSearch(iterations=15, measured=5)
+    rule = lambda schedule: 1.0 if str(schedule) == default else 3.0  # noqa: E731
+    lengths = [5 + turns * (1 + FINALISTS) for turns in (1, 2)]
+    found = [search(how, replace(given, evaluator=SlowRuns(rule, each))) for each in lengths]
+    assert [str(each.best) == default for each in found] == [True, False]
+
+
+def test_what_is_known_from_before_runs_beside_the_others() -> None:
+    given = task(Wishes())
+    known = given.original.apply_all(parse_pipeline("interchange{loops=k,j,i}"))
+    runs = Runs(lambda schedule: 5.0 if str(schedule) == str(known) else 1.0)
+    how = MonteCarloSearch(iterations=15, measured=5)
+    result = search(how, replace(given, evaluator=runs, known=(known,)))
+    assert str(result.best) == str(known)
+    assert result.beats_known
+    assert not search(how, replace(given, known=(known,))).beats_known
 
 
 class SlowRuns(Runs):

@@ -110,6 +110,39 @@ def test_processes_may_write_at_once(tmp_path: Path) -> None:
         assert found == Tuned("5", 95.0, 1.0)
 
 
+def _write_once(path: Path, number: int) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        TuningDatabase(path).put(replace(QUESTION, threads=number), Tuned("x", 1.0, 1.0))
+
+
+def test_processes_may_make_the_file_at_once(tmp_path: Path) -> None:
+    """SQLite does not wait for who switches to a journal: one was told that it is locked."""
+    context = multiprocessing.get_context("fork")
+    for turn in range(20):
+        path = tmp_path / f"{turn}.sqlite"
+        writers = [context.Process(target=_write_once, args=(path, each)) for each in range(4)]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join(60)
+        assert [writer.exitcode for writer in writers] == [0] * 4
+        known = [TuningDatabase(path).get(replace(QUESTION, threads=each)) for each in range(4)]
+        assert None not in known
+
+
+def test_what_was_slower_side_by_side_is_not_kept(tmp_path: Path) -> None:
+    """However short a time it had once: that may have been chance."""
+    database = TuningDatabase(tmp_path / "tuning.sqlite")
+    lucky, steady = Tuned("lucky", 1.0, 9.0), Tuned("steady", 2.0, 4.5)
+    assert database.put(QUESTION, lucky)
+    assert not database.put(QUESTION, steady)
+    assert not database.put(QUESTION, steady, Tuned("other", 1.0, 9.0))
+    assert database.get(QUESTION) == lucky
+    assert database.put(QUESTION, steady, lucky)
+    assert database.get(QUESTION) == steady
+
+
 def test_a_broken_file_is_not_used(tmp_path: Path) -> None:
     path = tmp_path / "tuning.sqlite"
     path.write_bytes(b"this is no database" * 100)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
-from support.searching import Wishes, task
+from support.searching import SIZES, Wishes, task
 
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
@@ -106,3 +107,11 @@ def test_a_spent_budget_gives_the_default_schedule(name: str) -> None:
     assert result.ended == "time"
     assert result.best.transformations
     assert str(result.best) == str(Ledger(given).default_schedule)
+
+
+def test_without_runs_a_program_with_little_work_stays_as_written() -> None:
+    given = task(Wishes())
+    little = replace(given, request=Request(dict.fromkeys(SIZES, 20), 2))
+    result = search(BeamSearch(2), little)
+    assert not result.best.transformations
+    assert "too little" in result.remarks[0]

@@ -16,11 +16,16 @@ from loopwright.opt import run as run_opt
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.schedule import Schedule
+from loopwright.passes.search.protocols import Search
+from loopwright.passes.search.result import Result, Task
+from loopwright.passes.target import Target
 from loopwright.runtime.program import Function, load
 from loopwright.runtime.tuning import compiler as compiling
 from loopwright.runtime.tuning import evaluator as evaluating
+from loopwright.runtime.tuning.database import Question, Tuned, TuningDatabase
 from loopwright.runtime.tuning.evaluator import RunningEvaluator, Substitute
 from loopwright.runtime.tuning.messages import Comparison, Outcome, Program, Trial
+from loopwright.runtime.tuning.tune import TuningOptions, tune
 from loopwright.runtime.tuning.workers import Overdue, Worker
 
 SUM = """
@@ -279,6 +284,59 @@ def test_only_what_is_determined_is_compared(comparison: Comparison, is_right: b
         assert (evaluator.measure(request_for(), [program.schedule(text)])[0] > 0) == is_right
 
 
+def _question() -> Question:
+    sizes = function().checked_sizes(arguments())
+    return Question.of(function().function, sizes, Target.host(), threads=1, fast_math=False)
+
+
+@pytest.fixture
+def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TuningDatabase:
+    monkeypatch.setenv("LOOPWRIGHT_TUNING", str(tmp_path / "tuning.sqlite"))
+    return TuningDatabase(tmp_path / "tuning.sqlite")
+
+
+@pytest.mark.parametrize("before", ["interchange{loops=j,i}", "vectorize{loops=gone}"])
+def test_what_was_kept_by_chance_is_put_right(database: TuningDatabase, before: str) -> None:
+    """A time that no run reaches again stayed for ever, and `auto` used what it was of."""
+    database.put(_question(), Tuned(before, 1e-12, 1e9))
+    options = TuningOptions(budget=20.0, threads=1, model="roofline", search="mcts")
+    result = tune(function(), arguments(), options)
+    found = database.get(_question())
+    assert found is not None
+    assert found.seconds > 1e-12
+    assert found.schedule == str(result.best)
+
+
+@pytest.mark.parametrize(("default", "is_kept"), [(None, False), (2.5, False), (1.5, True)])
+def test_what_is_no_faster_than_the_default_schedule_is_not_kept(
+    default: float | None,
+    is_kept: bool,
+    database: TuningDatabase,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """After Ctrl-C it may not have run beside it."""
+
+    def stopped(how: Search, given: Task) -> Result:
+        assert given.evaluator is not None
+        given.evaluator.measure(given.request, [given.original])
+        return Result(given.original, 1.0, 2.0, default, (), 1, 1, 1, 1.0, "interrupted")
+
+    monkeypatch.setattr("loopwright.runtime.tuning.tune.search", stopped)
+    result = tune(function(), arguments(), TuningOptions(budget=9.0, threads=1, model="roofline"))
+    assert (database.get(_question()) is not None) == is_kept
+    assert any("not kept" in remark for remark in result.remarks) != is_kept
+
+
+def test_tune_without_runs_keeps_to_its_budget(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "sum.mlir"
+    file.write_text(SUM)
+    command = ["tune", str(file), "--set", f"n={N}", "-t", "1", "--no-runs", "--budget", "300ms"]
+    assert main(command) == 0
+    assert ", 0 measurements in" in capsys.readouterr().out
+
+
 def test_tune_writes_a_schedule_that_auto_uses(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -336,6 +394,8 @@ def test_tune_writes_a_schedule_that_auto_uses(
         (["--search", "registers", "--beam", "2"], "--search registers learns nothing but"),
         (["--search", "ranked", "--space", "looper"], "--search ranked tries its own orders"),
         (["--search", "mcts", "--beam", "2"], "--search mcts has no beam: leave out --beam"),
+        (["--no-runs", "--search", "hybrid"], "--no-runs is for searches by model"),
+        (["--no-runs", "--tiles"], "--no-runs is for searches by model"),
         (["--seed", str(2**63)], "--seed must be less than 9223372036854775808"),
     ],
 )
@@ -419,7 +479,9 @@ def test_the_pass_writes_the_schedule(tmp_path: Path, capsys: pytest.CaptureFixt
     [
         ("", "autoschedule: give all sizes: sizes=n:..."),
         ("sizes=m:3", "autoschedule: the size m does not exist"),
-        ("sizes=n:9 beam=0", "autoschedule: beam and threads must be at least 1"),
+        ("sizes=n:9 beam=0", "autoschedule: beam must be 1 to 1000"),
+        ("sizes=n:9 beam=100000000", "autoschedule: beam must be 1 to 1000"),
+        ("sizes=n:9 threads=0", "autoschedule: threads must be at least 1"),
         ("sizes=n:9 model=oracle", "autoschedule: there is no cost model 'oracle'"),
     ],
 )

@@ -32,11 +32,12 @@ import sys
 from pathlib import Path
 
 from ..costmodel.find import DEFAULT_MODEL, DEFAULT_RANKER, INTERCHANGE_MODEL
-from ..costmodel.searches import NAMES
+from ..costmodel.searches import LEARNING, NAMES
 from ..costmodel.tile_sizes.search import BUCKET
 from ..costmodel.tile_sizes.search import SEARCHES as TILE_SEARCHES
 from ..passes.schedule import Schedule
 from ..passes.schedule_ops import to_sequence
+from ..passes.search.beam import WIDEST_BEAM
 from ..passes.search.result import Progress, Result
 from ..passes.search.searches import RUNNING
 from ..passes.search.space.stages import SPACES
@@ -93,6 +94,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run_arguments(parser)
     parser.add_argument(
         "-b", "--budget", metavar="TIME", help="time for searching and running: 2s, 5m"
+    )
+    parser.add_argument(
+        "--no-runs",
+        action="store_true",
+        help="the model decides, within the budget if there is one",
     )
     parser.add_argument(
         "--model", metavar="NAME", help=f"what predicts speed-ups (default: {DEFAULT_MODEL})"
@@ -172,6 +178,7 @@ def run(arguments: argparse.Namespace) -> int:
         _show if sys.stderr.isatty() else lambda _: None,
         arguments.rank or DEFAULT_RANKER,
         arguments.interchange,
+        not arguments.no_runs,
     )
     values = _values(arguments, function)
     entry = find_kernel(arguments.file)
@@ -221,11 +228,13 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError(f"--{chosen} {how}: leave out {' and '.join(other)}")
     if arguments.pipeline is not None and not arguments.tiles:
         raise UsageError("-p gives the tiling for --tiles; add that")
-    for name in ("sample", "tile_search"):
-        if getattr(arguments, name) is not None and not arguments.tiles:
-            raise UsageError(f"--{name.replace('_', '-')} is for --tiles; add that")
+    for option in ("sample", "tile_search"):
+        if getattr(arguments, option) is not None and not arguments.tiles:
+            raise UsageError(f"--{option.replace('_', '-')} is for --tiles; add that")
     if arguments.sample is not None and not 0 < arguments.sample <= 100:
         raise UsageError(f"--sample must be above 0 and at most 100, got {arguments.sample:g}")
+    if arguments.no_runs and (arguments.tiles or name in (*RUNNING, *LEARNING)):
+        raise UsageError("--no-runs is for searches by model: beam, mcts and ranked")
     if arguments.budget is None and arguments.search in RUNNING:
         raise UsageError(f"--search {arguments.search} runs candidates: say how long with --budget")
     if arguments.threads is not None and not 1 <= arguments.threads <= MOST_THREADS:
@@ -233,8 +242,8 @@ def _check(arguments: argparse.Namespace) -> None:
     check_seed(arguments.seed)
     if arguments.output is not None:
         check_output(Path(arguments.output))
-    if arguments.beam is not None and not 1 <= arguments.beam <= 1000:
-        raise UsageError(f"--beam must be between 1 and 1000, got {arguments.beam}")
+    if arguments.beam is not None and not 1 <= arguments.beam <= WIDEST_BEAM:
+        raise UsageError(f"--beam must be between 1 and {WIDEST_BEAM}, got {arguments.beam}")
 
 
 def _search_name(arguments: argparse.Namespace) -> str | None:

@@ -18,6 +18,9 @@ from ..common import check_seed
 from .common import add_measuring_arguments, measuring_policy
 from .labelling import label_and_store
 
+MOST_PROGRAMS = 10_000_000
+"""What one command can keep in mind."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """How much to label, of what, where, and how to measure."""
@@ -53,8 +56,10 @@ def run(arguments: argparse.Namespace) -> int:
     policy = measuring_policy(arguments, is_remote=arguments.scheduler is not None)
     check_seed(arguments.seed)
     workload = _workload(arguments, policy.threads)
-    if arguments.programs < 1:
-        raise UsageError(f"--programs must be positive, got {arguments.programs}")
+    if not 1 <= arguments.programs <= MOST_PROGRAMS:
+        raise UsageError(
+            f"--programs must be between 1 and {MOST_PROGRAMS}, got {arguments.programs}"
+        )
     machine = None if arguments.scheduler else machine_fingerprint()
     known = known_seeds(arguments.output, machine, fast_math=policy.fast_math)
     items = [item for item in range(arguments.programs) if workload.identity(item) not in known]
