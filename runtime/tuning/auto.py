@@ -24,7 +24,7 @@ BEAM = 3
 SECONDS = 2.0
 """Somebody who did not ask for tuning does not wait longer for a model."""
 
-GAIN = 1.25
+GAIN = 1.35
 """A schedule that was not run must be predicted to be so much faster than the default one.
 
 By every member of a model that has several.
