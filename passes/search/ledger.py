@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -230,17 +229,14 @@ class Ledger:
             return RUNS
         return max(2, min(RUNS, int(SHARE_OF_RUNS * budget / self._seconds_each)))
 
-    @property
-    def runs_left(self) -> int:
-        """For how many runs there is time, if they take as long as the last ones."""
-        if not self._seconds_each or self.seconds_left == inf:
-            return sys.maxsize
-        return max(0, int(self.seconds_left / self._seconds_each))
-
     def count_last(self, runs: int, schedules: Iterable[Schedule]) -> None:
         """Of some schedules, only the last runs count from now on."""
         for key in map(self.key, schedules):
             self.measured[key] = self.measured[key][-runs:]
+
+    def fails(self, schedule: Schedule) -> bool:
+        """Whether a schedule was tried, and could not be run to its end."""
+        return self.key(schedule) in self.measured and not self.measured_speedup(schedule)
 
     def interrupt(self) -> None:
         """What is known of the default schedule, where there is no time to find out more."""
