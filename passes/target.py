@@ -85,6 +85,11 @@ to 23 GB/s; sums of the elements of one, two and four large arrays: 18, 24 and 2
 28, 33 and 36 on two)."""
 
 
+def speeds_of(vector_bits: int) -> Speeds:
+    """Those of a usual machine with such vectors."""
+    return _SPEEDS.get(vector_bits, Speeds())
+
+
 @dataclass(frozen=True)
 class Target:
     """What code generation and cost models need to know about a machine.
@@ -135,7 +140,7 @@ class Target:
 def _make(name: str, features: frozenset[str], caches: Mapping[int, int], cores: int) -> Target:
     wide = "avx512f" in features
     bits = 512 if wide else 256 if "avx2" in features else 128
-    speeds = _SPEEDS.get(bits, Speeds())
+    speeds = speeds_of(bits)
     return Target(name, features, bits, 32 if wide else 16, dict(caches), cores, speeds)
 
 

@@ -13,14 +13,16 @@ from ..transformations.rfactor import Rfactor
 from ..transformations.strip_mine import StripMine
 from ..transformations.unroll_and_jam import UnrollAndJam
 from .request import Request
-from .steps import MANY_REGISTERS
 from .vector_parallel import PARALLEL_WORK
 
 ROWS = 4
 """Rows of a matrix that are streamed at the same time, at least."""
 
 LONG = 512
-"""Elements of a row from which on twice as many are, where there are `MANY_REGISTERS`."""
+"""Elements of a row from which on twice as many are, where registers suffice."""
+
+SHARE_OF_REGISTERS = 0.5
+"""For a sum, or what is added up, of each row of all matrices."""
 
 PARTIAL_WORK = 16
 """Instances per element of the partial results that threads sum up, at least."""
@@ -113,12 +115,18 @@ def work(schedule: Schedule, nest: Loop, request: Request) -> float:
 def _rows(schedule: Schedule, nest: Loop, request: Request) -> int:
     """How many rows to stream at the same time."""
     facts = request.facts(schedule.scop)
-    lengths = [
-        facts.statements[leaf.statement].trips(loops)[-1]
-        for leaf, loops in leaves(nest, ())
-        if len(loops) == 2
-    ]
-    has_room = schedule.target.vector_registers >= MANY_REGISTERS
+    lengths: list[float] = []
+    matrices: set[str] = set()
+    for leaf, loops in leaves(nest, ()):
+        if len(loops) == 2:
+            statement = facts.statements[leaf.statement]
+            lengths.append(statement.trips(loops)[-1])
+            matrices |= {
+                access.array.name
+                for access in statement.statement.accesses
+                if len(access.map.results) > 1
+            }
+    has_room = 2 * ROWS * len(matrices) <= SHARE_OF_REGISTERS * schedule.target.vector_registers
     return 2 * ROWS if has_room and min(lengths) >= LONG else ROWS
 
 
