@@ -35,12 +35,12 @@ from loopwright.passes.search.caution import surest_gains
 from loopwright.runtime.bench.selection import SelectionError, select_kernels
 from loopwright.runtime.program import Function
 from loopwright.runtime.tuning.auto import SECONDS, modelled_schedule
-from loopwright.runtime.tuning.evaluator import RunningEvaluator
+from loopwright.runtime.tuning.evaluator import RunningEvaluator, Substitute
 from loopwright.runtime.tuning.tune import TuningOptions, tune
 
 ROUNDS = 10
 
-OVERHEAD = 5.0
+OVERHEAD = 15.0
 """Seconds for a kernel besides the budget, as a rule."""
 
 
@@ -53,8 +53,6 @@ def tuned(
     result = tune(function, values, settings, comparison(entry, function, values))
     if not result.measured or not result.default:
         gain = None
-    elif result.measured == result.default:  # it is the default schedule
-        gain = 1.0
     else:
         gain = in_turns(entry, function, values, options, result.best)
     return {"gain": gain, "schedule": str(result.best), "seconds": result.seconds}
@@ -71,6 +69,8 @@ def in_turns(
     sizes = function.signature.sizes_of(values).of(function.scop)
     request = Request(sizes, options.threads)
     default = default_schedule(function.scop, sizes, threads=options.threads, reassociate=True)
+    if str(found) == str(default):
+        return 1.0
     pair = [found, default]
     gains: list[float] = []
     with RunningEvaluator(
@@ -79,6 +79,9 @@ def in_turns(
         threads=options.threads,
         fast_math=True,
         comparison=comparison(entry, function, values),
+        substitute=Substitute.default(
+            function, request, parse_time(options.budget), fast_math=True
+        ),
     ) as evaluator:
         for _ in range(ROUNDS):
             speedups = dict(zip(map(str, pair), evaluator.measure(request, pair), strict=True))

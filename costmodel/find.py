@@ -70,7 +70,7 @@ def find_model(name: str) -> CostModel:
         except (LearningError, OSError) as error:
             warnings.warn(
                 f"the model {name} is used as shipped, not as adapted to this machine ({error}); "
-                "loopwright calibrate makes that anew",
+                f"loopwright calibrate --model {name} makes that anew, or delete it",
                 RuntimeWarning,
                 stacklevel=2,
             )

@@ -126,7 +126,9 @@ def _rows(schedule: Schedule, nest: Loop, request: Request) -> int:
                 for access in statement.statement.accesses
                 if len(access.map.results) > 1
             }
-    has_room = 2 * ROWS * len(matrices) <= SHARE_OF_REGISTERS * schedule.target.vector_registers
+    has_room = (
+        2 * ROWS * max(1, len(matrices)) <= SHARE_OF_REGISTERS * schedule.target.vector_registers
+    )
     return 2 * ROWS if has_room and min(lengths) >= LONG else ROWS
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from statistics import median
 
@@ -10,8 +11,11 @@ from .ledger import Ledger, OutOfTime
 
 FINALISTS = 3
 
+Turn = tuple[float, float]
+"""What was measured of a schedule, and right before or after that of the default one."""
+
 DUELS = 9
-"""Turns of the fastest and the default schedule, as far as there is time."""
+"""Turns of a schedule and the default one, as far as there is time."""
 
 FEWEST_DUELS = 2
 """With fewer of them, nothing takes the place of the default schedule."""
@@ -27,52 +31,78 @@ GAIN = 1.02
 
 
 def confirm(ledger: Ledger) -> None:
-    """Chooses the fastest schedule, if it is faster than the default one in nearly all turns.
+    """Chooses the fastest schedule that is faster than the default one in nearly all turns.
 
     Only these turns count: it is the fastest so far also because runs were short by chance. Where
     the default schedule was not run, or cannot be, nothing is known to be faster; but where that is
     the program as written, and was ended, what can be run to its end is preferred.
     """
-    default = ledger.default_schedule
-    key = ledger.key(default)
-    ledger.default = default
-    others = [schedule for schedule in _finalists(ledger) if ledger.key(schedule) != key]
-    gains: list[float] = []
-    fastest = default
+    default = ledger.default = ledger.default_schedule
+    others = _finalists(ledger)
+    chosen = default
+    refuted: list[Schedule] = []
     with suppress(OutOfTime):
-        # All were measured, but some of them only once, and long ago.
-        ledger.repeat([default, *others])
-        fastest = max(others, key=ledger.measured_speedup, default=default)
-        while fastest is not default and len(gains) < DUELS:
-            pair = [default, fastest]
-            # Who runs first finds other things in the caches.
-            ledger.repeat(pair if len(gains) % 2 else pair[::-1])
-            gains.append(_ratio(ledger, fastest, default))
-    is_faster = _is_faster(gains)
-    if gains:
-        ledger.count_last(len(gains), [default, fastest])
+        if ledger.runs_left > len(others) + 2 * FEWEST_DUELS:
+            # Some have run only once, and long ago.
+            ledger.repeat([default, *others])
+        for other in sorted(others, key=ledger.measured_speedup, reverse=True):
+            turns: list[Turn] = []
+            with suppress(OutOfTime):
+                _duel(ledger, other, turns)
+            if _is_faster(turns):
+                chosen = other
+                ledger.count_only(other, [own for own, _ in turns])
+                ledger.count_only(default, [usual for _, usual in turns])
+                break
+            if len(turns) >= FEWEST_DUELS:
+                refuted.append(other)
+            ledger.check_time()
     if not default.transformations and ledger.fails(default):
         fastest = max(others, key=ledger.measured_speedup, default=default)
-        is_faster = ledger.measured_speedup(fastest) > 0
-    ledger.choose(fastest if is_faster else default)
-    known = map(ledger.key, ledger.task.known)
-    ledger.beats_known = bool(gains) and all(each in ledger.measured for each in known)
+        chosen = fastest if ledger.measured_speedup(fastest) > 0 else default
+    ledger.choose(chosen)
+    ledger.beats_known = all(
+        known is chosen or _is_beaten(ledger, known, chosen, refuted)
+        for known in _several(ledger, ledger.task.known)
+    )
 
 
-def _ratio(ledger: Ledger, schedule: Schedule, default: Schedule) -> float:
-    """How much faster the last run of a schedule was; 0.0 where the default one cannot be run."""
-    own, usual = (ledger.measured[ledger.key(each)][-1] for each in (schedule, default))
-    return own / usual if usual else 0.0
+def _duel(ledger: Ledger, schedule: Schedule, turns: list[Turn]) -> None:
+    """Turns of a schedule and the default one, until it has lost too many; raises OutOfTime."""
+    default = ledger.default_schedule
+    while len(turns) < DUELS and sum(own <= usual for own, usual in turns) <= LOST * DUELS:
+        pair = [default, schedule]
+        # Who runs first finds other things in the caches.
+        ledger.repeat(pair if len(turns) % 2 else pair[::-1])
+        own, usual = (ledger.measured[ledger.key(each)][-1] for each in (schedule, default))
+        turns.append((own, usual))
+        if not usual:
+            return
 
 
-def _is_faster(gains: list[float]) -> bool:
-    """Whether the turns, in each of which it was so many times as fast, show a faster schedule."""
-    enough = len(gains) >= FEWEST_DUELS
-    return enough and sorted(gains)[int(LOST * len(gains))] > 1 and median(gains) > GAIN
+def _is_faster(turns: list[Turn]) -> bool:
+    """Whether these turns show that a schedule is faster than the default one."""
+    if len(turns) < FEWEST_DUELS or not all(usual for _, usual in turns):
+        return False
+    gains = sorted(own / usual for own, usual in turns)
+    is_shorter = median(own for own, _ in turns) > median(usual for _, usual in turns)
+    return is_shorter and gains[int(LOST * len(gains))] > 1 and median(gains) > GAIN
+
+
+def _is_beaten(ledger: Ledger, known: Schedule, chosen: Schedule, refuted: list[Schedule]) -> bool:
+    """Whether a schedule ran, and was no faster than what was chosen."""
+    if chosen is ledger.default:
+        return known is chosen or known in refuted
+    return 0 < ledger.measured_speedup(known) <= ledger.measured_speedup(chosen)
 
 
 def _finalists(ledger: Ledger) -> list[Schedule]:
-    """The fastest so far, and what is known from before, each once."""
+    """The fastest so far, and what is known from before, but for the default schedule."""
     fastest = (ledger.proven() or ledger.ranked())[:FINALISTS]
-    wanted = [*fastest[:1], *ledger.task.known, *fastest[1:]]
-    return list({ledger.key(schedule): schedule for schedule in wanted}.values())
+    wanted = _several(ledger, [*fastest, *ledger.task.known])
+    return [each for each in wanted if each is not ledger.default]
+
+
+def _several(ledger: Ledger, schedules: Iterable[Schedule]) -> list[Schedule]:
+    """Different schedules, as the ledger has them."""
+    return list(dict.fromkeys(map(ledger.entered, schedules)))

@@ -104,7 +104,8 @@ class Ledger:
             finally:
                 self._limit, self._part = limits
             with ISL_LOCK:
-                self._usual = choose(self.task.original, self.task.request, found)
+                usual = choose(self.task.original, self.task.request, found)
+            self._usual = self.entered(usual)
         return self._usual
 
     def _draw(self, drawn: _Drawn) -> list[Schedule]:
@@ -229,10 +230,19 @@ class Ledger:
             return RUNS
         return max(2, min(RUNS, int(SHARE_OF_RUNS * budget / self._seconds_each)))
 
-    def count_last(self, runs: int, schedules: Iterable[Schedule]) -> None:
-        """Of some schedules, only the last runs count from now on."""
-        for key in map(self.key, schedules):
-            self.measured[key] = self.measured[key][-runs:]
+    @property
+    def runs_left(self) -> float:
+        """For how many runs there is time, if they take as long as the last ones."""
+        return self.seconds_left / self._seconds_each if self._seconds_each else inf
+
+    def entered(self, schedule: Schedule) -> Schedule:
+        """The schedule with the same loops that was met first."""
+        (key,) = self._enter([schedule])
+        return self.schedules[key]
+
+    def count_only(self, schedule: Schedule, runs: Sequence[float]) -> None:
+        """Of all that was measured of a schedule, only these runs count from now on."""
+        self.measured[self.key(schedule)] = list(runs)
 
     def fails(self, schedule: Schedule) -> bool:
         """Whether a schedule was tried, and could not be run to its end."""
@@ -276,7 +286,7 @@ class Ledger:
             best,
             self.predicted.get(self._best, 0.0),
             median(runs) if runs else None,
-            None if self.default is None else self.measured_speedup(self.default),
+            self._measured_default(),
             tuple(self._path(best)),
             len(self.schedules),
             len(self.predicted),
@@ -286,6 +296,11 @@ class Ledger:
             remarks=tuple(self.remarks),
             beats_known=self.beats_known,
         )
+
+    def _measured_default(self) -> float | None:
+        if self.default is None or self.key(self.default) not in self.measured:
+            return None
+        return self.measured_speedup(self.default)
 
     def choose(self, schedule: Schedule) -> None:
         """Makes a schedule the result, whatever the others are."""

@@ -65,8 +65,8 @@ class Result:
     `candidates` is the number of different schedules that were looked at. `bound` are the seconds
     after which the program as written was ended: measured speed-ups are over these, and results
     were compared with those of the default schedule. `remarks` are for the user: what the search
-    could not do here, a line each. `beats_known` says that the task's known schedules ran in turns
-    with the best one at the end.
+    could not do here, a line each. `beats_known` says that none of the task's known schedules is
+    faster than the best: they ran, and at the end.
     """
 
     best: Schedule

@@ -49,8 +49,8 @@ def _search(how: Search, task: Task) -> Result:
         return ledger.result(ended)
     if task.evaluator is None and task.ranker is None and does_little:
         ledger.remarks.append(
-            "as written: the program does too little for a model to know what makes it faster (run "
-            "schedules, with --budget, to know)"
+            "as written: the program does too little for a model to know what makes it faster (a "
+            "budget for runs would tell)"
         )
         return ledger.result(ended)
     try:
@@ -77,6 +77,6 @@ def _choose_unmeasured(ledger: Ledger) -> None:
     if chosen is default and ledger.key(liked) != ledger.key(default):
         ledger.remarks.append(
             f"the default schedule: of no other one the model is sure that it is {GAIN:g} times as "
-            "fast (run some, with --budget, to know)"
+            "fast (a budget for runs would tell)"
         )
     ledger.choose(chosen)

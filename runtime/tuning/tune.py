@@ -40,7 +40,7 @@ class TuningOptions:
 
     `budget` is in seconds; without one, or without `runs`, nothing is run, unless the search learns
     from runs. `search` is one of `costmodel.searches.NAMES`, by default `hybrid` where something is
-    run, else `beam`;
+    run, else `beam`; `keep` is whether `auto` learns of it, and this search of what is kept;
     `space` one of `passes.search.space.stages.SPACES`; `ranker` the model of searches that rank;
     `interchange` the one that says which loops to interchange, None: all are tried.
     """
@@ -66,16 +66,17 @@ def tune(
     options: TuningOptions,
     comparison: Comparison | None = None,
 ) -> Result:
-    """The fastest schedule for these arguments that is found; kept for `auto` if it was run.
+    """The fastest schedule for these arguments that is found.
 
+    It is kept for `auto` if it ran no slower than the default schedule and what was kept before.
     `comparison` says which results of candidates are compared, by default all. Raises ValueError
-    for a search that needs a budget, BoundsError where the program would leave an array,
-    LearningError, SourceError, EvaluationError and what a call raises.
+    for a search that runs candidates where nothing is to be run, BoundsError where the program
+    would leave an array, LearningError, SourceError, EvaluationError and what a call raises.
     """
     has_runs = options.runs and options.budget is not None
     name = options.search or ("hybrid" if has_runs else "beam")
     if not has_runs and name in RUNNING:
-        raise ValueError(f"the search {name} runs candidates, and needs a budget")
+        raise ValueError(f"the search {name} runs candidates, for which it needs a budget")
     threads = options.threads or default_threads()
     sizes = function.checked_sizes(values)
     original = Schedule.original(function.scop, reassociate=options.fast_math)
@@ -92,10 +93,12 @@ def tune(
     how = find_search(name, options.beam, options.space, loop_pairs)
     if not has_runs and name not in LEARNING:
         return _search(how, task, options)
-    question = Question.of(
-        function.function, sizes, Target.host(), threads=threads, fast_math=options.fast_math
-    )
-    memory = _Memory.of(question, original) if options.keep else None
+    memory = None
+    if options.keep:
+        question = Question.of(
+            function.function, sizes, Target.host(), threads=threads, fast_math=options.fast_math
+        )
+        memory = _Memory.of(question, original)
     if memory is not None:
         task = replace(task, known=memory.known)
     with RunningEvaluator(

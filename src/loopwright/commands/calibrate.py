@@ -1,8 +1,8 @@
 """Adapts a cost model to this machine: labels random programs for minutes, and learns from them.
 
-Searches that ask for the model by its name use the adapted one from then on, unless it knows less
-of programs that it has not learned from. Ctrl-C keeps the labels made so far, and the same command
-goes on; again later, it adds to those that it has.
+Searches that ask for the model by its name use the adapted one from then on; it is not written if
+its error (MAPE) on programs that it was not adapted with is larger. Ctrl-C keeps the labels made so
+far, and the same command goes on; again later, it adds to those that it has.
 
 examples:
   loopwright calibrate

@@ -1,10 +1,10 @@
 """Searches for the fastest schedule of a program for given sizes.
 
 A cost model proposes schedules; with --budget, the most promising are run on random or given
-inputs, in processes of their own, and compared with the program as written. Without it nothing is
-run. The table shows the way to the schedule that was chosen: its steps, and the speed-up over the
-program as written with all steps up to each, as predicted and as measured. Ctrl-C ends the search
-with the best schedule so far.
+inputs, in processes of their own, and compared with the program as written. Without it, or with
+--no-runs, nothing is run. The table shows the way to the schedule that was chosen: its steps, and
+the speed-up over the program as written with all steps up to each, as predicted and as measured.
+Ctrl-C ends the search with the best schedule so far.
 
 With --registers, an agent learns how many iterations of the innermost loops to keep in registers
 together; it runs a tenth of the possibilities, or as many as the budget allows.
@@ -106,7 +106,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--search",
         choices=NAMES,
-        help="how to search (default: hybrid with a budget, else beam)",
+        help="how to search (default: hybrid with a budget for runs, else beam)",
     )
     parser.add_argument(
         "--rank",
@@ -137,7 +137,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="of random choices (default: 0)")
     parser.add_argument(
-        "--forget", action="store_true", help="do not keep the schedule for schedule='auto'"
+        "--forget",
+        action="store_true",
+        help="neither keep the schedule for schedule='auto' nor use what is kept",
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the schedule to a file")
     tiles = parser.add_argument_group("tile sizes")
