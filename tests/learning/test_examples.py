@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.featurisers import Blocked, Ended
 from support.labels import PRODUCT, SCHEDULES, TWO_NESTS, write_labels
 
 from loopwright.costmodel.dataset.schema import table_of
@@ -37,28 +37,6 @@ class Counting:
         if self.refuse and len(schedules[0].scop.arrays) == 3:
             raise Unsupported("three arrays")
         return [(request.threads, max(request.sizes.values()), str(s)) for s in schedules]
-
-
-@dataclass(frozen=True)
-class Blocked:
-    """Features that say whether the process that computes them would miss Ctrl-C."""
-
-    schema: str = "blocked-1"
-
-    def featurise(self, request: Request, schedules: Sequence[Schedule]) -> list[bool]:
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])
-        return [signal.SIGINT in mask] * len(schedules)
-
-
-@dataclass(frozen=True)
-class Ended:
-    """A process that is killed while it computes features."""
-
-    schema: str = "ended-1"
-
-    def featurise(self, request: Request, schedules: Sequence[Schedule]) -> list[bool]:
-        os.kill(os.getpid(), signal.SIGKILL)
-        return []
 
 
 def test_pairs_are_grouped_by_program(tmp_path: Path) -> None:
