@@ -6,8 +6,8 @@
 With a budget, every kernel is tuned as `loopwright tune` does. With --untuned, it is what
 `schedule="auto"` takes without tuning: the default schedule, or what all members of the model take
 to be clearly faster; the last column is how much faster the least convinced member takes it to be.
-What is found is then run in turns with the default schedule, whatever tuning has measured: what
-was chosen for being fast has had luck, too. The median of the turns counts.
+What is found, unless it is the default schedule, is then run in turns with that, whatever tuning
+has measured: what was chosen for being fast has had luck, too. The median of the turns counts.
 Results are lines of FILE; kernels that are there are not measured again, and none is begun that
 would probably end after --seconds. Nothing is kept for `auto`.
 """

@@ -37,7 +37,7 @@ def confirm(ledger: Ledger) -> None:
     the default schedule was not run, or cannot be, nothing is known to be faster; but where that is
     the program as written, and was ended, what can be run to its end is preferred.
     """
-    default = ledger.default = ledger.default_schedule
+    default = ledger.default_schedule
     others = _finalists(ledger)
     chosen = default
     refuted: list[Schedule] = []
@@ -46,9 +46,7 @@ def confirm(ledger: Ledger) -> None:
             # Some have run only once, and long ago.
             ledger.repeat([default, *others])
         for other in sorted(others, key=ledger.measured_speedup, reverse=True):
-            turns: list[Turn] = []
-            with suppress(OutOfTime):
-                _duel(ledger, other, turns)
+            turns = _duel(ledger, other)
             if _is_faster(turns):
                 chosen = other
                 ledger.count_only(other, [own for own, _ in turns])
@@ -62,22 +60,25 @@ def confirm(ledger: Ledger) -> None:
         chosen = fastest if ledger.measured_speedup(fastest) > 0 else default
     ledger.choose(chosen)
     ledger.beats_known = all(
-        known is chosen or _is_beaten(ledger, known, chosen, refuted)
+        known in (chosen, *refuted) or _is_beaten(ledger, known, chosen)
         for known in _several(ledger, ledger.task.known)
     )
 
 
-def _duel(ledger: Ledger, schedule: Schedule, turns: list[Turn]) -> None:
-    """Turns of a schedule and the default one, until it has lost too many; raises OutOfTime."""
+def _duel(ledger: Ledger, schedule: Schedule) -> list[Turn]:
+    """Turns of a schedule and the default one, until it has lost too many or the time is up."""
     default = ledger.default_schedule
-    while len(turns) < DUELS and sum(own <= usual for own, usual in turns) <= LOST * DUELS:
-        pair = [default, schedule]
-        # Who runs first finds other things in the caches.
-        ledger.repeat(pair if len(turns) % 2 else pair[::-1])
-        own, usual = (ledger.measured[ledger.key(each)][-1] for each in (schedule, default))
-        turns.append((own, usual))
-        if not usual:
-            return
+    turns: list[Turn] = []
+    with suppress(OutOfTime):
+        while len(turns) < DUELS and sum(own <= usual for own, usual in turns) <= LOST * DUELS:
+            pair = [default, schedule]
+            # Who runs first finds other things in the caches.
+            ledger.repeat(pair if len(turns) % 2 else pair[::-1])
+            own, usual = (ledger.measured[ledger.key(each)][-1] for each in (schedule, default))
+            turns.append((own, usual))
+            if not usual:
+                break
+    return turns
 
 
 def _is_faster(turns: list[Turn]) -> bool:
@@ -89,18 +90,18 @@ def _is_faster(turns: list[Turn]) -> bool:
     return is_shorter and gains[int(LOST * len(gains))] > 1 and median(gains) > GAIN
 
 
-def _is_beaten(ledger: Ledger, known: Schedule, chosen: Schedule, refuted: list[Schedule]) -> bool:
-    """Whether a schedule ran, and was no faster than what was chosen."""
-    if chosen is ledger.default:
-        return known is chosen or known in refuted
-    return 0 < ledger.measured_speedup(known) <= ledger.measured_speedup(chosen)
+def _is_beaten(ledger: Ledger, known: Schedule, chosen: Schedule) -> bool:
+    """Whether a schedule fails, or was slower than one that has won its turns."""
+    speedup = ledger.measured_speedup(known)
+    has_won = chosen is not ledger.default_schedule
+    return ledger.fails(known) or (has_won and 0 < speedup <= ledger.measured_speedup(chosen))
 
 
 def _finalists(ledger: Ledger) -> list[Schedule]:
     """The fastest so far, and what is known from before, but for the default schedule."""
     fastest = (ledger.proven() or ledger.ranked())[:FINALISTS]
     wanted = _several(ledger, [*fastest, *ledger.task.known])
-    return [each for each in wanted if each is not ledger.default]
+    return [each for each in wanted if each is not ledger.default_schedule]
 
 
 def _several(ledger: Ledger, schedules: Iterable[Schedule]) -> list[Schedule]:

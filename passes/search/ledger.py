@@ -58,7 +58,6 @@ class Ledger:
         self._keys: dict[int, tuple[Schedule, object]] = {}
         self.predicted: dict[object, float] = {}
         self.measured: dict[object, list[float]] = {}
-        self.default: Schedule | None = None
         self.beats_known = False
         self.remarks: list[str] = []
         self.is_chosen = False
@@ -248,11 +247,6 @@ class Ledger:
         """Whether a schedule was tried, and could not be run to its end."""
         return self.key(schedule) in self.measured and not self.measured_speedup(schedule)
 
-    def interrupt(self) -> None:
-        """What is known of the default schedule, where there is no time to find out more."""
-        if self._usual is not None and self.key(self._usual) in self.measured:
-            self.default = self._usual
-
     def speedup(self, key: object) -> float:
         """What was measured of a schedule, else what is predicted."""
         runs = self.measured.get(key)
@@ -298,9 +292,9 @@ class Ledger:
         )
 
     def _measured_default(self) -> float | None:
-        if self.default is None or self.key(self.default) not in self.measured:
+        if self._usual is None or self.key(self._usual) not in self.measured:
             return None
-        return self.measured_speedup(self.default)
+        return self.measured_speedup(self._usual)
 
     def choose(self, schedule: Schedule) -> None:
         """Makes a schedule the result, whatever the others are."""

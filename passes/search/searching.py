@@ -66,7 +66,6 @@ def _search(how: Search, task: Task) -> Result:
             _choose_unmeasured(ledger)
     except KeyboardInterrupt:
         ended = "interrupted"
-        ledger.interrupt()
     return ledger.result(ended)
 
 

@@ -9,13 +9,11 @@ from ...costmodel.find import AUTO_MODEL, find_model
 from ...dialects.errors import SourceError
 from ...passes.default.default_schedule import default_schedule, is_worthwhile
 from ...passes.default.request import Request
-from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.schedule import Schedule
 from ...passes.search.beam import BeamSearch
 from ...passes.search.caution import surest_choice
 from ...passes.search.result import Task
 from ...passes.search.searching import explored
-from ...passes.spellings import apply_text
 from ...passes.transformation import TransformationError
 from .database import Question, default_database
 
@@ -49,8 +47,7 @@ def tuned_schedule(original: Schedule, question: Question) -> Schedule | None:
     if database is None or found is None:
         return None
     try:
-        with ISL_LOCK:
-            return apply_text(found.schedule, original)
+        return found.apply(original)
     except (SourceError, TransformationError) as error:
         warnings.warn(
             f"{question.function}: the tuned schedule in {database.path} does not apply any more "

@@ -17,6 +17,9 @@ from typing import Any
 
 from xdsl.dialects import func
 
+from ...passes.polyhedral.context import ISL_LOCK
+from ...passes.schedule import Schedule
+from ...passes.spellings import apply_text
 from ...passes.target import Target
 from ...passes.user_folders import user_path
 from ..labelling.fingerprint import code_generator, machine_fingerprint
@@ -102,6 +105,11 @@ class Tuned:
     schedule: str
     seconds: float
     speedup: float
+
+    def apply(self, original: Schedule) -> Schedule:
+        """The schedule; raises SourceError, TransformationError if it does not apply any more."""
+        with ISL_LOCK:
+            return apply_text(self.schedule, original)
 
 
 class TuningDatabase:

@@ -18,13 +18,11 @@ from ...costmodel.learning.examples import Unsupported
 from ...costmodel.searches import LEARNING, RANKING, find_search
 from ...dialects.errors import SourceError
 from ...passes.default.request import Request
-from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.schedule import Schedule
 from ...passes.search.protocols import Search
 from ...passes.search.result import Progress, Result, Task
 from ...passes.search.searches import RUNNING
 from ...passes.search.searching import search
-from ...passes.spellings import apply_text
 from ...passes.target import Target
 from ...passes.transformation import TransformationError
 from ..program import Function
@@ -93,12 +91,7 @@ def tune(
     how = find_search(name, options.beam, options.space, loop_pairs)
     if not has_runs and name not in LEARNING:
         return _search(how, task, options)
-    memory = None
-    if options.keep:
-        question = Question.of(
-            function.function, sizes, Target.host(), threads=threads, fast_math=options.fast_math
-        )
-        memory = _Memory.of(question, original)
+    memory = _Memory.of(function, task) if options.keep else None
     if memory is not None:
         task = replace(task, known=memory.known)
     with RunningEvaluator(
@@ -129,16 +122,23 @@ class _Memory:
     known: tuple[Schedule, ...]
 
     @classmethod
-    def of(cls, question: Question, original: Schedule) -> _Memory | None:
+    def of(cls, function: Function, task: Task) -> _Memory | None:
         """What was found before, if it can still be applied; None where nothing is kept."""
         database = default_database()
         if database is None:
             return None
+        question = Question.of(
+            function.function,
+            task.request.sizes,
+            Target.host(),
+            threads=task.request.threads,
+            fast_math=task.original.reassociate,
+        )
         before = database.get(question)
         known: tuple[Schedule, ...] = ()
         if before is not None:
-            with suppress(SourceError, TransformationError), ISL_LOCK:
-                known = (apply_text(before.schedule, original),)
+            with suppress(SourceError, TransformationError):
+                known = (before.apply(task.original),)
         return cls(database, question, before, known)
 
     def keep(self, result: Result, baseline_seconds: float) -> Result:

@@ -171,7 +171,10 @@ def test_one_turn_beside_the_default_schedule_is_not_enough() -> None:
     given = task(Wishes())
     default = str(Ledger(given).default_schedule)
     how = MonteCarloSearch(iterations=15, measured=5)
-    rule = lambda schedule: 1.0 if str(schedule) == default else 3.0  # noqa: E731
+
+    def rule(schedule: Schedule) -> float:
+        return 1.0 if str(schedule) == default else 3.0
+
     lengths = [5 + 1 + FINALISTS + 2 * turns for turns in (1, 2)]
     found = [search(how, replace(given, evaluator=SlowRuns(rule, each))) for each in lengths]
     assert [str(each.best) == default for each in found] == [True, False]
@@ -228,6 +231,20 @@ def test_what_is_known_from_before_is_not_beaten_by_who_has_not_run_beside_it() 
     result = search(how, replace(given, evaluator=runs, known=known))
     assert str(result.best) == str(known[0])
     assert result.measured == 1.5 and result.beats_known
+
+
+def test_what_is_known_from_before_and_fails_is_given_up() -> None:
+    given = task(Wishes())
+    default = str(Ledger(given).default_schedule)
+    known = (given.original.apply_all(parse_pipeline("interchange{loops=k,j,i}")),)
+
+    def rule(schedule: Schedule) -> float:
+        text = str(schedule)
+        return 0.0 if text == str(known[0]) else 1.0 if text == default else 3.0
+
+    how = MonteCarloSearch(iterations=15, measured=5)
+    result = search(how, replace(given, evaluator=Runs(rule), known=known))
+    assert result.measured == 3.0 and result.beats_known
 
 
 def test_an_interrupt_in_the_last_check_does_not_say_that_the_default_schedule_is_slower() -> None:
