@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..passes.target import Target
-from ..passes.user_folders import user_path
+from ..support.user_folders import user_path
 
 
 def models_directory() -> Path | None:

@@ -16,7 +16,7 @@ from ..passes.polyhedral.context import bounded_for
 from ..passes.polyhedral.scop import Array, Parameter, Scop
 from ..passes.schedule import Schedule
 from ..passes.schedule_tree import Loop, loops, statements
-from ..passes.stages import stage
+from ..support.stage_times import stage
 from .ast_to_nest import ast_to_nest
 from .emit_loops import LoopEmitter
 from .emit_statements import StatementEmitter

@@ -11,6 +11,7 @@ from typing import cast
 import islpy as isl
 
 from ..dialects.errors import SourceError
+from ..support.immutable import Unchanging
 from .advice import advise
 from .legality import Legality, Outer
 from .polyhedral.context import ISL_LOCK, TooComplexError, bounded
@@ -24,7 +25,6 @@ from .transformation import (
     Transformation,
     TransformationError,
 )
-from .unchanging import Unchanging
 
 
 @dataclass(frozen=True)

@@ -25,15 +25,15 @@ from ..passes.polyhedral.raising import raise_function
 from ..passes.polyhedral.scop import Scop
 from ..passes.schedule import Schedule, dependences_of
 from ..passes.spellings import apply_text
-from ..passes.stages import stage
 from ..passes.target import Target
+from ..support.stage_times import stage
+from ..support.version import __version__
 from . import jit
 from .cache import cache_key, default_cache
 from .llvm import library, library_module, llvmlite_module
 from .openmp import imports
 from .signature import Sizes
 from .threads import check_threads, default_threads
-from .version import __version__
 
 
 @dataclass(frozen=True, eq=False)

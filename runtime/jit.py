@@ -15,8 +15,8 @@ from llvmlite import binding, ir
 
 from ..lowering.llvm.target import features, processor, vectoriser_features
 from ..lowering.llvm.translate import EXPLICIT_VECTORS
-from ..passes.stages import stage
 from ..passes.target import VECTOR_LIBRARY
+from ..support.stage_times import stage
 from . import llvm
 from .llvm.llvmlite_module import initialise
 

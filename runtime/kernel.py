@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..lowering.llvm import Options
 from ..passes.schedule import Schedule
 from ..passes.target import Target
-from ..passes.unchanging import Unchanging
+from ..support.immutable import Unchanging
 from .arguments import ArrayArgument, Key
 from .compile import Code, Source, compile_source
 from .errors import ArgumentCountError, NotSpecialised, OutOfMemory, OverlappingArguments

@@ -10,7 +10,7 @@ import islpy as isl
 
 from ...passes.polyhedral.context import TooComplexError, bounded
 from ...passes.polyhedral.counting import UncountableError, cardinality, fix_parameters
-from .once import once
+from ...support.cached_property import once
 
 _UNKNOWN = 1000.0
 """For a number of values without a bound."""

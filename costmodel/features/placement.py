@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from ...passes.default.facts import CACHE_LINE
 from ...passes.schedule_tree import Loop
+from ...support.cached_property import once
 from .footprints import Footprint, footprints
 from .linear import LinearForm, directions
-from .once import once
 from .skewed import iterations
 from .statements import StatementProfile
 

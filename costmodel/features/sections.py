@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from .once import once
+from ...support.cached_property import once
 
 _FILL = 0.7
 """The part of a cache that data of one loop can be expected to keep."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from ...support.garbage_collection import garbage_collected_seldom
 from ..default.default_schedule import is_worthwhile
-from ..garbage import garbage_collected_seldom
 from ..polyhedral.context import ISL_LOCK
 from .caution import surest_choice
 from .confirming import SHARE, confirm

@@ -10,13 +10,13 @@ from multiprocessing.connection import Connection
 from ...costmodel.labels import TOO_MUCH_MEMORY, Incident, Subject, Workload
 from ...dialects.errors import SourceError
 from ...lowering.llvm import Options, translate
-from ...passes.garbage import collect_garbage_seldom
 from ...passes.polyhedral.bounds import check_bounds
 from ...passes.polyhedral.extents import infer_extents
 from ...passes.schedule import Schedule
-from ...passes.stages import StageTimes, record_stages, stage
 from ...passes.target import Target
 from ...passes.transformation import TransformationError
+from ...support.garbage_collection import collect_garbage_seldom
+from ...support.stage_times import StageTimes, record_stages, stage
 from ..compile import loops_of
 from ..errors import KernelError
 from ..program import Function, load

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...lowering.llvm.heap import FAILED_ALLOCATIONS
-from ...passes.stages import StageTimes, record_stages, stage
+from ...support.stage_times import StageTimes, record_stages, stage
 from .. import jit
 from ..arguments import ArrayArgument, FloatArgument, IntegerArgument
 from ..openmp import imports

@@ -12,7 +12,7 @@ from ...lowering.llvm.options import Options
 from ...lowering.llvm.target import processor
 from ...passes.schedule import Schedule
 from ...passes.target import Target
-from ..version import __version__
+from ...support.version import __version__
 from .interface import Interface
 
 _MEANINGS = {

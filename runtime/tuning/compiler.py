@@ -9,11 +9,11 @@ from ...dialects.parse import parse_module
 from ...lowering.generate import generate
 from ...lowering.ir_builder import TooManyOperationsError
 from ...lowering.llvm import Options, translate
-from ...passes.garbage import collect_garbage_seldom
 from ...passes.pipeline import parse_pipeline
 from ...passes.schedule import Schedule
 from ...passes.target import Target
 from ...passes.transformation import TransformationError
+from ...support.garbage_collection import collect_garbage_seldom
 from ..compile import loops_of
 from ..errors import KernelError
 from ..labelling.candidate_loops import LARGEST_OF_SEARCHES

@@ -21,7 +21,7 @@ from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.schedule import Schedule
 from ...passes.spellings import apply_text
 from ...passes.target import Target
-from ...passes.user_folders import user_path
+from ...support.user_folders import user_path
 from ..labelling.fingerprint import code_generator, machine_fingerprint
 
 FORMAT = 1

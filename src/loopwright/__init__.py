@@ -15,7 +15,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .runtime.version import __version__
+from .support.version import __version__
 
 if TYPE_CHECKING:
     from . import errors

@@ -13,7 +13,6 @@ import pytest
 from support.runtime_programs import GEMM, SAXPY
 
 import loopwright
-from loopwright.passes.stages import StageTimes, record_stages, stage
 from loopwright.runtime.threads import pinned, run_in_team
 from loopwright.runtime.timing import (
     MINIMUM_REPETITIONS,
@@ -23,6 +22,7 @@ from loopwright.runtime.timing import (
     quantile,
     repeat,
 )
+from loopwright.support.stage_times import StageTimes, record_stages, stage
 
 
 def test_statistics() -> None:

@@ -50,7 +50,7 @@ from ..runtime.plots import PlottingError, check_plot
 from ..runtime.program import CHOSEN
 from ..runtime.threads import MOST_THREADS
 from ..runtime.timing import format_seconds
-from ..runtime.version import __version__
+from ..support.version import __version__
 from . import UsageError
 from .common import format_table
 
