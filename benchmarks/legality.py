@@ -14,8 +14,8 @@ from loopwright.dialects.parse import parse_module
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.polyhedral.raising import raise_module
+from loopwright.passes.polyhedral.schedule_tree import Loop, chain, loops
 from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import Loop, chain, loops
 from loopwright.passes.transformation import TransformationError
 
 KERNELS = (

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, i64
 from xdsl.ir import Block, Operation, Region
 
 from ..dialects import affine
-from ..passes.schedule_tree import Loop
+from ..passes.polyhedral.schedule_tree import Loop
 from .emit_statements import Lanes, StatementEmitter
 from .emit_vector_loops import Environment, VectorLoopEmitter
 from .index_expression import Index, decide, substitute_condition

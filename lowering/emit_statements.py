@@ -26,8 +26,8 @@ from xdsl.utils.hints import isa
 from ..dialects import affine, vector
 from ..dialects.arith import IndexCastOp
 from ..dialects.memref import is_memref
+from ..passes.polyhedral.schedule_tree import Loop
 from ..passes.polyhedral.scop import Access, AccessKind, Scop, Statement
-from ..passes.schedule_tree import Loop
 from .aff_to_index import aff_to_index
 from .alignment import RowAccess
 from .index_expression import Index, linear_form

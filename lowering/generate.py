@@ -13,9 +13,9 @@ from ..dialects import affine
 from ..dialects.errors import SourceError
 from ..dialects.memref import is_memref
 from ..passes.polyhedral.context import bounded_for
+from ..passes.polyhedral.schedule_tree import Loop, loops, statements
 from ..passes.polyhedral.scop import Array, Parameter, Scop
 from ..passes.schedule import Schedule
-from ..passes.schedule_tree import Loop, loops, statements
 from ..support.stage_times import stage
 from .ast_to_nest import ast_to_nest
 from .emit_loops import LoopEmitter

@@ -19,8 +19,8 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 
+from ..passes.polyhedral.schedule_tree import Leaf, Loop, Tree, path, sum_of_affs, walk
 from ..passes.polyhedral.scop import Access, Array, Scop
-from ..passes.schedule_tree import Leaf, Loop, Tree, path, sum_of_affs, walk
 from .aff_to_index import aff_to_index
 from .ast_to_nest import to_index
 from .full_tiles import outer_schedule

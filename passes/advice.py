@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .polyhedral.schedule_tree import Loop, Sequence, chain, loops, statements
 from .registry import all_transformations
-from .schedule_tree import Loop, Sequence, chain, loops, statements
 from .transformation import Transformation, TransformationError
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from functools import reduce
 
 import islpy as isl
 
-from .copied_dependences import pairs_through
+from .polyhedral.copied_dependences import pairs_through
 from .polyhedral.dependences import Dependence, DependenceKind, Dependences
+from .polyhedral.schedule_tree import Loop
 from .polyhedral.scop import Access, AccessKind, Array, Statement
 from .program_edits import instances_for, same_iteration
-from .schedule_tree import Loop
 
 Use = tuple[Statement, Access]
 """An access of a statement."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from . import schedule_tree
+from .polyhedral import schedule_tree
+from .polyhedral.schedule_tree import Leaf, Loop, Tree
 from .schedule import Schedule
-from .schedule_tree import Leaf, Loop, Tree
 from .transformation import MalformedTransformation
 
 

@@ -21,9 +21,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from .pipeline import PassCall, Word, error_at, make_transformation, unknown
+from .polyhedral.schedule_tree import Loop, loops, statements
 from .registry import all_transformations
 from .schedule import Schedule
-from .schedule_tree import Loop, loops, statements
 from .transformation import MalformedTransformation, Transformation
 
 _TOKEN = re.compile(

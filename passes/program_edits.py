@@ -15,8 +15,8 @@ from xdsl.ir.affine import AffineMap
 
 from .polyhedral.affine_text import to_text
 from .polyhedral.dependences import Dependence
+from .polyhedral.schedule_tree import Leaf, Loop, Tree, rebuild, replace_node
 from .polyhedral.scop import Access, AccessKind, Array, Scop, Statement
-from .schedule_tree import Leaf, Loop, Tree, rebuild, replace_node
 
 
 def free_name(base: str, taken: set[str]) -> str:

@@ -16,8 +16,8 @@ from .advice import advise
 from .legality import Legality, Outer
 from .polyhedral.context import ISL_LOCK, TooComplexError, bounded
 from .polyhedral.dependences import Dependences, compute_dependences
+from .polyhedral.schedule_tree import Loop, Tree, chain, loops, path, run_time_sizes, statements
 from .polyhedral.scop import Scop
-from .schedule_tree import Loop, Tree, chain, loops, path, run_time_sizes, statements
 from .target import Target
 from .transformation import (
     IllegalTransformation,

@@ -26,9 +26,9 @@ from ..dialects.schedule import (
     make_dialect,
     make_step,
 )
+from .polyhedral.schedule_tree import Loop, loops, statements
 from .registry import all_transformations
 from .schedule import Schedule
-from .schedule_tree import Loop, loops, statements
 from .transformation import Transformation, TransformationError
 
 

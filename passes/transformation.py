@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
+    from .polyhedral.schedule_tree import Loop, Tree
     from .polyhedral.scop import Scop
     from .schedule import Schedule
-    from .schedule_tree import Loop, Tree
     from .violation import Violation
 
 

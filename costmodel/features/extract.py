@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...passes.default.request import Request
+from ...passes.polyhedral.schedule_tree import Tree, nests
 from ...passes.schedule import Schedule
-from ...passes.schedule_tree import Tree, nests
 from ...passes.target import Target
 from .alone import alone
 from .bodies import body

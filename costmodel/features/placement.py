@@ -8,7 +8,7 @@ from math import copysign
 from typing import NamedTuple
 
 from ...passes.default.facts import CACHE_LINE
-from ...passes.schedule_tree import Loop
+from ...passes.polyhedral.schedule_tree import Loop
 from ...support.cached_property import once
 from .footprints import Footprint, footprints
 from .linear import LinearForm, directions

@@ -19,9 +19,9 @@ from ...passes.polyhedral.counting import (
     floating_point_operations,
 )
 from ...passes.polyhedral.extents import infer_extents
+from ...passes.polyhedral.schedule_tree import Sequence as TreeSequence
 from ...passes.polyhedral.scop import Access, Scop, Statement
 from ...passes.schedule import Schedule
-from ...passes.schedule_tree import Sequence as TreeSequence
 from ...passes.search.space.trees import chains, innermost_loops
 from ...passes.transformation import Transformation
 from ...passes.transformations.fuse import Fuse

@@ -8,10 +8,10 @@ from typing import Any, cast
 
 from ...passes.default.facts import Facts
 from ...passes.default.request import Request
+from ...passes.polyhedral.schedule_tree import leaves, loops_around, statements
 from ...passes.polyhedral.scop import Scop
 from ...passes.registry import all_transformations
 from ...passes.schedule import Schedule
-from ...passes.schedule_tree import leaves, loops_around, statements
 from ...passes.transformation import Transformation
 from .history import history_of
 from .levels import iterators

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...passes.default.facts import StatementFacts
-from ...passes.schedule_tree import Loop, Tree, loops
+from ...passes.polyhedral.schedule_tree import Loop, Tree, loops
 
 
 def tile_loops(tree: Tree) -> set[str]:

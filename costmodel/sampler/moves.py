@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from random import Random
 
-from ...passes import schedule_tree
+from ...passes.polyhedral import schedule_tree
 from ...passes.polyhedral.context import bounded
+from ...passes.polyhedral.schedule_tree import Loop, Tree, chain, loops, walk
 from ...passes.schedule import Schedule
-from ...passes.schedule_tree import Loop, Tree, chain, loops, walk
 from ...passes.search.space.strides import is_contiguous
 from ...passes.search.space.trees import MOST_COPIES, chains, copies, innermost_loops
 from ...passes.transformation import Transformation, TransformationError

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from math import ceil, prod
 
 from ..polyhedral.counting import fix_parameters
+from ..polyhedral.scaled_loads import scaled_load
+from ..polyhedral.schedule_tree import Loop, Tree, chain, statements
 from ..polyhedral.scop import Access
-from ..scaled_loads import scaled_load
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, chain, statements
 from ..transformation import TransformationError
 from ..transformations.pack import Pack
 from ..transformations.parallel import Parallel

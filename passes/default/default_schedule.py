@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import islice
 
 from ..polyhedral.context import ISL_LOCK
+from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, nests, statements
 from ..polyhedral.scop import Scop
 from ..schedule import Schedule
-from ..schedule_tree import Leaf, Loop, Sequence, Tree, nests, statements
 from ..target import Target
 from ..transformation import TransformationError
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from math import ceil
 
 from ..polyhedral.reductions import Accumulation
+from ..polyhedral.schedule_tree import Loop, Tree, chain, nests, statements
+from ..polyhedral.schedule_tree import Sequence as Parts
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, chain, nests, statements
-from ..schedule_tree import Sequence as Parts
 from ..transformation import Transformation, TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.interchange import Interchange

@@ -18,8 +18,8 @@ from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineExpr
 
 from ..polyhedral.counting import UncountableError, cardinality, fix_parameters
+from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, Array, Scop, Statement
-from ..schedule_tree import Loop
 
 CACHE_LINE = 64
 """Bytes."""

@@ -8,9 +8,9 @@ time, which stay in a nearby cache while all columns of the block are applied to
 
 from __future__ import annotations
 
+from ..polyhedral.schedule_tree import Loop, Tree, loops_around, nests, statements
+from ..polyhedral.schedule_tree import Sequence as Parts
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, loops_around, nests, statements
-from ..schedule_tree import Sequence as Parts
 from ..transformation import Transformation, TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.interchange import Interchange

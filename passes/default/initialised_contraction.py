@@ -10,8 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence as List
 from math import ceil, prod
 
+from ..polyhedral.schedule_tree import (
+    Leaf,
+    Loop,
+    Sequence,
+    Tree,
+    chain,
+    loops_around,
+    nests,
+    statements,
+)
 from ..schedule import Schedule
-from ..schedule_tree import Leaf, Loop, Sequence, Tree, chain, loops_around, nests, statements
 from ..transformation import TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.parallel import Parallel

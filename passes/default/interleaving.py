@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..polyhedral.schedule_tree import Loop, Tree, chain, statements
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, chain, statements
 from ..transformation import TransformationError
 from ..transformations.interchange import Interchange
 from ..transformations.skew import Skew

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import ceil
 
+from ..polyhedral.schedule_tree import Loop, Tree, chain, leaves
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, chain, leaves
 from ..transformation import TransformationError
 from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel

@@ -13,9 +13,9 @@ from xdsl.ir import Operation, SSAValue
 
 from ..polyhedral.dependences import DependenceKind
 from ..polyhedral.reductions import allows
+from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, Statement
 from ..schedule import Schedule
-from ..schedule_tree import Loop
 from ..target import Target
 
 CYCLES: dict[type[Operation], float] = {

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import AnyFloat
 
+from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, leaves, loops_around
 from ..schedule import Schedule
-from ..schedule_tree import Leaf, Loop, Tree, chain, leaves, loops_around
 from ..transformation import TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.interchange import Interchange

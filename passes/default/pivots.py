@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import islpy as isl
 
+from ..polyhedral.schedule_tree import Loop, Tree, loops_around, statements
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, loops_around, statements
 from ..transformation import TransformationError
 from ..transformations.split import Split
 from .request import Request

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from math import ceil, prod
 
+from ..polyhedral.schedule_tree import Loop, Sequence, Tree, chain, loops_around, statements
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Sequence, Tree, chain, loops_around, statements
 from ..transformation import TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.pack import Pack

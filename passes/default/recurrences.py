@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..legality import Outer
+from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops_around
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, leaves, loops_around
 from ..transformation import Transformation, TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.interchange import Interchange

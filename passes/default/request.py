@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..polyhedral.schedule_tree import Tree
 from ..polyhedral.scop import Scop
-from ..schedule_tree import Tree
 from ..target import Target
 from .facts import Facts, StatementFacts
 from .register_tile import RegisterTile, register_tile

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..polyhedral.schedule_tree import Loop, Tree, chain, leaves, nests
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, chain, leaves, nests
 from ..transformations.fuse import Fuse
 from ..transformations.interchange import Interchange
 from .request import Request

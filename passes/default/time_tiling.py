@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
+from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, statements
+from ..polyhedral.schedule_tree import Sequence as Parts
 from ..schedule import Schedule
-from ..schedule_tree import Leaf, Loop, Tree, chain, statements
-from ..schedule_tree import Sequence as Parts
 from ..transformation import TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.parallel import Parallel

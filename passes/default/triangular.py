@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from ..polyhedral.counting import fix_parameters
+from ..polyhedral.scaled_loads import scaled_load
+from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements
 from ..polyhedral.scop import Access, Array
-from ..scaled_loads import scaled_load
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, chain, loops_around, statements
 from ..transformation import TransformationError
 from ..transformations.pack import read_number
 from ..transformations.parallel import Parallel

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops_around
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, leaves, loops_around
 from ..transformation import TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.split import Split

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements, walk
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, chain, loops_around, statements, walk
 from ..transformation import Transformation, TransformationError
 from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, chain, loops_around
 from ..transformation import TransformationError
 from ..transformations.parallel import Parallel
 from ..transformations.tile import Tile

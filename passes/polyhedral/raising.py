@@ -12,8 +12,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap, AffineSymExpr
 
 from ...dialects.errors import SourceError
-from .. import schedule_tree
-from ..schedule_tree import Leaf, Loop, Tree
+from . import schedule_tree
 from .affine_text import to_text
 from .affine_values import NotAffineError
 from .context import bounded_for
@@ -21,6 +20,7 @@ from .memrefs import as_memref, memref_shape
 from .names import identifier
 from .nests import LoopNest, Nests, Place
 from .normalise import normalise
+from .schedule_tree import Leaf, Loop, Tree
 from .scop import Access, AccessKind, Array, Parameter, Scop, Statement
 from .slicing import Slice, slices
 

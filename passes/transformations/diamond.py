@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import islpy as isl
 
+from ..polyhedral.schedule_tree import Loop, Tree, rebuild, replace_node
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, rebuild, replace_node
 from ..tiling import check_names, check_sizes, tile_names
 from ..transformation import MalformedTransformation, Transformation, option
 

@@ -5,8 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from ..polyhedral.schedule_tree import (
+    Loop,
+    Sequence,
+    Tree,
+    rebuild,
+    replace_node,
+    sequence,
+    statements,
+)
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Sequence, Tree, rebuild, replace_node, sequence, statements
 from ..transformation import MalformedTransformation, Transformation, option
 
 

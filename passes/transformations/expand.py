@@ -10,10 +10,10 @@ from xdsl.ir.affine import AffineMap
 
 from ..polyhedral.aff_expression import aff_expression
 from ..polyhedral.dependences import DependenceKind
+from ..polyhedral.schedule_tree import Loop, Tree, loops, statements
 from ..polyhedral.scop import Access, Array, Scop, Statement
 from ..program_edits import free_name, make_access, same_iteration, symbols
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, loops, statements
 from ..transformation import (
     IllegalTransformation,
     MalformedTransformation,

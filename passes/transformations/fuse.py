@@ -8,9 +8,7 @@ from typing import ClassVar
 
 import islpy as isl
 
-from ..program_edits import free_name
-from ..schedule import Schedule
-from ..schedule_tree import (
+from ..polyhedral.schedule_tree import (
     Leaf,
     Loop,
     Sequence,
@@ -23,6 +21,8 @@ from ..schedule_tree import (
     statements,
     union_schedule,
 )
+from ..program_edits import free_name
+from ..schedule import Schedule
 from ..tiling import reschedule
 from ..transformation import MalformedTransformation, Transformation, option
 

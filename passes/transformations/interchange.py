@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..polyhedral.schedule_tree import Loop, Tree, chain, rebuild, replace_node
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, chain, rebuild, replace_node
 from ..transformation import MalformedTransformation, Transformation
 
 

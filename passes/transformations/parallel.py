@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..marks import mark
+from ..polyhedral.schedule_tree import Loop, Tree
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree
 from ..transformation import MalformedTransformation, Transformation
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..polyhedral.schedule_tree import Sequence, Tree, replace_node, statements, walk
 from ..schedule import Schedule
-from ..schedule_tree import Sequence, Tree, replace_node, statements, walk
 from ..transformation import MalformedTransformation, Transformation, option
 
 

@@ -16,6 +16,7 @@ from ...dialects import affine
 from ..polyhedral.aff_expression import aff_expression
 from ..polyhedral.reduction_kinds import reduction_kind
 from ..polyhedral.reductions import Accumulation
+from ..polyhedral.schedule_tree import Loop, Tree, sequence, statements, without_marks
 from ..polyhedral.scop import AccessKind, Array, Scop, Statement
 from ..program_edits import (
     free_name,
@@ -27,7 +28,6 @@ from ..program_edits import (
     symbols,
 )
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, sequence, statements, without_marks
 from ..transformation import MalformedTransformation, Transformation
 
 _T = TypeVar("_T")

@@ -8,8 +8,8 @@ from typing import ClassVar
 import islpy as isl
 
 from ..marks import mark
+from ..polyhedral.schedule_tree import Loop, Tree
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree
 from ..tiling import reschedule
 from ..transformation import MalformedTransformation, Transformation, option
 

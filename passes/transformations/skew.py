@@ -10,8 +10,8 @@ from typing import ClassVar
 import islpy as isl
 
 from ..marks import change_loops
+from ..polyhedral.schedule_tree import Loop, Tree, loops
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, loops
 from ..tiling import reschedule
 from ..transformation import MalformedTransformation, Transformation, option
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from ..polyhedral.schedule_tree import Tree
 from ..schedule import Schedule
-from ..schedule_tree import Tree
 from ..transformation import MalformedTransformation, Transformation, option
 from .tile import Tile
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, replace_node, statements
 from ..schedule import Schedule
-from ..schedule_tree import Leaf, Loop, Sequence, Tree, replace_node, statements
 from ..tiling import check_names, strip_mine, tile_names
 from ..transformation import MalformedTransformation, Transformation, option
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..marks import mark
+from ..polyhedral.schedule_tree import Loop, Tree, statements
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, statements
 from ..transformation import MalformedTransformation, Transformation, option
 
 # Wider vectors gain nothing, cost ever more time to compile, and LLVM aborts at 65536 lanes.

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import islpy as isl
 
+from ..polyhedral.schedule_tree import Loop, Tree, replace_node
 from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, replace_node
 from ..tiling import reschedule
 from ..transformation import MalformedTransformation, Transformation, option
 

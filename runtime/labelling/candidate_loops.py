@@ -12,8 +12,8 @@ from ...dialects.errors import SourceError
 from ...lowering.generate import generate
 from ...lowering.ir_builder import TooManyOperationsError
 from ...passes.polyhedral.context import TooComplexError, bounded
+from ...passes.polyhedral.schedule_tree import Loop, leaves
 from ...passes.schedule import Schedule
-from ...passes.schedule_tree import Loop, leaves
 
 LARGEST = 300
 """Operations of loop IR of a random candidate: 6 % have more, and take long in every stage."""

@@ -20,8 +20,8 @@ from ...costmodel.tile_sizes.space import TileSpace
 from ...passes.default.estimate import estimate
 from ...passes.default.request import Request
 from ...passes.polyhedral.context import ISL_LOCK
+from ...passes.polyhedral.schedule_tree import loops
 from ...passes.schedule import Schedule
-from ...passes.schedule_tree import loops
 from ...passes.search.confirming import SHARE
 from ...passes.search.space.open_tiles import open_tilings
 from ...passes.target import Target

@@ -12,7 +12,7 @@ from loopwright.lowering.ast_to_nest import ast_to_nest
 from loopwright.lowering.isl_ast import IncompleteCodeError, build_ast
 from loopwright.lowering.nest import Call, walk
 from loopwright.lowering.quotients import LinearProgram, linear_program
-from loopwright.passes.schedule_tree import Leaf, Loop, Tree, loops
+from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, Tree, loops
 
 STRIDED = isl.Set("{ S0[i] : i mod 5 = 0 and 0 <= i <= 15 }")
 

@@ -9,8 +9,8 @@ import pytest
 from support.scops import polybench, schedule_of
 
 from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree
 from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import Leaf, Loop, Sequence, Tree
 from loopwright.passes.transformation import IllegalTransformation, MalformedTransformation
 from loopwright.runtime.program import load
 

@@ -7,8 +7,8 @@ import pytest
 from support.runtime_programs import DOT, GEMM
 
 from loopwright.lowering.generate import generate
-from loopwright.passes.descriptions import describe_tree
 from loopwright.passes.notation import print_notation
+from loopwright.passes.polyhedral.descriptions import describe_tree
 from loopwright.passes.schedule_ops import to_sequence
 from loopwright.passes.transformation import (
     IllegalTransformation,

@@ -6,8 +6,8 @@ import pytest
 from support.scops import polybench
 
 from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.polyhedral.schedule_tree import statements
 from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import statements
 from loopwright.passes.target import Target
 from loopwright.passes.transformation import IllegalTransformation, MalformedTransformation
 

@@ -14,8 +14,8 @@ from support.random_programs import programs, seeded_program, seeded_sizes, size
 from support.random_schedules import random_schedule
 
 from loopwright.dialects.errors import SourceError
+from loopwright.passes.polyhedral.schedule_tree import chain, loops
 from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import chain, loops
 from loopwright.passes.transformation import TransformationError
 from loopwright.passes.transformations.tile import Tile
 

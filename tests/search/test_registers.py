@@ -16,8 +16,8 @@ from loopwright.costmodel.registers.learner import Agent, measurements
 from loopwright.costmodel.registers.search import RegisterSearch, TilesThenRegisters
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.polyhedral.schedule_tree import loops
 from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import loops
 from loopwright.passes.search.protocols import Search
 from loopwright.passes.search.ranked import RankedTiles
 from loopwright.passes.search.result import Task

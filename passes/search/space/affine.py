@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from ...default.request import Request
+from ...polyhedral.schedule_tree import Tree, loops
 from ...schedule import Schedule
-from ...schedule_tree import Tree, loops
 from ...transformations.interchange import Interchange
 from ...transformations.reverse import Reverse
 from ...transformations.skew import Skew

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from ...default.request import Request
+from ...polyhedral.schedule_tree import Loop, Sequence, Tree, walk
 from ...schedule import Schedule
-from ...schedule_tree import Loop, Sequence, Tree, walk
 from ...transformations.distribute import Distribute
 from ...transformations.fuse import Fuse
 from .moves import Move, one

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ...default.request import Request
 from ...polyhedral.context import ISL_LOCK
+from ...polyhedral.schedule_tree import Tree
 from ...schedule import Schedule
-from ...schedule_tree import Tree
 from ...transformation import Transformation, TransformationError
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from ...default.request import Request
 from ...polyhedral.context import ISL_LOCK
+from ...polyhedral.schedule_tree import Loop, nests
 from ...schedule import Schedule
-from ...schedule_tree import Loop, nests
 from ...transformation import Transformation, TransformationError
 from .moves import changes
 from .parallelism import parallel_loops

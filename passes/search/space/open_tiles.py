@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from ...default.default_schedule import orders
 from ...default.request import Request
-from ...descriptions import describe_tree
 from ...polyhedral.context import ISL_LOCK
+from ...polyhedral.descriptions import describe_tree
+from ...polyhedral.schedule_tree import Loop, chain, leaves, loops_around
 from ...schedule import Schedule
-from ...schedule_tree import Loop, chain, leaves, loops_around
 from ...transformation import Transformation, TransformationError
 from ...transformations.distribute import Distribute
 from ...transformations.interchange import Interchange

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...default.request import Request
+from ...polyhedral.schedule_tree import Loop, Sequence, Tree, chain
 from ...schedule import Schedule
-from ...schedule_tree import Loop, Sequence, Tree, chain
 from ...transformations.parallel import Parallel
 from ...transformations.wavefront import Wavefront
 from .moves import Move, one

@@ -19,8 +19,8 @@ from ...default.estimate import estimate
 from ...default.register_tile import RegisterTile
 from ...default.request import Request
 from ...polyhedral.context import ISL_LOCK
+from ...polyhedral.schedule_tree import Loop, loops_around, statements
 from ...schedule import Schedule
-from ...schedule_tree import Loop, loops_around, statements
 from ...transformation import Transformation, TransformationError
 from ...transformations.interchange import Interchange
 from ...transformations.parallel import Parallel

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from ...default.request import Request
 from ...polyhedral.context import ISL_LOCK
+from ...polyhedral.schedule_tree import Loop, loops, loops_around, statements
 from ...schedule import Schedule
-from ...schedule_tree import Loop, loops, loops_around, statements
 from ...transformation import Transformation, TransformationError
 from ...transformations.tile import Tile
 from ...transformations.unroll import Unroll

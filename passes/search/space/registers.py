@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...default.request import Request
+from ...polyhedral.schedule_tree import Leaf, Loop, Tree
 from ...schedule import Schedule
-from ...schedule_tree import Leaf, Loop, Tree
 from ...transformations.interchange import Interchange
 from ...transformations.tile import Tile
 from ...transformations.unroll import Unroll

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...default.request import Request
+from ...polyhedral.schedule_tree import nests
 from ...schedule import Schedule
-from ...schedule_tree import nests
 from . import affine, fusion, parallelism, registers, tiling
 from .moves import Proposer, changes
 from .swaps import LoopPairModel

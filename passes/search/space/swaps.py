@@ -12,8 +12,8 @@ from itertools import combinations
 from typing import Protocol
 
 from ...default.request import Request
+from ...polyhedral.schedule_tree import Loop, Tree, loops
 from ...schedule import Schedule
-from ...schedule_tree import Loop, Tree, loops
 from ...transformations.interchange import Interchange
 from .moves import Move
 from .trees import certain_names, chains

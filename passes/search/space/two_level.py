@@ -10,8 +10,8 @@ from random import Random
 
 from ...default.estimate import estimate
 from ...default.request import Request
+from ...polyhedral.schedule_tree import Leaf, Loop, Tree, nests
 from ...schedule import Schedule
-from ...schedule_tree import Leaf, Loop, Tree, nests
 from ...transformation import Transformation
 from ...transformations.interchange import Interchange
 from ...transformations.parallel import Parallel

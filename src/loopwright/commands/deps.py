@@ -14,9 +14,9 @@ import argparse
 
 import islpy as isl
 
-from ..passes.descriptions import describe_access
 from ..passes.graphs import dependence_graph
 from ..passes.polyhedral.dependences import Dependence
+from ..passes.polyhedral.descriptions import describe_access
 from ..passes.polyhedral.distance import distances
 from ..passes.polyhedral.scop import Scop, Statement
 from ..runtime.program import Function

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import argparse
 
-from ..passes.descriptions import describe_tree
 from ..passes.graphs import tree_graph
 from ..passes.notation import print_notation
+from ..passes.polyhedral.descriptions import describe_tree
 from ..passes.schedule import Schedule
 from ..passes.schedule_ops import to_sequence
 from ..runtime.program import Function

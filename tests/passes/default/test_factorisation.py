@@ -13,8 +13,8 @@ from loopwright.passes.default.factorisation import LARGEST_BLOCK, LEAST_BLOCK, 
 from loopwright.passes.default.request import Request
 from loopwright.passes.polyhedral.dependences import Dependences, compute_dependences
 from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.polyhedral.schedule_tree import loops, nests
 from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import loops, nests
 from loopwright.passes.transformations.affine_schedule import AffineSchedule
 from loopwright.runtime.program import Function
 

@@ -9,8 +9,8 @@ from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.finished_columns import finished_columns
 from loopwright.passes.default.request import Request
 from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.polyhedral.schedule_tree import loops
 from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import loops
 
 # Column k is scaled; what later columns have in common with it is taken from them.
 DEFLATION = """

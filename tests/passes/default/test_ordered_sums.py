@@ -9,8 +9,8 @@ from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.ordered_sums import ordered_sums
 from loopwright.passes.default.request import Request
 from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.polyhedral.schedule_tree import loops_around, nests, statements
 from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import loops_around, nests, statements
 from loopwright.runtime.program import load
 
 KERNELS = {

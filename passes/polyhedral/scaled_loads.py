@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
 
-from .polyhedral.scop import Access, Scop, Statement
+from .scop import Access, Scop, Statement
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from .polyhedral.affine_text import to_readable_text
-from .polyhedral.scop import Access, Scop, Statement
+from .affine_text import to_readable_text
 from .schedule_tree import Leaf, Loop, Sequence, Tree, statements
+from .scop import Access, Scop, Statement
 
 
 def describe_access(scop: Scop, statement: Statement, access: Access) -> str:

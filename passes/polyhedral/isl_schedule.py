@@ -6,8 +6,8 @@ from functools import reduce
 
 import islpy as isl
 
-from .polyhedral.scop import Scop
 from .schedule_tree import Leaf, Loop, Sequence, Tree, union_schedule
+from .scop import Scop
 
 
 def to_isl(tree: Tree, scop: Scop) -> isl.Schedule:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import islpy as isl
 
-from .polyhedral.dependences import Dependence, DependenceKind, Dependences
-from .polyhedral.reductions import find_accumulation
-from .polyhedral.scop import AccessKind, Array, Scop, Statement
+from .dependences import Dependence, DependenceKind, Dependences
+from .reductions import find_accumulation
+from .scop import AccessKind, Array, Scop, Statement
 
 Copied = tuple[Statement, isl.Map, isl.Map]
 """A statement as it was, what a read of it read, and which instances copy that for it."""
