@@ -47,7 +47,7 @@ from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.request import Request
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import leaves
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.protocols import CostModel
 from loopwright.passes.search.space.affine import predicted_interchanges
 from loopwright.passes.search.space.swaps import swaps

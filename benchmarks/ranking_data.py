@@ -35,7 +35,7 @@ from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.request import Request
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.two_level import two_level_tiles
 from loopwright.runtime.labelling.fingerprint import code_generator, machine_fingerprint
 from loopwright.runtime.labelling.messages import ObjectCode

@@ -32,7 +32,7 @@ import numpy as np
 from loopwright.costmodel.registers.learner import SHARE, Agent, measurements
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.request import Request
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.register_bands import RegisterSpace, State
 from loopwright.runtime.labelling.messages import ObjectCode
 from loopwright.runtime.probes import probes

@@ -30,7 +30,7 @@ from loopwright.costmodel.find import DEFAULT_MODEL, find_model
 from loopwright.kernels.catalogue import KernelEntry
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.beam import BeamSearch
 from loopwright.passes.search.ledger import Ledger, OutOfTime
 from loopwright.passes.search.result import Task

@@ -25,7 +25,7 @@ from loopwright.costmodel.tile_sizes.network import TileNetworks
 from loopwright.costmodel.tile_sizes.search import BUCKET, SEARCHES, Plan
 from loopwright.costmodel.tile_sizes.space import TileSpace
 from loopwright.passes.default.request import Request
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.tuning.tiles import promising_points
 
 parquet: Any = importlib.import_module("pyarrow.parquet")

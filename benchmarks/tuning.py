@@ -30,7 +30,7 @@ from loopwright.costmodel.find import DEFAULT_MODEL, find_model
 from loopwright.kernels.catalogue import KernelEntry
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.request import Request
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.caution import surest_gains
 from loopwright.runtime.bench.selection import SelectionError, select_kernels
 from loopwright.runtime.program import Function

@@ -32,7 +32,7 @@ from loopwright.costmodel.models.model import TrainingOptions
 from loopwright.costmodel.models.statement_rows import ScheduleRows, StatementRows
 from loopwright.passes.default.request import Request
 from loopwright.passes.polyhedral.context import TooComplexError, bounded
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.cache import cache_directory
 
 OPERATIONS = 500_000

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from ..passes.default.default_schedule import candidates
 from ..passes.default.request import Request
-from ..passes.schedule import Schedule
+from ..passes.schedules.schedule import Schedule
 from ..passes.search.beam import BeamSearch
 from ..passes.search.result import Task
 from ..passes.search.searching import explored

@@ -6,7 +6,7 @@ from xdsl.dialects.func import FuncOp
 
 from ..dialects.parse import parse_module
 from ..passes.polyhedral.raising import raise_function
-from ..passes.schedule import Schedule
+from ..passes.schedules.schedule import Schedule
 from ..passes.target import Target
 
 

@@ -12,7 +12,7 @@ from ..passes.default.default_schedule import candidates
 from ..passes.default.request import Request
 from ..passes.polyhedral.counting import cardinality, fix_parameters
 from ..passes.polyhedral.extents import infer_extents
-from ..passes.schedule import Schedule
+from ..passes.schedules.schedule import Schedule
 from .labels import Subject
 from .original import original_schedule
 from .sampler import SAMPLER_VERSION, sample_schedules

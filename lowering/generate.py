@@ -15,7 +15,7 @@ from ..dialects.memref import is_memref
 from ..passes.polyhedral.context import bounded_for
 from ..passes.polyhedral.schedule_tree import Loop, loops, statements
 from ..passes.polyhedral.scop import Array, Parameter, Scop
-from ..passes.schedule import Schedule
+from ..passes.schedules.schedule import Schedule
 from ..support.stage_times import stage
 from .ast_to_nest import ast_to_nest
 from .emit_loops import LoopEmitter

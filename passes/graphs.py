@@ -10,7 +10,7 @@ from .polyhedral.descriptions import describe_statement, node_label
 from .polyhedral.distance import distances
 from .polyhedral.schedule_tree import Leaf, Loop, Tree
 from .polyhedral.scop import Scop
-from .schedule import Schedule
+from .schedules.schedule import Schedule
 
 _COLOURS = {
     DependenceKind.FLOW: "#1b6ca8",

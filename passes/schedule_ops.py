@@ -27,9 +27,9 @@ from ..dialects.schedule import (
     make_step,
 )
 from .polyhedral.schedule_tree import Loop, loops, statements
-from .registry import all_transformations
-from .schedule import Schedule
-from .transformation import Transformation, TransformationError
+from .schedules.registry import all_transformations
+from .schedules.schedule import Schedule
+from .schedules.transformation import Transformation, TransformationError
 
 
 @functools.cache

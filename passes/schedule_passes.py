@@ -20,10 +20,10 @@ from ..dialects.errors import SourceError
 from ..dialects.schedule import SequenceOp
 from .polyhedral.raising import raise_function
 from .polyhedral.scop import Scop
-from .registry import all_transformations
-from .schedule import Schedule
 from .schedule_ops import apply_sequence, to_sequence
-from .transformation import MalformedTransformation, Transformation
+from .schedules.registry import all_transformations
+from .schedules.schedule import Schedule
+from .schedules.transformation import MalformedTransformation, Transformation
 
 
 @dataclass(frozen=True)

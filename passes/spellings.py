@@ -11,8 +11,8 @@ from ..dialects.parse import parse_module
 from ..dialects.schedule import SequenceOp
 from .notation import apply_notation, is_notation
 from .pipeline import parse_pipeline
-from .schedule import Schedule
 from .schedule_ops import apply_sequence
+from .schedules.schedule import Schedule
 
 _SEQUENCE = re.compile(r"\bschedule\.sequence\b")
 

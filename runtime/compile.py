@@ -23,7 +23,7 @@ from ..passes.polyhedral.bounds import check_bounds
 from ..passes.polyhedral.context import ISL_LOCK
 from ..passes.polyhedral.raising import raise_function
 from ..passes.polyhedral.scop import Scop
-from ..passes.schedule import Schedule, dependences_of
+from ..passes.schedules.schedule import Schedule, dependences_of
 from ..passes.spellings import apply_text
 from ..passes.target import Target
 from ..support.stage_times import stage

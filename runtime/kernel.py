@@ -7,7 +7,7 @@ from ctypes import c_int64
 from dataclasses import dataclass
 
 from ..lowering.llvm import Options
-from ..passes.schedule import Schedule
+from ..passes.schedules.schedule import Schedule
 from ..passes.target import Target
 from ..support.immutable import Unchanging
 from .arguments import ArrayArgument, Key

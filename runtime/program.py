@@ -19,7 +19,7 @@ from ..passes.polyhedral.context import ISL_LOCK
 from ..passes.polyhedral.dependences import Dependences
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.polyhedral.scop import Scop
-from ..passes.schedule import Schedule, dependences_of
+from ..passes.schedules.schedule import Schedule, dependences_of
 from ..passes.target import Target
 from .compile import Source, model, read, schedule_from
 from .errors import BuildError, UnknownFunction

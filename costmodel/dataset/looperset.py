@@ -21,8 +21,8 @@ from typing import Any, NamedTuple, cast
 
 from ...dialects.errors import SourceError
 from ...passes.pipeline import parse_pipeline
-from ...passes.schedule import Schedule
-from ...passes.transformation import TransformationError
+from ...passes.schedules.schedule import Schedule
+from ...passes.schedules.transformation import TransformationError
 from ..labels import Label, LabelledProgram, Subject
 from ..original import original_schedule
 from .errors import DatasetError

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...passes.default.request import Request
 from ...passes.polyhedral.schedule_tree import Tree, nests
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 from ...passes.target import Target
 from .alone import alone
 from .bodies import body

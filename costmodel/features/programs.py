@@ -9,7 +9,7 @@ from typing import cast
 from ...passes.default.facts import Facts
 from ...passes.default.request import Request
 from ...passes.polyhedral.scop import Scop, Statement
-from ...passes.schedule import Schedule, dependences_of
+from ...passes.schedules.schedule import Schedule, dependences_of
 from .domains import Domains
 from .local_arrays import Kept, local_arrays
 from .nests import Nests

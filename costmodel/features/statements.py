@@ -17,7 +17,7 @@ from ...passes.default.facts import Facts, bytes_of
 from ...passes.polyhedral.context import TooComplexError, bounded
 from ...passes.polyhedral.dependences import DependenceKind, Dependences
 from ...passes.polyhedral.scop import Scop, Statement
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 from ...support.cached_property import once
 from .accesses import AccessProfile, Boxes, profile_accesses
 from .domains import Domains, Orders

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...passes.default.request import Request
 from ...passes.polyhedral.working_sets import Reuse, WorkingSet, working_sets
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 from .extract import placed_rows
 from .pages import PAGES, page_misses
 from .placement import Placement

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...passes.default.request import Request
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.polyhedral.schedule_tree import Tree, loops, nests
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 from ...passes.search.space.swaps import Levels, swaps
 from ..learning.examples import ProgramExamples, Unsupported
 from ..models.model import LearnedModel

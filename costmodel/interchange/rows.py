@@ -17,7 +17,7 @@ from ...passes.default.facts import CACHE_LINE
 from ...passes.default.request import Request
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.polyhedral.schedule_tree import Loop, Tree, leaves, rebuild, replace_node, statements
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 from ...passes.search.space.swaps import swapped_chains
 from ..features.extract import profiles_of, rows_of_nests
 from ..features.schema import FEATURES_VERSION, column

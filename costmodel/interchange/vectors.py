@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...passes.default.request import Request
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.polyhedral.schedule_tree import Tree
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 from ..representation.schema import Field, Schema
 from ..representation.statements import StatementView
 from ..representation.structure import Shape, structure_of

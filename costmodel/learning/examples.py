@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from ...dialects.errors import SourceError
 from ...passes.default.request import Request
 from ...passes.pipeline import parse_pipeline
-from ...passes.schedule import Schedule
-from ...passes.transformation import TransformationError
+from ...passes.schedules.schedule import Schedule
+from ...passes.schedules.transformation import TransformationError
 from ..original import original_schedule
 from ..representation.history import history_of
 from .errors import LearningError

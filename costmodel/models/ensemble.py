@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...passes.default.request import Request
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 from ..learning.examples import ProgramExamples
 from .additive import Additive
 from .additive_network import AdditiveNetwork

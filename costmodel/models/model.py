@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...passes.default.request import Request
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 from ..learning.errors import LearningError
 from ..learning.examples import Featuriser, ProgramExamples
 

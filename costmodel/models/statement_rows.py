@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...passes.default.request import Request
 from ...passes.polyhedral.context import ISL_LOCK
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 from ..features.extract import rows_of
 from ..features.schema import FEATURES_VERSION, column
 from ..learning.examples import ProgramExamples

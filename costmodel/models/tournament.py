@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from ...passes.default.request import Request
 from ...passes.polyhedral.context import ISL_LOCK, TooComplexError
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 from ..features.working_sets import ESTIMATES, PLACES, PUBLISHED, SPLIT, VERSION, Row, row_of
 from ..learning.errors import LearningError
 from ..learning.examples import ProgramExamples, Unsupported

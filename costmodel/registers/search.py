@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 from ...passes.search.ledger import Ledger
 from ...passes.search.protocols import Search
 from ...passes.search.space.register_bands import Band, RegisterSpace, State

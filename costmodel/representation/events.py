@@ -10,9 +10,9 @@ from ...passes.default.facts import Facts
 from ...passes.default.request import Request
 from ...passes.polyhedral.schedule_tree import leaves, loops_around, statements
 from ...passes.polyhedral.scop import Scop
-from ...passes.registry import all_transformations
-from ...passes.schedule import Schedule
-from ...passes.transformation import Transformation
+from ...passes.schedules.registry import all_transformations
+from ...passes.schedules.schedule import Schedule
+from ...passes.schedules.transformation import Transformation
 from .history import history_of
 from .levels import iterators
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ...passes.default.request import Request
 from ...passes.polyhedral.context import ISL_LOCK
-from ...passes.schedule import Schedule
-from ...passes.transformation import Transformation
+from ...passes.schedules.schedule import Schedule
+from ...passes.schedules.transformation import Transformation
 from .events import Event, event_lists
 from .statements import StatementView
 from .structure import Computation, Shape, Structure, anchor, structure_of

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ...passes.default.request import Request
 from ...passes.polyhedral.schedule_tree import Leaf, Loop, Tree, nests
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 from ..learning.examples import Unsupported
 from .history import history_of
 from .levels import iterators, tile_loops

@@ -9,9 +9,9 @@ from itertools import islice
 from ..polyhedral.context import ISL_LOCK
 from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, nests, statements
 from ..polyhedral.scop import Scop
-from ..schedule import Schedule
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import TransformationError
 from ..target import Target
-from ..transformation import TransformationError
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
 from .estimate import estimate
 from .request import Request

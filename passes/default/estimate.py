@@ -16,8 +16,8 @@ import islpy as isl
 from ..polyhedral.counting import fix_parameters
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, leaves, statements
 from ..polyhedral.scop import Access, AccessKind
-from ..program_edits import outer_values
-from ..schedule import Schedule
+from ..schedules.program_edits import outer_values
+from ..schedules.schedule import Schedule
 from .facts import CACHE_LINE, StatementFacts, footprint, subscript_steps
 from .operation_costs import Changes, accumulates_in_lanes, recurrence, throughput
 from .request import Request

@@ -15,8 +15,8 @@ from math import ceil
 from ..polyhedral.reductions import Accumulation
 from ..polyhedral.schedule_tree import Loop, Tree, chain, nests, statements
 from ..polyhedral.schedule_tree import Sequence as Parts
-from ..schedule import Schedule
-from ..transformation import Transformation, TransformationError
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import Transformation, TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.interchange import Interchange
 from ..transformations.pack import Pack, read_number

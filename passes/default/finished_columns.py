@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from ..polyhedral.schedule_tree import Loop, Tree, loops_around, nests, statements
 from ..polyhedral.schedule_tree import Sequence as Parts
-from ..schedule import Schedule
-from ..transformation import Transformation, TransformationError
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import Transformation, TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.interchange import Interchange
 from ..transformations.pack import Pack

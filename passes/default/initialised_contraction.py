@@ -20,8 +20,8 @@ from ..polyhedral.schedule_tree import (
     nests,
     statements,
 )
-from ..schedule import Schedule
-from ..transformation import TransformationError
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..polyhedral.schedule_tree import Loop, Tree, chain, statements
-from ..schedule import Schedule
-from ..transformation import TransformationError
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import TransformationError
 from ..transformations.interchange import Interchange
 from ..transformations.skew import Skew
 from ..transformations.unroll import Unroll

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import ceil
 
 from ..polyhedral.schedule_tree import Loop, Tree, chain, leaves
-from ..schedule import Schedule
-from ..transformation import TransformationError
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import TransformationError
 from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel
 from ..transformations.rfactor import Rfactor

@@ -15,7 +15,7 @@ from ..polyhedral.dependences import DependenceKind
 from ..polyhedral.reductions import allows
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, Statement
-from ..schedule import Schedule
+from ..schedules.schedule import Schedule
 from ..target import Target
 
 CYCLES: dict[type[Operation], float] = {

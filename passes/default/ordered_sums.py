@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import AnyFloat
 
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, leaves, loops_around
-from ..schedule import Schedule
-from ..transformation import TransformationError
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import islpy as isl
 
 from ..polyhedral.schedule_tree import Loop, Tree, loops_around, statements
-from ..schedule import Schedule
-from ..transformation import TransformationError
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import TransformationError
 from ..transformations.split import Split
 from .request import Request
 from .vector_parallel import vector_parallel

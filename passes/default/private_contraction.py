@@ -11,8 +11,8 @@ from dataclasses import replace
 from math import ceil, prod
 
 from ..polyhedral.schedule_tree import Loop, Sequence, Tree, chain, loops_around, statements
-from ..schedule import Schedule
-from ..transformation import TransformationError
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.pack import Pack
 from ..transformations.parallel import Parallel

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..legality import Outer
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops_around
-from ..schedule import Schedule
-from ..transformation import Transformation, TransformationError
+from ..schedules.legality import Outer
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import Transformation, TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel

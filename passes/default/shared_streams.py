@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..polyhedral.schedule_tree import Loop, Tree, chain, leaves, nests
-from ..schedule import Schedule
+from ..schedules.schedule import Schedule
 from ..transformations.fuse import Fuse
 from ..transformations.interchange import Interchange
 from .request import Request

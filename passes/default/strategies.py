@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..polyhedral.schedule_tree import Tree
-from ..schedule import Schedule
+from ..schedules.schedule import Schedule
 from .contraction import contraction
 from .factorisation import factorisation
 from .finished_columns import finished_columns

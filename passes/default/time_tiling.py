@@ -15,8 +15,8 @@ from math import prod
 
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, statements
 from ..polyhedral.schedule_tree import Sequence as Parts
-from ..schedule import Schedule
-from ..transformation import TransformationError
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.parallel import Parallel
 from ..transformations.tile import Tile

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements, walk
-from ..schedule import Schedule
-from ..transformation import Transformation, TransformationError
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import Transformation, TransformationError
 from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll

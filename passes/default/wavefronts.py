@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around
-from ..schedule import Schedule
-from ..transformation import TransformationError
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import TransformationError
 from ..transformations.parallel import Parallel
 from ..transformations.tile import Tile
 from ..transformations.wavefront import Wavefront

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..schedule import Schedule
+from ..schedules.schedule import Schedule
 from .ledger import Ledger
 from .space.stages import FULL, Node, Space, Stage
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ..default.request import Request
 from ..polyhedral.context import ISL_LOCK
-from ..schedule import Schedule
+from ..schedules.schedule import Schedule
 from .ledger import Ledger
 from .protocols import Committee, CostModel
 

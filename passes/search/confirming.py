@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from statistics import median
 
-from ..schedule import Schedule
+from ..schedules.schedule import Schedule
 from .ledger import Ledger, OutOfTime
 
 FINALISTS = 3

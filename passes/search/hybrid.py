@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from ..schedule import Schedule
+from ..schedules.schedule import Schedule
 from .beam import BeamSearch
 from .correction import Correction
 from .ledger import Ledger

@@ -12,8 +12,8 @@ from statistics import median
 from ..default.default_schedule import alternatives, candidates, choose, orders
 from ..polyhedral.context import ISL_LOCK
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree
-from ..schedule import Schedule
-from ..transformation import Transformation
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import Transformation
 from .result import Ended, PathStep, Progress, Result, Task
 
 BATCH = 64

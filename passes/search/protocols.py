@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ..default.request import Request
-from ..schedule import Schedule
+from ..schedules.schedule import Schedule
 
 if TYPE_CHECKING:
     from .ledger import Ledger

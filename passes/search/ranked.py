@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from ..polyhedral.context import ISL_LOCK
-from ..schedule import Schedule
+from ..schedules.schedule import Schedule
 from .ledger import Ledger
 from .space.two_level import largest_nests, tiled_depth, two_level_tiles
 

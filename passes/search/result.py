@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..default.request import Request
-from ..schedule import Schedule
+from ..schedules.schedule import Schedule
 from .protocols import CostModel, Evaluator, Ranker
 
 Ended = Literal["done", "time", "interrupted"]

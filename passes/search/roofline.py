@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..default.estimate import estimate
 from ..default.request import Request
 from ..polyhedral.context import ISL_LOCK
-from ..schedule import Schedule
+from ..schedules.schedule import Schedule
 
 
 class Roofline:

@@ -21,8 +21,8 @@ from ..polyhedral.isl_scheduler import (
 )
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, sequence
 from ..polyhedral.scop import Scop
-from ..schedule import Schedule
-from ..transformation import MalformedTransformation, Transformation, option
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 

@@ -14,8 +14,8 @@ from ..polyhedral.schedule_tree import (
     sequence,
     statements,
 )
-from ..schedule import Schedule
-from ..transformation import MalformedTransformation, Transformation, option
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ from ..polyhedral.schedule_tree import (
     statements,
     union_schedule,
 )
-from ..program_edits import free_name
-from ..schedule import Schedule
-from ..tiling import reschedule
-from ..transformation import MalformedTransformation, Transformation, option
+from ..schedules.program_edits import free_name
+from ..schedules.schedule import Schedule
+from ..schedules.tiling import reschedule
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..polyhedral.schedule_tree import Loop, Tree, chain, rebuild, replace_node
-from ..schedule import Schedule
-from ..transformation import MalformedTransformation, Transformation
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import MalformedTransformation, Transformation
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,6 @@ from xdsl.ir import Operation
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ...dialects import affine
-from ..buffer_dependences import BufferDependences, Use
-from ..live_elements import LiveElements
 from ..polyhedral.aff_expression import aff_expression
 from ..polyhedral.context import TooComplexError, bounded
 from ..polyhedral.copied_dependences import after_copies
@@ -24,7 +22,9 @@ from ..polyhedral.dependences import ARRAY_OPERATIONS, note_dependences
 from ..polyhedral.scaled_loads import ScaledLoad, multiply, scaled_load, take_products
 from ..polyhedral.schedule_tree import Loop, Tree, sequence, statements, without_marks
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
-from ..program_edits import (
+from ..schedules.buffer_dependences import BufferDependences, Use
+from ..schedules.live_elements import LiveElements
+from ..schedules.program_edits import (
     free_name,
     instances_for,
     loops_over,
@@ -34,8 +34,8 @@ from ..program_edits import (
     put_inside,
     symbols,
 )
-from ..schedule import Schedule, remember_dependences
-from ..transformation import MalformedTransformation, Transformation, option
+from ..schedules.schedule import Schedule, remember_dependences
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from ..polyhedral.names import ArgumentNames
 from ..polyhedral.schedule_tree import Loop, Tree, rebuild, replace_node
-from ..schedule import Schedule
-from ..tiling import check_names, check_sizes, strip_mine, tile_names
-from ..transformation import MalformedTransformation, Transformation, option
+from ..schedules.schedule import Schedule
+from ..schedules.tiling import check_names, check_sizes, strip_mine, tile_names
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 
 @dataclass(frozen=True)

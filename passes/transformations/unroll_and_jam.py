@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, replace_node, statements
-from ..schedule import Schedule
-from ..tiling import check_names, strip_mine, tile_names
-from ..transformation import MalformedTransformation, Transformation, option
+from ..schedules.schedule import Schedule
+from ..schedules.tiling import check_names, strip_mine, tile_names
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import ClassVar
 import islpy as isl
 
 from ..polyhedral.schedule_tree import Loop, Tree, replace_node
-from ..schedule import Schedule
-from ..tiling import reschedule
-from ..transformation import MalformedTransformation, Transformation, option
+from ..schedules.schedule import Schedule
+from ..schedules.tiling import reschedule
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 
 @dataclass(frozen=True)

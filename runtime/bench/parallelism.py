@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 from ...dialects import affine
 from ...passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, loops
 from ...passes.polyhedral.scop import Scop
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 from ...passes.transformations.parallel import Parallel
 
 

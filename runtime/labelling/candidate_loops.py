@@ -13,7 +13,7 @@ from ...lowering.generate import generate
 from ...lowering.ir_builder import TooManyOperationsError
 from ...passes.polyhedral.context import TooComplexError, bounded
 from ...passes.polyhedral.schedule_tree import Loop, leaves
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 
 LARGEST = 300
 """Operations of loop IR of a random candidate: 6 % have more, and take long in every stage."""

@@ -12,9 +12,9 @@ from ...dialects.errors import SourceError
 from ...lowering.llvm import Options, translate
 from ...passes.polyhedral.bounds import check_bounds
 from ...passes.polyhedral.extents import infer_extents
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
+from ...passes.schedules.transformation import TransformationError
 from ...passes.target import Target
-from ...passes.transformation import TransformationError
 from ...support.garbage_collection import collect_garbage_seldom
 from ...support.stage_times import StageTimes, record_stages, stage
 from ..compile import loops_of

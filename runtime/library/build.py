@@ -15,7 +15,7 @@ from ...lowering.llvm import EntryPoint, Options, translate
 from ...passes.polyhedral.bounds import check_bounds
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.polyhedral.extents import infer_extents
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 from ...passes.target import Target
 from .. import jit
 from ..arguments import ArrayArgument

@@ -10,7 +10,7 @@ from textwrap import wrap
 from ...lowering.llvm.entry_points import Status
 from ...lowering.llvm.options import Options
 from ...lowering.llvm.target import processor
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 from ...passes.target import Target
 from ...support.version import __version__
 from .interface import Interface

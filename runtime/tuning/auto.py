@@ -9,12 +9,12 @@ from ...costmodel.find import AUTO_MODEL, find_model
 from ...dialects.errors import SourceError
 from ...passes.default.default_schedule import default_schedule, is_worthwhile
 from ...passes.default.request import Request
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
+from ...passes.schedules.transformation import TransformationError
 from ...passes.search.beam import BeamSearch
 from ...passes.search.caution import surest_choice
 from ...passes.search.result import Task
 from ...passes.search.searching import explored
-from ...passes.transformation import TransformationError
 from .database import Question, default_database
 
 BEAM = 3

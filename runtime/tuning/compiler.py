@@ -10,9 +10,9 @@ from ...lowering.generate import generate
 from ...lowering.ir_builder import TooManyOperationsError
 from ...lowering.llvm import Options, translate
 from ...passes.pipeline import parse_pipeline
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
+from ...passes.schedules.transformation import TransformationError
 from ...passes.target import Target
-from ...passes.transformation import TransformationError
 from ...support.garbage_collection import collect_garbage_seldom
 from ..compile import loops_of
 from ..errors import KernelError

@@ -18,7 +18,7 @@ from typing import Any
 from xdsl.dialects import func
 
 from ...passes.polyhedral.context import ISL_LOCK
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 from ...passes.spellings import apply_text
 from ...passes.target import Target
 from ...support.user_folders import user_path

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...dialects.errors import SourceError
 from ...passes.default.request import Request
 from ...passes.polyhedral.counting import UncountableError, floating_point_operations
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 from ..arguments import ArrayArgument
 from ..errors import KernelError
 from ..labelling.children import StartError

@@ -21,11 +21,11 @@ from ...passes.default.estimate import estimate
 from ...passes.default.request import Request
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.polyhedral.schedule_tree import loops
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
+from ...passes.schedules.transformation import TransformationError
 from ...passes.search.confirming import SHARE
 from ...passes.search.space.open_tiles import open_tilings
 from ...passes.target import Target
-from ...passes.transformation import TransformationError
 from ...passes.transformations.tile import Tile
 from ..labelling.fingerprint import code_generator
 from ..program import Function

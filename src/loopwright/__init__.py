@@ -19,7 +19,7 @@ from .support.version import __version__
 
 if TYPE_CHECKING:
     from . import errors
-    from .passes.schedule import Schedule
+    from .passes.schedules.schedule import Schedule
     from .passes.target import Target
     from .runtime.kernel import Kernel
     from .runtime.program import Program, load

@@ -7,7 +7,7 @@ from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import candidates, default_schedule
 from loopwright.passes.default.request import Request
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 
 KERNELS = list(catalogue())
 

@@ -12,7 +12,7 @@ from loopwright.costmodel.factory import RandomWorkload, SearchedWorkload
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.request import Request
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.roofline import Roofline
 from loopwright.passes.search.space.trees import tree_key
 from loopwright.runtime.program import load

@@ -19,7 +19,7 @@ from loopwright.costmodel.learning.examples import Unsupported, load_examples
 from loopwright.costmodel.learning.pairs import LEAST_BOUND, LEAST_SPEEDUP, read_pairs
 from loopwright.costmodel.models.additive import Additive
 from loopwright.passes.default.request import Request
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import Tree
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.affine import interchanges, predicted_interchanges
 from loopwright.passes.search.space.stages import FULL, with_loop_pairs
 from loopwright.passes.search.space.swaps import Levels

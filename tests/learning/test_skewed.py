@@ -13,7 +13,7 @@ from loopwright.costmodel.features.skewed import iterations
 from loopwright.costmodel.original import original_schedule
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, path, walk
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 
 TIMES, SIZE = 20, 64
 STENCIL = """

@@ -13,7 +13,7 @@ from loopwright.lowering.alignment import RowAccess, elements_before
 from loopwright.lowering.generate import generate
 from loopwright.lowering.index_expression import Index
 from loopwright.lowering.ir_builder import IRBuilder
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.spellings import apply_text
 
 STENCIL = """

@@ -9,8 +9,11 @@ from support.scops import polybench, schedule_of
 
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.transformation import IllegalTransformation, MalformedTransformation
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.schedules.transformation import (
+    IllegalTransformation,
+    MalformedTransformation,
+)
 
 
 def schedule(kernel: str, pipeline: str = "") -> Schedule:

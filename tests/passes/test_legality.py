@@ -17,9 +17,9 @@ from loopwright.dialects.parse import parse_module
 from loopwright.passes.polyhedral.raising import raise_module
 from loopwright.passes.polyhedral.schedule_tree import Loop
 from loopwright.passes.polyhedral.scop import AccessKind, Scop
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.transformation import IllegalTransformation
-from loopwright.passes.violation import Reason, Violation
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.schedules.transformation import IllegalTransformation
+from loopwright.passes.schedules.violation import Reason, Violation
 
 # Above this, comparing all pairs takes too long.
 MOST_INSTANCES = 150

@@ -10,7 +10,7 @@ from loopwright.lowering.generate import generate
 from loopwright.passes.notation import print_notation
 from loopwright.passes.polyhedral.descriptions import describe_tree
 from loopwright.passes.schedule_ops import to_sequence
-from loopwright.passes.transformation import (
+from loopwright.passes.schedules.transformation import (
     IllegalTransformation,
     MalformedTransformation,
     TransformationError,

@@ -7,9 +7,12 @@ from support.scops import polybench
 
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.polyhedral.schedule_tree import statements
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.schedules.transformation import (
+    IllegalTransformation,
+    MalformedTransformation,
+)
 from loopwright.passes.target import Target
-from loopwright.passes.transformation import IllegalTransformation, MalformedTransformation
 
 
 def test_applying_makes_a_new_schedule() -> None:

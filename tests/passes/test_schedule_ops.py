@@ -16,8 +16,8 @@ from loopwright.dialects.errors import SourceError
 from loopwright.dialects.parse import parse_module
 from loopwright.dialects.schedule import SequenceOp
 from loopwright.passes.pipeline import parse_pipeline, print_pipeline
-from loopwright.passes.schedule import Schedule
 from loopwright.passes.schedule_ops import apply_sequence, to_sequence
+from loopwright.passes.schedules.schedule import Schedule
 
 
 def parse(text: str) -> SequenceOp:

@@ -24,7 +24,7 @@ from loopwright.passes.polyhedral.working_sets import (
     exact_working_sets,
     working_sets,
 )
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 
 Compute = Callable[..., tuple[Reuse, ...]]
 

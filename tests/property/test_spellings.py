@@ -15,8 +15,8 @@ from loopwright.dialects.parse import parse_module
 from loopwright.dialects.schedule import SequenceOp
 from loopwright.passes.notation import apply_notation, print_notation
 from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, Tree
-from loopwright.passes.schedule import Schedule
 from loopwright.passes.schedule_ops import apply_sequence, to_sequence
+from loopwright.passes.schedules.schedule import Schedule
 
 
 def shape(tree: Tree) -> Any:

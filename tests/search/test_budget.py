@@ -11,7 +11,7 @@ from support.searching import Wishes, task
 
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.beam import BeamSearch
 from loopwright.passes.search.confirming import FINALISTS
 from loopwright.passes.search.correction import Correction

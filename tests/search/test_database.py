@@ -13,7 +13,7 @@ import pytest
 
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.caution import surest_gains
 from loopwright.passes.target import Target
 from loopwright.runtime.program import load

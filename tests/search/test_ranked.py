@@ -10,7 +10,7 @@ from support.searching import task
 
 from loopwright.cli import main
 from loopwright.passes.default.request import Request
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.ranked import RankedTiles
 from loopwright.passes.search.result import Task
 from loopwright.passes.search.roofline import Roofline

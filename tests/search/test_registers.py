@@ -17,7 +17,7 @@ from loopwright.costmodel.registers.search import RegisterSearch, TilesThenRegis
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.polyhedral.schedule_tree import loops
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.protocols import Search
 from loopwright.passes.search.ranked import RankedTiles
 from loopwright.passes.search.result import Task

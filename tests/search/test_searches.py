@@ -10,7 +10,7 @@ from support.searching import SIZES, Wishes, task
 
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.beam import BeamSearch
 from loopwright.passes.search.ledger import Ledger
 from loopwright.passes.search.mcts import MonteCarloSearch

@@ -9,7 +9,7 @@ from loopwright.dialects.parse import parse_module
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.polyhedral.raising import raise_module
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.neighbours import neighbours
 from loopwright.passes.search.space.stages import SPACES, Node, Space
 

@@ -14,7 +14,7 @@ from loopwright.costmodel.tile_sizes.search import BUCKET, SEARCHES, Plan
 from loopwright.costmodel.tile_sizes.space import USUAL, TileSpace
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.request import Request
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.open_tiles import open_tilings
 from loopwright.passes.transformations.tile import Tile
 from loopwright.runtime.program import load

@@ -15,7 +15,7 @@ from loopwright.cli import main
 from loopwright.opt import run as run_opt
 from loopwright.passes.default.request import Request
 from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.protocols import Search
 from loopwright.passes.search.result import Result, Task
 from loopwright.passes.target import Target

@@ -9,7 +9,7 @@ from typing import Any
 
 from loopwright.kernels.catalogue import Array, KernelEntry, catalogue
 from loopwright.kernels.references import reference
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.compare import Agreement, compare
 from loopwright.runtime.program import Function, load
 

@@ -8,7 +8,7 @@ from loopwright.dialects.parse import parse_module
 from loopwright.passes.default.request import Request
 from loopwright.passes.polyhedral.raising import raise_module
 from loopwright.passes.polyhedral.schedule_tree import loops
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.protocols import CostModel
 from loopwright.passes.search.result import Task
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from ...default.request import Request
 from ...polyhedral.schedule_tree import Tree, loops
-from ...schedule import Schedule
+from ...schedules.schedule import Schedule
 from ...transformations.interchange import Interchange
 from ...transformations.reverse import Reverse
 from ...transformations.skew import Skew

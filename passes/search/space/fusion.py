@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from ...default.request import Request
 from ...polyhedral.schedule_tree import Loop, Sequence, Tree, walk
-from ...schedule import Schedule
+from ...schedules.schedule import Schedule
 from ...transformations.distribute import Distribute
 from ...transformations.fuse import Fuse
 from .moves import Move, one

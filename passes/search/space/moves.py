@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from ...default.request import Request
 from ...polyhedral.context import ISL_LOCK
 from ...polyhedral.schedule_tree import Tree
-from ...schedule import Schedule
-from ...transformation import Transformation, TransformationError
+from ...schedules.schedule import Schedule
+from ...schedules.transformation import Transformation, TransformationError
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import Any
 from ...default.request import Request
 from ...polyhedral.context import ISL_LOCK
 from ...polyhedral.schedule_tree import Loop, nests
-from ...schedule import Schedule
-from ...transformation import Transformation, TransformationError
+from ...schedules.schedule import Schedule
+from ...schedules.transformation import Transformation, TransformationError
 from .moves import changes
 from .parallelism import parallel_loops
 from .registers import jams, unrollings

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...default.request import Request
 from ...polyhedral.schedule_tree import Loop, Sequence, Tree, chain
-from ...schedule import Schedule
+from ...schedules.schedule import Schedule
 from ...transformations.parallel import Parallel
 from ...transformations.wavefront import Wavefront
 from .moves import Move, one

@@ -20,8 +20,8 @@ from ...default.register_tile import RegisterTile
 from ...default.request import Request
 from ...polyhedral.context import ISL_LOCK
 from ...polyhedral.schedule_tree import Loop, loops_around, statements
-from ...schedule import Schedule
-from ...transformation import Transformation, TransformationError
+from ...schedules.schedule import Schedule
+from ...schedules.transformation import Transformation, TransformationError
 from ...transformations.interchange import Interchange
 from ...transformations.parallel import Parallel
 from ...transformations.tile import Tile

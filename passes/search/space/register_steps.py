@@ -8,8 +8,8 @@ from dataclasses import replace
 from ...default.request import Request
 from ...polyhedral.context import ISL_LOCK
 from ...polyhedral.schedule_tree import Loop, loops, loops_around, statements
-from ...schedule import Schedule
-from ...transformation import Transformation, TransformationError
+from ...schedules.schedule import Schedule
+from ...schedules.transformation import Transformation, TransformationError
 from ...transformations.tile import Tile
 from ...transformations.unroll import Unroll
 from .register_bands import ROWS, UNROLLED, VECTORS, Band, State, make_band

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...default.request import Request
 from ...polyhedral.schedule_tree import Leaf, Loop, Tree
-from ...schedule import Schedule
+from ...schedules.schedule import Schedule
 from ...transformations.interchange import Interchange
 from ...transformations.tile import Tile
 from ...transformations.unroll import Unroll

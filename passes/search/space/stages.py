@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from ...default.request import Request
 from ...polyhedral.schedule_tree import nests
-from ...schedule import Schedule
+from ...schedules.schedule import Schedule
 from . import affine, fusion, parallelism, registers, tiling
 from .moves import Proposer, changes
 from .swaps import LoopPairModel

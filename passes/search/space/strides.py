@@ -6,7 +6,7 @@ import islpy as isl
 
 from ...polyhedral.schedule_tree import Loop
 from ...polyhedral.scop import Access, AccessKind, Statement
-from ...schedule import Schedule
+from ...schedules.schedule import Schedule
 
 
 def is_contiguous(schedule: Schedule, loop: Loop) -> bool:

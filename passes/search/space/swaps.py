@@ -13,7 +13,7 @@ from typing import Protocol
 
 from ...default.request import Request
 from ...polyhedral.schedule_tree import Loop, Tree, loops
-from ...schedule import Schedule
+from ...schedules.schedule import Schedule
 from ...transformations.interchange import Interchange
 from .moves import Move
 from .trees import certain_names, chains

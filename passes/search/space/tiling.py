@@ -10,7 +10,7 @@ from ...default.facts import Facts, StatementFacts, bytes_of, footprint
 from ...default.request import Request
 from ...polyhedral.schedule_tree import Loop, Tree, loops, statements
 from ...polyhedral.scop import Access, AccessKind
-from ...schedule import Schedule
+from ...schedules.schedule import Schedule
 from ...transformations.pack import Pack
 from ...transformations.tile import Tile
 from .moves import Move, one

@@ -11,8 +11,8 @@ from random import Random
 from ...default.estimate import estimate
 from ...default.request import Request
 from ...polyhedral.schedule_tree import Leaf, Loop, Tree, nests
-from ...schedule import Schedule
-from ...transformation import Transformation
+from ...schedules.schedule import Schedule
+from ...schedules.transformation import Transformation
 from ...transformations.interchange import Interchange
 from ...transformations.parallel import Parallel
 from ...transformations.tile import Tile

@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from ..passes.schedule import Schedule
+from ..passes.schedules.schedule import Schedule
 from ..passes.target import Target
 from ..runtime.library.build import SUFFIXES
 from ..runtime.program import DEFAULT, Function

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..dialects.errors import SourceError
-from ..passes.schedule import Schedule
+from ..passes.schedules.schedule import Schedule
 from ..passes.target import Target
 from ..runtime.program import CHOSEN, Function
 from . import UsageError

@@ -20,7 +20,7 @@ from ..lowering.c import emit_c
 from ..lowering.llvm import Options, translate
 from ..passes.polyhedral.bounds import check_bounds
 from ..passes.polyhedral.extents import infer_extents
-from ..passes.schedule import Schedule
+from ..passes.schedules.schedule import Schedule
 from ..passes.target import Target
 from ..runtime import jit
 from ..runtime.compile import loops_of

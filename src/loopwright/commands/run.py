@@ -29,7 +29,7 @@ import numpy as np
 
 from ..passes.polyhedral.counting import UncountableError, floating_point_operations
 from ..passes.polyhedral.traffic import touched_elements
-from ..passes.schedule import Schedule
+from ..passes.schedules.schedule import Schedule
 from ..runtime.arguments import ArrayArgument
 from ..runtime.compare import Agreement, Array, compare
 from ..runtime.inputs import Settings, load_array, make_arguments

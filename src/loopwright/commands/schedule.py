@@ -17,8 +17,8 @@ import argparse
 from ..passes.graphs import tree_graph
 from ..passes.notation import print_notation
 from ..passes.polyhedral.descriptions import describe_tree
-from ..passes.schedule import Schedule
 from ..passes.schedule_ops import to_sequence
+from ..passes.schedules.schedule import Schedule
 from ..runtime.program import Function
 from .common import add_program_arguments, add_schedule_arguments, one_function, read_schedule
 from .pictures import add_picture_arguments, write_pictures

@@ -20,7 +20,7 @@ from loopwright.passes.default.register_tile import even_size, register_tile
 from loopwright.passes.default.request import Request
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import nests
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.target import Target
 from loopwright.runtime.program import Function
 

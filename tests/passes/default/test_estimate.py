@@ -10,7 +10,7 @@ from loopwright.passes.default.request import Request
 from loopwright.passes.default.vector_parallel import vector_parallel
 from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.program import load
 
 SUMS = """

@@ -14,7 +14,7 @@ from loopwright.passes.default.request import Request
 from loopwright.passes.polyhedral.dependences import Dependences, compute_dependences
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import loops, nests
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.transformations.affine_schedule import AffineSchedule
 from loopwright.runtime.program import Function
 

@@ -10,7 +10,7 @@ from loopwright.passes.default.finished_columns import finished_columns
 from loopwright.passes.default.request import Request
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import loops
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 
 # Column k is scaled; what later columns have in common with it is taken from them.
 DEFLATION = """

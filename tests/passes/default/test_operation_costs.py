@@ -7,7 +7,7 @@ import pytest
 import loopwright
 from loopwright.passes.default.operation_costs import CALLS, recurrence, throughput
 from loopwright.passes.polyhedral.schedule_tree import loops
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.target import Target
 
 ADD = Target.host().speeds.latency

@@ -10,7 +10,7 @@ from loopwright.passes.default.ordered_sums import ordered_sums
 from loopwright.passes.default.request import Request
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import loops_around, nests, statements
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.program import load
 
 KERNELS = {

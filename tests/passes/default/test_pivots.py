@@ -9,7 +9,7 @@ import loopwright
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.pivots import split_at_pivots
 from loopwright.passes.default.request import Request
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 
 SCALED = """
 func.func @scaled(%n: index, %m: index, %A: memref<?xf64>) {

@@ -10,7 +10,7 @@ from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.recurrences import recurrences
 from loopwright.passes.default.request import Request
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.target import Target
 
 PREFIX = """

@@ -17,7 +17,7 @@ from loopwright.passes.default.request import Request
 from loopwright.passes.default.triangular import triangular
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import loops
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.target import Target
 from loopwright.runtime.program import Function
 

@@ -9,7 +9,7 @@ from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.request import Request
 from loopwright.passes.default.triangular_solve import triangular_solve
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.program import load
 
 SOLVE = """

@@ -7,7 +7,7 @@ from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.request import Request
 from loopwright.passes.default.vector_parallel import vector_parallel
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 
 
 @pytest.mark.parametrize("threads", [1, 2])

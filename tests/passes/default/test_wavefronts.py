@@ -8,7 +8,7 @@ from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.request import Request
 from loopwright.passes.default.wavefronts import wavefronts
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 
 
 def choose(kernel: str, size: str, threads: int) -> Schedule | None:

@@ -13,10 +13,10 @@ import islpy as isl
 from xdsl.ir import Operation
 from xdsl.ir.affine import AffineMap
 
-from .polyhedral.affine_text import to_text
-from .polyhedral.dependences import Dependence
-from .polyhedral.schedule_tree import Leaf, Loop, Tree, rebuild, replace_node
-from .polyhedral.scop import Access, AccessKind, Array, Scop, Statement
+from ..polyhedral.affine_text import to_text
+from ..polyhedral.dependences import Dependence
+from ..polyhedral.schedule_tree import Leaf, Loop, Tree, rebuild, replace_node
+from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 
 
 def free_name(base: str, taken: set[str]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from types import MappingProxyType
 from typing import TypeGuard
 
-from . import transformations
+from .. import transformations
 from .transformation import Transformation
 
 

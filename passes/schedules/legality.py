@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from .polyhedral.dependences import Dependence, DependenceKind, Dependences
-from .polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, statements, sum_of_affs
-from .polyhedral.scop import AccessKind
+from ..polyhedral.dependences import Dependence, DependenceKind, Dependences
+from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, statements, sum_of_affs
+from ..polyhedral.scop import AccessKind
 from .violation import Reason, Violation
 
 # Entries after which remembered sets are dropped, to bound the memory of long searches.

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from .polyhedral.schedule_tree import Leaf, Loop, Sequence, TileSize, Tree
+from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, TileSize, Tree
 from .transformation import MalformedTransformation
 
 

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
-    from .polyhedral.schedule_tree import Loop, Tree
-    from .polyhedral.scop import Scop
+    from ..polyhedral.schedule_tree import Loop, Tree
+    from ..polyhedral.scop import Scop
     from .schedule import Schedule
     from .violation import Violation
 

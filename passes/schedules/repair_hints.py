@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .polyhedral.schedule_tree import Loop, Sequence, chain, loops, statements
+from ..polyhedral.schedule_tree import Loop, Sequence, chain, loops, statements
 from .registry import all_transformations
 from .transformation import Transformation, TransformationError
 

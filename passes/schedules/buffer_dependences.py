@@ -8,10 +8,10 @@ from functools import reduce
 
 import islpy as isl
 
-from .polyhedral.copied_dependences import pairs_through
-from .polyhedral.dependences import Dependence, DependenceKind, Dependences
-from .polyhedral.schedule_tree import Loop
-from .polyhedral.scop import Access, AccessKind, Array, Statement
+from ..polyhedral.copied_dependences import pairs_through
+from ..polyhedral.dependences import Dependence, DependenceKind, Dependences
+from ..polyhedral.schedule_tree import Loop
+from ..polyhedral.scop import Access, AccessKind, Array, Statement
 from .program_edits import instances_for, same_iteration
 
 Use = tuple[Statement, Access]

@@ -7,9 +7,9 @@ from functools import reduce
 
 import islpy as isl
 
-from .polyhedral.dependences import DependenceKind
-from .polyhedral.schedule_tree import Loop, statements
-from .polyhedral.scop import Statement
+from ..polyhedral.dependences import DependenceKind
+from ..polyhedral.schedule_tree import Loop, statements
+from ..polyhedral.scop import Statement
 from .program_edits import outer_values, same_iteration
 from .schedule import Schedule
 

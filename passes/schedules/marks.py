@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from .polyhedral import schedule_tree
-from .polyhedral.schedule_tree import Leaf, Loop, Tree
+from ..polyhedral import schedule_tree
+from ..polyhedral.schedule_tree import Leaf, Loop, Tree
 from .schedule import Schedule
 from .transformation import MalformedTransformation
 
