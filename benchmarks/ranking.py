@@ -31,8 +31,8 @@ from loopwright.costmodel.models.model import TrainingOptions
 from loopwright.costmodel.models.tournament import FEATURES, Tournament
 from loopwright.costmodel.original import original_schedule
 from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.search.roofline import Roofline
+from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.cache import cache_directory
 
 DATASET = Path(__file__).parents[1] / "datasets" / "gemm-tiles"

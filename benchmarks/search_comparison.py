@@ -29,7 +29,6 @@ from loopwright.commands.shipped import comparison
 from loopwright.costmodel.find import DEFAULT_MODEL, find_model
 from loopwright.kernels.catalogue import KernelEntry
 from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.beam import BeamSearch
 from loopwright.passes.search.ledger import Ledger, OutOfTime
@@ -37,6 +36,7 @@ from loopwright.passes.search.result import Task
 from loopwright.passes.search.roofline import Roofline
 from loopwright.passes.search.searching import search
 from loopwright.passes.search.space.stages import SPACES
+from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.bench.selection import SelectionError, select_kernels
 from loopwright.runtime.tuning.evaluator import RunningEvaluator
 

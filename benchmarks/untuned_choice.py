@@ -23,9 +23,9 @@ from loopwright.costmodel.learning.pairs import ProgramPairs, read_pairs
 from loopwright.costmodel.learning.splits import TRAINING, position
 from loopwright.costmodel.original import original_schedule
 from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.search.caution import surest_gains
 from loopwright.passes.search.protocols import CostModel
+from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.tuning.auto import GAIN
 
 THRESHOLDS = (1.1, 1.25, GAIN, 1.5, 2.0)

@@ -24,7 +24,7 @@ from ..passes.polyhedral.context import ISL_LOCK
 from ..passes.polyhedral.raising import raise_function
 from ..passes.polyhedral.scop import Scop
 from ..passes.schedules.schedule import Schedule, dependences_of
-from ..passes.spellings import apply_text
+from ..passes.syntax.formats import apply_text
 from ..passes.target import Target
 from ..support.stage_times import stage
 from ..support.version import __version__

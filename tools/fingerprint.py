@@ -30,8 +30,8 @@ from loopwright.kernels.catalogue import KernelEntry, catalogue
 from loopwright.lowering.c import emit_c
 from loopwright.lowering.llvm import Options, translate
 from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.passes.target import Target, speeds_of
 from loopwright.runtime.compile import loops_of
 from loopwright.runtime.program import Function, load

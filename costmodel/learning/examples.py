@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from ...dialects.errors import SourceError
 from ...passes.default.request import Request
-from ...passes.pipeline import parse_pipeline
 from ...passes.schedules.schedule import Schedule
 from ...passes.schedules.transformation import TransformationError
+from ...passes.syntax.pipeline import parse_pipeline
 from ..original import original_schedule
 from ..representation.history import history_of
 from .errors import LearningError

@@ -11,11 +11,11 @@ from loopwright.costmodel.generator import random_program
 from loopwright.costmodel.sampler import STAGES, moves, sample_schedules
 from loopwright.passes.default.default_schedule import candidates
 from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.strides import is_contiguous
 from loopwright.passes.search.space.trees import chains, copies, tree_key
+from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.program import load
 
 MATRIX_PRODUCT = """

@@ -19,8 +19,8 @@ from loopwright.costmodel.models.model import LearnedModel, TrainingOptions, Tra
 from loopwright.costmodel.models.statement_rows import ScheduleRows
 from loopwright.costmodel.original import original_schedule
 from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.search.protocols import Committee
+from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.passes.target import Target
 
 SMALL: list[tuple[type[LearnedModel], dict[str, Any]]] = [

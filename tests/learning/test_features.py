@@ -11,7 +11,7 @@ from loopwright.costmodel.features.extract import rows_of
 from loopwright.costmodel.features.schema import NAMES, SECTIONS, SLICES, column
 from loopwright.costmodel.original import original_schedule
 from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 N = 64
 GEMM = """

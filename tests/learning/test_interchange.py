@@ -28,13 +28,13 @@ from loopwright.costmodel.models.registry import model_class
 from loopwright.costmodel.models.storage import load_model
 from loopwright.costmodel.original import original_schedule
 from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import Tree
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.affine import interchanges, predicted_interchanges
 from loopwright.passes.search.space.stages import FULL, with_loop_pairs
 from loopwright.passes.search.space.swaps import Levels
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 SMALL = {
     "interchange": ("statement_layers=32,24", "loop_layer=16", "class_layers=24,16", "dropout=0"),

@@ -9,7 +9,7 @@ from loopwright.costmodel.features.extract import rows_of
 from loopwright.costmodel.features.schema import NAMES
 from loopwright.costmodel.original import original_schedule
 from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 N, M = 48, 160
 TEXT = """

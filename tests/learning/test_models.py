@@ -31,7 +31,7 @@ from loopwright.costmodel.models.trees import (
 from loopwright.costmodel.original import original_schedule
 from loopwright.costmodel.representation.structure import Node
 from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 SMALL: Mapping[str, Any] = {
     "statement_layers": (24, 16),

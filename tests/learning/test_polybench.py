@@ -10,8 +10,8 @@ from loopwright.costmodel.models.registry import model_class
 from loopwright.costmodel.original import original_schedule
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 KERNELS = [name for name in catalogue() if name.startswith("polybench/")]
 

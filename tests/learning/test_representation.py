@@ -20,8 +20,8 @@ from loopwright.costmodel.representation.statements import StatementView
 from loopwright.costmodel.representation.structure import anchor, structure_of
 from loopwright.costmodel.representation.tiramisu import TiramisuFeaturiser
 from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 REQUEST = Request(
     {"A_dim0": 64, "A_dim1": 32, "B_dim0": 32, "B_dim1": 48, "C_dim0": 64, "C_dim1": 48}, 2

@@ -14,7 +14,7 @@ from loopwright.lowering.generate import generate
 from loopwright.lowering.index_expression import Index
 from loopwright.lowering.ir_builder import IRBuilder
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.spellings import apply_text
+from loopwright.passes.syntax.formats import apply_text
 
 STENCIL = """
 func.func @f(%A: memref<9xCOLUMNSxTYPE>, %B: memref<9xCOLUMNSxTYPE>) {

@@ -7,7 +7,7 @@ from support.machine_code import MachineCode
 import loopwright
 from loopwright.lowering.generate import generate
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.spellings import apply_text
+from loopwright.passes.syntax.formats import apply_text
 from loopwright.passes.target import Target
 
 BLUR = """

@@ -7,14 +7,14 @@ import pytest
 from support.runtime_programs import DOT, GEMM
 
 from loopwright.lowering.generate import generate
-from loopwright.passes.notation import print_notation
 from loopwright.passes.polyhedral.descriptions import describe_tree
-from loopwright.passes.schedule_ops import to_sequence
 from loopwright.passes.schedules.transformation import (
     IllegalTransformation,
     MalformedTransformation,
     TransformationError,
 )
+from loopwright.passes.syntax.compact_notation import print_notation
+from loopwright.passes.syntax.schedule_ops import to_sequence
 from loopwright.runtime.errors import ArgumentTypeError, ArgumentValueError, BuildError
 from loopwright.runtime.program import load
 

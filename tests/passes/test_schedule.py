@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from support.scops import polybench
 
-from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.polyhedral.schedule_tree import statements
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.schedules.transformation import (
     IllegalTransformation,
     MalformedTransformation,
 )
+from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.passes.target import Target
 
 

@@ -10,7 +10,6 @@ import pytest
 from support.searching import Wishes, task
 
 from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.beam import BeamSearch
 from loopwright.passes.search.confirming import FINALISTS
@@ -20,6 +19,7 @@ from loopwright.passes.search.ledger import Ledger, OutOfTime
 from loopwright.passes.search.mcts import MonteCarloSearch
 from loopwright.passes.search.protocols import Search
 from loopwright.passes.search.searching import search
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 
 class Runs:

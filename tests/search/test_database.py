@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.caution import surest_gains
+from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.passes.target import Target
 from loopwright.runtime.program import load
 from loopwright.runtime.tuning import auto

@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import f32
 from loopwright.costmodel.registers.learner import Agent, measurements
 from loopwright.costmodel.registers.search import RegisterSearch, TilesThenRegisters
 from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.polyhedral.schedule_tree import loops
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.protocols import Search
@@ -25,6 +24,7 @@ from loopwright.passes.search.roofline import Roofline
 from loopwright.passes.search.searching import search
 from loopwright.passes.search.space.register_bands import Band, RegisterSpace, State
 from loopwright.passes.search.space.register_steps import RegisterSteps
+from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.program import load
 
 STENCIL = """

@@ -9,7 +9,6 @@ import pytest
 from support.searching import SIZES, Wishes, task
 
 from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.beam import BeamSearch
 from loopwright.passes.search.ledger import Ledger
@@ -17,6 +16,7 @@ from loopwright.passes.search.mcts import MonteCarloSearch
 from loopwright.passes.search.protocols import Search
 from loopwright.passes.search.roofline import Roofline
 from loopwright.passes.search.searching import search
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 SEARCHES: dict[str, Search] = {
     "beam": BeamSearch(beam=2),

@@ -7,11 +7,11 @@ from support.searching import Wishes, task
 
 from loopwright.dialects.parse import parse_module
 from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.polyhedral.raising import raise_module
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.neighbours import neighbours
 from loopwright.passes.search.space.stages import SPACES, Node, Space
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 PROGRAM = """
 func.func @f(%n: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {

@@ -9,7 +9,7 @@ from loopwright.costmodel.models.additive import Additive
 from loopwright.costmodel.models.model import LearnedModel
 from loopwright.costmodel.original import original_schedule
 from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 TEXT = """
 func.func @scale(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {

@@ -35,12 +35,12 @@ from ..costmodel.find import DEFAULT_MODEL, DEFAULT_RANKER, INTERCHANGE_MODEL
 from ..costmodel.searches import LEARNING, NAMES
 from ..costmodel.tile_sizes.search import BUCKET
 from ..costmodel.tile_sizes.search import SEARCHES as TILE_SEARCHES
-from ..passes.schedule_ops import to_sequence
 from ..passes.schedules.schedule import Schedule
 from ..passes.search.beam import WIDEST_BEAM
 from ..passes.search.result import Progress, Result
 from ..passes.search.searches import RUNNING
 from ..passes.search.space.stages import SPACES
+from ..passes.syntax.schedule_ops import to_sequence
 from ..runtime.inputs import Settings, load_array, make_arguments
 from ..runtime.program import Function
 from ..runtime.threads import MOST_THREADS

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from xdsl.ir import Dialect, Operation, SSAValue
 
-from ..dialects.errors import SourceError
-from ..dialects.schedule import (
+from ...dialects.errors import SourceError
+from ...dialects.schedule import (
     Kind,
     LoopsOp,
     Option,
@@ -26,10 +26,10 @@ from ..dialects.schedule import (
     make_dialect,
     make_step,
 )
-from .polyhedral.schedule_tree import Loop, loops, statements
-from .schedules.registry import all_transformations
-from .schedules.schedule import Schedule
-from .schedules.transformation import Transformation, TransformationError
+from ..polyhedral.schedule_tree import Loop, loops, statements
+from ..schedules.registry import all_transformations
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import Transformation, TransformationError
 
 
 @functools.cache

@@ -20,11 +20,11 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ..polyhedral.schedule_tree import Loop, loops, statements
+from ..schedules.registry import all_transformations
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import MalformedTransformation, Transformation
 from .pipeline import PassCall, Word, error_at, make_transformation, unknown
-from .polyhedral.schedule_tree import Loop, loops, statements
-from .schedules.registry import all_transformations
-from .schedules.schedule import Schedule
-from .schedules.transformation import MalformedTransformation, Transformation
 
 _TOKEN = re.compile(
     r'\s*(?:(?P<loop>(?:[\w.-]+\.)?L\d{1,9})(?![\w.+-])|(?P<word>[\w.+-]+)|"(?P<string>[^"\n]*)"'

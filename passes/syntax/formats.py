@@ -6,13 +6,13 @@ import re
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..dialects.errors import SourceError
-from ..dialects.parse import parse_module
-from ..dialects.schedule import SequenceOp
-from .notation import apply_notation, is_notation
+from ...dialects.errors import SourceError
+from ...dialects.parse import parse_module
+from ...dialects.schedule import SequenceOp
+from ..schedules.schedule import Schedule
+from .compact_notation import apply_notation, is_notation
 from .pipeline import parse_pipeline
 from .schedule_ops import apply_sequence
-from .schedules.schedule import Schedule
 
 _SEQUENCE = re.compile(r"\bschedule\.sequence\b")
 

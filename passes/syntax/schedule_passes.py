@@ -16,14 +16,14 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ..dialects.errors import SourceError
-from ..dialects.schedule import SequenceOp
-from .polyhedral.raising import raise_function
-from .polyhedral.scop import Scop
+from ...dialects.errors import SourceError
+from ...dialects.schedule import SequenceOp
+from ..polyhedral.raising import raise_function
+from ..polyhedral.scop import Scop
+from ..schedules.registry import all_transformations
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import MalformedTransformation, Transformation
 from .schedule_ops import apply_sequence, to_sequence
-from .schedules.registry import all_transformations
-from .schedules.schedule import Schedule
-from .schedules.transformation import MalformedTransformation, Transformation
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from .polyhedral import schedule_tree
-from .polyhedral.dependences import Dependence, DependenceKind
-from .polyhedral.descriptions import describe_statement, node_label
-from .polyhedral.distance import distances
-from .polyhedral.schedule_tree import Leaf, Loop, Tree
-from .polyhedral.scop import Scop
-from .schedules.schedule import Schedule
+from ..polyhedral import schedule_tree
+from ..polyhedral.dependences import Dependence, DependenceKind
+from ..polyhedral.descriptions import describe_statement, node_label
+from ..polyhedral.distance import distances
+from ..polyhedral.schedule_tree import Leaf, Loop, Tree
+from ..polyhedral.scop import Scop
+from ..schedules.schedule import Schedule
 
 _COLOURS = {
     DependenceKind.FLOW: "#1b6ca8",

@@ -10,10 +10,10 @@ import typing
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..dialects.errors import SourceError
-from ..dialects.locations import Location
-from .schedules.registry import all_transformations
-from .schedules.transformation import Transformation
+from ...dialects.errors import SourceError
+from ...dialects.locations import Location
+from ..schedules.registry import all_transformations
+from ..schedules.transformation import Transformation
 
 _TOKEN = re.compile(
     r'\s*(?:(?P<word>[\w.:+-]+)|"(?P<string>[^"\n]*)"|(?P<symbol>[{}=,])|\[(?P<nested>[^\]]*)\]'
