@@ -44,7 +44,7 @@ from loopwright.costmodel.learning.splits import split
 from loopwright.costmodel.original import original_schedule
 from loopwright.costmodel.representation.levels import iterators
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import leaves
 from loopwright.passes.schedules.schedule import Schedule

@@ -18,7 +18,7 @@ import loopwright
 from loopwright.costmodel.find import find_model
 from loopwright.costmodel.sampler import sample_schedules
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.support.garbage_collection import garbage_collected_seldom
 

@@ -33,7 +33,7 @@ from loopwright.costmodel.dataset.store import Writer
 from loopwright.costmodel.labels import Label, LabelledProgram, Status, Subject
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.two_level import two_level_tiles

@@ -31,7 +31,7 @@ import numpy as np
 
 from loopwright.costmodel.registers.learner import SHARE, Agent, measurements
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.register_bands import RegisterSpace, State
 from loopwright.runtime.labelling.messages import ObjectCode

@@ -24,7 +24,7 @@ from tile_spaces import BENCHMARKS, FOLDER, NAMES, SIZES
 from loopwright.costmodel.tile_sizes.network import TileNetworks
 from loopwright.costmodel.tile_sizes.search import BUCKET, SEARCHES, Plan
 from loopwright.costmodel.tile_sizes.space import TileSpace
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.tuning.tiles import promising_points
 

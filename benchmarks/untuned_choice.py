@@ -22,7 +22,7 @@ from loopwright.costmodel.learning.machines import target_of
 from loopwright.costmodel.learning.pairs import ProgramPairs, read_pairs
 from loopwright.costmodel.learning.splits import TRAINING, position
 from loopwright.costmodel.original import original_schedule
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.search.caution import surest_gains
 from loopwright.passes.search.protocols import CostModel
 from loopwright.passes.syntax.pipeline import parse_pipeline

@@ -30,7 +30,7 @@ from loopwright.costmodel.learning.splits import TRAINING, position
 from loopwright.costmodel.models.additive import Additive
 from loopwright.costmodel.models.model import TrainingOptions
 from loopwright.costmodel.models.statement_rows import ScheduleRows, StatementRows
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.polyhedral.context import TooComplexError, bounded
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.cache import cache_directory

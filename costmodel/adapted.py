@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..passes.target import Target
+from ..passes.machine.target import Target
 from ..support.user_folders import user_path
 
 

@@ -9,7 +9,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ..passes.default.request import Request
+from ..passes.estimate.scheduling_context import Request
+from ..passes.machine.target import Target
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.schedules.transformation import MalformedTransformation
 from ..passes.search.beam import WIDEST_BEAM, BeamSearch
@@ -17,7 +18,6 @@ from ..passes.search.result import Task
 from ..passes.search.searching import search
 from ..passes.syntax.schedule_ops import to_sequence
 from ..passes.syntax.schedule_passes import find_function, find_sequence, read_schedule, read_sizes
-from ..passes.target import Target
 from .find import DEFAULT_MODEL, find_model
 from .learning.errors import LearningError
 

@@ -11,7 +11,7 @@ from random import Random
 from typing import ClassVar
 
 from ..passes.default.default_schedule import candidates
-from ..passes.default.request import Request
+from ..passes.estimate.scheduling_context import Request
 from ..passes.schedules.schedule import Schedule
 from ..passes.search.beam import BeamSearch
 from ..passes.search.result import Task

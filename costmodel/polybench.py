@@ -9,7 +9,7 @@ from random import Random
 
 from ..kernels.catalogue import KernelEntry, catalogue
 from ..passes.default.default_schedule import candidates
-from ..passes.default.request import Request
+from ..passes.estimate.scheduling_context import Request
 from ..passes.polyhedral.counting import cardinality, fix_parameters
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.schedules.schedule import Schedule

@@ -30,8 +30,8 @@ from xdsl.ir.affine import AffineMap
 
 from ..dialects import affine
 from ..dialects.memref import is_memref
-from ..passes.default.facts import CACHE_LINE, bytes_of
-from ..passes.target import Target
+from ..passes.estimate.program_statistics import CACHE_LINE, bytes_of
+from ..passes.machine.target import Target
 from .accesses import Numbering, touched_memrefs
 from .index_expression import Index, Variable
 from .operations import operations

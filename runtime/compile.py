@@ -19,13 +19,13 @@ from ..lowering.generate import generate
 from ..lowering.llvm import Options, symbol, translate
 from ..lowering.llvm.heap import FAILED_ALLOCATIONS
 from ..lowering.specialise import specialise
+from ..passes.machine.target import Target
 from ..passes.polyhedral.bounds import check_bounds
 from ..passes.polyhedral.context import ISL_LOCK
 from ..passes.polyhedral.raising import raise_function
 from ..passes.polyhedral.scop import Scop
 from ..passes.schedules.schedule import Schedule, dependences_of
 from ..passes.syntax.formats import apply_text
-from ..passes.target import Target
 from ..support.stage_times import stage
 from ..support.version import __version__
 from . import jit

@@ -7,8 +7,8 @@ from ctypes import c_int64
 from dataclasses import dataclass
 
 from ..lowering.llvm import Options
+from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
-from ..passes.target import Target
 from ..support.immutable import Unchanging
 from .arguments import ArrayArgument, Key
 from .compile import Code, Source, compile_source

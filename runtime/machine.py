@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..passes.target import Target
+from ..passes.machine.target import Target
 from .cache import cache_directory
 from .measure import time_call
 from .probes import PATTERNS, Probes, probes

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from ..lowering.llvm.outlining import RUNTIME_FUNCTIONS
-from ..passes.target import Target
+from ..passes.machine.target import Target
 from . import jit
 
 _LIBRARY = "libgomp.so.1"

@@ -9,7 +9,7 @@ from functools import cache
 
 from ..lowering.llvm.outlining import RUNTIME_FUNCTIONS
 from ..lowering.llvm.target import function_attributes
-from ..passes.target import Target
+from ..passes.machine.target import Target
 from . import jit
 from .openmp import imports
 

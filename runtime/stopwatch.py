@@ -11,7 +11,7 @@ import ctypes
 import functools
 from typing import Any
 
-from ..passes.target import Target
+from ..passes.machine.target import Target
 from . import jit
 
 _C_TYPES = {

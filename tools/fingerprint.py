@@ -29,10 +29,10 @@ from loopwright.costmodel.original import original_schedule
 from loopwright.kernels.catalogue import KernelEntry, catalogue
 from loopwright.lowering.c import emit_c
 from loopwright.lowering.llvm import Options, translate
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
+from loopwright.passes.machine.target import Target, speeds_of
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.syntax.pipeline import parse_pipeline
-from loopwright.passes.target import Target, speeds_of
 from loopwright.runtime.compile import loops_of
 from loopwright.runtime.program import Function, load
 

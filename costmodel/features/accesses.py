@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...passes.default.facts import Facts, bytes_of
+from ...passes.estimate.program_statistics import Facts, bytes_of
 from ...passes.polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 
 PERIODS = (4096, 65536)

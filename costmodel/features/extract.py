@@ -8,10 +8,10 @@ from struct import Struct
 import numpy as np
 from numpy.typing import NDArray
 
-from ...passes.default.request import Request
+from ...passes.estimate.scheduling_context import Request
+from ...passes.machine.target import Target
 from ...passes.polyhedral.schedule_tree import Tree, nests
 from ...passes.schedules.schedule import Schedule
-from ...passes.target import Target
 from .alone import alone
 from .bodies import body
 from .estimate import estimate

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import copysign
 from typing import NamedTuple
 
-from ...passes.default.facts import CACHE_LINE
+from ...passes.estimate.program_statistics import CACHE_LINE
 from ...passes.polyhedral.schedule_tree import Loop
 from ...support.cached_property import once
 from .footprints import Footprint, footprints

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from ...passes.default.facts import Facts
-from ...passes.default.request import Request
+from ...passes.estimate.program_statistics import Facts
+from ...passes.estimate.scheduling_context import Request
 from ...passes.polyhedral.scop import Scop, Statement
 from ...passes.schedules.schedule import Schedule, dependences_of
 from .domains import Domains

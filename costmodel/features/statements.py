@@ -13,7 +13,7 @@ import numpy as np
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation, SSAValue
 
-from ...passes.default.facts import Facts, bytes_of
+from ...passes.estimate.program_statistics import Facts, bytes_of
 from ...passes.polyhedral.context import TooComplexError, bounded
 from ...passes.polyhedral.dependences import DependenceKind, Dependences
 from ...passes.polyhedral.scop import Scop, Statement

@@ -13,7 +13,7 @@ from math import log2
 import numpy as np
 from numpy.typing import NDArray
 
-from ...passes.default.request import Request
+from ...passes.estimate.scheduling_context import Request
 from ...passes.polyhedral.working_sets import Reuse, WorkingSet, working_sets
 from ...passes.schedules.schedule import Schedule
 from .extract import placed_rows

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...passes.default.request import Request
+from ...passes.estimate.scheduling_context import Request
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.polyhedral.schedule_tree import Tree, loops, nests
 from ...passes.schedules.schedule import Schedule

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...passes.default.facts import CACHE_LINE
-from ...passes.default.request import Request
+from ...passes.estimate.program_statistics import CACHE_LINE
+from ...passes.estimate.scheduling_context import Request
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.polyhedral.schedule_tree import Loop, Tree, leaves, rebuild, replace_node, statements
 from ...passes.schedules.schedule import Schedule

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...dialects.errors import SourceError
-from ...passes.default.request import Request
+from ...passes.estimate.scheduling_context import Request
 from ...passes.schedules.schedule import Schedule
 from ...passes.schedules.transformation import TransformationError
 from ...passes.syntax.pipeline import parse_pipeline

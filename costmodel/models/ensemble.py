@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...passes.default.request import Request
+from ...passes.estimate.scheduling_context import Request
 from ...passes.schedules.schedule import Schedule
 from ..learning.examples import ProgramExamples
 from .additive import Additive

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ...passes.default.request import Request
+from ...passes.estimate.scheduling_context import Request
 from ...passes.schedules.schedule import Schedule
 from ..learning.errors import LearningError
 from ..learning.examples import Featuriser, ProgramExamples

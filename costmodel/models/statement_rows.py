@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...passes.default.request import Request
+from ...passes.estimate.scheduling_context import Request
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.schedules.schedule import Schedule
 from ..features.extract import rows_of

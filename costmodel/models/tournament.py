@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ...passes.default.request import Request
+from ...passes.estimate.scheduling_context import Request
 from ...passes.polyhedral.context import ISL_LOCK, TooComplexError
 from ...passes.schedules.schedule import Schedule
 from ..features.working_sets import ESTIMATES, PLACES, PUBLISHED, SPLIT, VERSION, Row, row_of

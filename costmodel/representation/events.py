@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from ...passes.default.facts import Facts
-from ...passes.default.request import Request
+from ...passes.estimate.program_statistics import Facts
+from ...passes.estimate.scheduling_context import Request
 from ...passes.polyhedral.schedule_tree import leaves, loops_around, statements
 from ...passes.polyhedral.scop import Scop
 from ...passes.schedules.registry import all_transformations

@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ...passes.default.request import Request
+from ...passes.estimate.scheduling_context import Request
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.schedules.schedule import Schedule
 from ...passes.schedules.transformation import Transformation

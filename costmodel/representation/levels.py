@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...passes.default.facts import StatementFacts
+from ...passes.estimate.program_statistics import StatementFacts
 from ...passes.polyhedral.schedule_tree import Loop, Tree, loops
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import islpy as isl
 from xdsl.ir import Operation, SSAValue
 
-from ...passes.default.facts import Facts, StatementFacts, bytes_of
+from ...passes.estimate.program_statistics import Facts, StatementFacts, bytes_of
 from ...passes.polyhedral.counting import fix_parameters
 from ...passes.polyhedral.scop import Access
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...passes.default.request import Request
+from ...passes.estimate.scheduling_context import Request
 from ...passes.polyhedral.schedule_tree import Leaf, Loop, Tree, nests
 from ...passes.schedules.schedule import Schedule
 from ..learning.examples import Unsupported

@@ -38,7 +38,7 @@ from .unrolling import (
 )
 
 if TYPE_CHECKING:
-    from ...passes.target import Target
+    from ...passes.machine.target import Target
 
 SHORTEST = 4
 """Iterations of a loop of which vectors can be made once it is written out."""

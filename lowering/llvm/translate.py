@@ -35,7 +35,7 @@ from .short_loops import vector_hints
 from .unrolling import all_loops_have_vectors
 
 if TYPE_CHECKING:
-    from ...passes.target import Target
+    from ...passes.machine.target import Target
 
 DEFAULT_OPTIONS = Options()
 

@@ -12,6 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 
+from ..estimate.program_statistics import (
+    CACHE_LINE,
+    Facts,
+    StatementFacts,
+    bytes_of,
+    subscript_steps,
+)
+from ..estimate.register_tile import RegisterTile, even_size
+from ..estimate.scheduling_context import Request
 from ..polyhedral.counting import fix_parameters
 from ..polyhedral.scaled_loads import scaled_load
 from ..polyhedral.schedule_tree import Loop, Tree, chain, statements
@@ -22,9 +31,6 @@ from ..transformations.pack import Pack
 from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
-from .facts import CACHE_LINE, Facts, StatementFacts, bytes_of, subscript_steps
-from .register_tile import RegisterTile, even_size
-from .request import Request
 from .steps import Steps
 
 PANEL_OF_L1 = 1.5

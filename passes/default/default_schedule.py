@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 
+from ..estimate.estimate import estimate
+from ..estimate.scheduling_context import Request
+from ..machine.target import Target
 from ..polyhedral.context import ISL_LOCK
 from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, nests, statements
 from ..polyhedral.scop import Scop
 from ..schedules.schedule import Schedule
 from ..schedules.transformation import TransformationError
-from ..target import Target
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
-from .estimate import estimate
-from .request import Request
 from .shared_streams import share_streams
 from .strategies import STRATEGIES
 

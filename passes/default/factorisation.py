@@ -12,6 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
+from ..estimate.program_statistics import Facts, subscript_steps
+from ..estimate.register_tile import RegisterTile
+from ..estimate.scheduling_context import Request
 from ..polyhedral.reductions import Accumulation
 from ..polyhedral.schedule_tree import Loop, Tree, chain, nests, statements
 from ..polyhedral.schedule_tree import Sequence as Parts
@@ -29,9 +32,6 @@ from ..transformations.unroll import Unroll
 from ..transformations.unroll_and_jam import UnrollAndJam
 from ..transformations.vectorize import Vectorize
 from .contraction import is_contiguous, selects
-from .facts import Facts, subscript_steps
-from .register_tile import RegisterTile
-from .request import Request
 from .steps import attempt
 
 WORTHWHILE = 100_000

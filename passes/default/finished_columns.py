@@ -8,6 +8,8 @@ time, which stay in a nearby cache while all columns of the block are applied to
 
 from __future__ import annotations
 
+from ..estimate.program_statistics import subscript_steps
+from ..estimate.scheduling_context import Request
 from ..polyhedral.schedule_tree import Loop, Tree, loops_around, nests, statements
 from ..polyhedral.schedule_tree import Sequence as Parts
 from ..schedules.schedule import Schedule
@@ -21,8 +23,6 @@ from ..transformations.strip_mine import StripMine
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .contraction import is_contiguous
-from .facts import subscript_steps
-from .request import Request
 from .steps import attempt
 
 WORTHWHILE = 1_000_000

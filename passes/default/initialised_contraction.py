@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence as List
 from math import ceil, prod
 
+from ..estimate.program_statistics import Facts, bytes_of, lines
+from ..estimate.register_tile import waits_for_lines
+from ..estimate.scheduling_context import Request
 from ..polyhedral.schedule_tree import (
     Leaf,
     Loop,
@@ -27,9 +30,6 @@ from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .contraction import PARALLEL_CYCLES, Contraction, ContractionPlan, recognise
-from .facts import Facts, bytes_of, lines
-from .register_tile import waits_for_lines
-from .request import Request
 from .steps import Steps
 
 SHORT_SUM = 4

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..estimate.scheduling_context import Request
 from ..polyhedral.schedule_tree import Loop, Tree, chain, statements
 from ..schedules.schedule import Schedule
 from ..schedules.transformation import TransformationError
 from ..transformations.interchange import Interchange
 from ..transformations.skew import Skew
 from ..transformations.unroll import Unroll
-from .request import Request
 from .time_tiling import time_band, wavefronts
 
 ROWS = 8

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 
+from ..estimate.scheduling_context import Request
 from ..polyhedral.schedule_tree import Loop, Tree, chain, leaves
 from ..schedules.schedule import Schedule
 from ..schedules.transformation import TransformationError
@@ -12,7 +13,6 @@ from ..transformations.parallel import Parallel
 from ..transformations.rfactor import Rfactor
 from ..transformations.strip_mine import StripMine
 from ..transformations.unroll_and_jam import UnrollAndJam
-from .request import Request
 from .vector_parallel import PARALLEL_WORK
 
 ROWS = 4

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import AnyFloat
 
+from ..estimate.scheduling_context import Request
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, leaves, loops_around
 from ..schedules.schedule import Schedule
 from ..schedules.transformation import TransformationError
@@ -16,7 +17,6 @@ from ..transformations.strip_mine import StripMine
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .matrix_vector import streams_rows, without_single_iterations, work
-from .request import Request
 from .steps import attempt
 from .vector_parallel import PARALLEL_WORK
 

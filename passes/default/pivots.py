@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import islpy as isl
 
+from ..estimate.scheduling_context import Request
 from ..polyhedral.schedule_tree import Loop, Tree, loops_around, statements
 from ..schedules.schedule import Schedule
 from ..schedules.transformation import TransformationError
 from ..transformations.split import Split
-from .request import Request
 from .vector_parallel import vector_parallel
 
 

@@ -10,6 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from math import ceil, prod
 
+from ..estimate.program_statistics import bytes_of
+from ..estimate.register_tile import RegisterTile, even_size
+from ..estimate.scheduling_context import Request
 from ..polyhedral.schedule_tree import Loop, Sequence, Tree, chain, loops_around, statements
 from ..schedules.schedule import Schedule
 from ..schedules.transformation import TransformationError
@@ -20,9 +23,6 @@ from ..transformations.reorder import Reorder
 from ..transformations.tile import Tile
 from ..transformations.vectorize import Vectorize
 from .contraction import PARALLEL_CYCLES, ContractionPlan, recognise, selects
-from .facts import bytes_of
-from .register_tile import RegisterTile, even_size
-from .request import Request
 from .steps import Steps
 
 COPIES_OF_L2 = 0.0625

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..estimate.scheduling_context import Request
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops_around
 from ..schedules.legality import Outer
 from ..schedules.schedule import Schedule
@@ -13,7 +14,6 @@ from ..transformations.strip_mine import StripMine
 from ..transformations.unroll_and_jam import UnrollAndJam
 from ..transformations.vectorize import Vectorize
 from .matrix_vector import work
-from .request import Request
 from .steps import MANY_REGISTERS
 from .vector_parallel import PARALLEL_WORK
 

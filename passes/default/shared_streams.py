@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ..estimate.scheduling_context import Request
 from ..polyhedral.schedule_tree import Loop, Tree, chain, leaves, nests
 from ..schedules.schedule import Schedule
 from ..transformations.fuse import Fuse
 from ..transformations.interchange import Interchange
-from .request import Request
 from .steps import attempt
 
 

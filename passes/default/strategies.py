@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..estimate.scheduling_context import Request
 from ..polyhedral.schedule_tree import Tree
 from ..schedules.schedule import Schedule
 from .contraction import contraction
@@ -16,7 +17,6 @@ from .ordered_sums import ordered_sums
 from .pivots import split_at_pivots
 from .private_contraction import private_contraction
 from .recurrences import recurrences
-from .request import Request
 from .time_tiling import time_tiling
 from .triangular import triangular
 from .triangular_solve import triangular_solve

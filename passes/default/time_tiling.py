@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
+from ..estimate.program_statistics import Facts, footprint
+from ..estimate.scheduling_context import Request
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, statements
 from ..polyhedral.schedule_tree import Sequence as Parts
 from ..schedules.schedule import Schedule
@@ -23,8 +25,6 @@ from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from ..transformations.wavefront import Wavefront
-from .facts import Facts, footprint
-from .request import Request
 from .steps import attempt
 
 SWEEPS = (2, 4, 8, 16, 32, 64)

@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+from ..estimate.program_statistics import Facts, StatementFacts, bytes_of, lines, subscript_steps
+from ..estimate.register_tile import ADDRESSING, RegisterTile, waits_for_lines
+from ..estimate.scheduling_context import Request
 from ..polyhedral.counting import fix_parameters
 from ..polyhedral.scaled_loads import scaled_load
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements
@@ -22,9 +25,6 @@ from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .contraction import PANEL_OF_L1, is_contiguous, selects
-from .facts import Facts, StatementFacts, bytes_of, lines, subscript_steps
-from .register_tile import ADDRESSING, RegisterTile, waits_for_lines
-from .request import Request
 from .steps import Steps
 
 WORTHWHILE = 500_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..estimate.scheduling_context import Request
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops_around
 from ..schedules.schedule import Schedule
 from ..schedules.transformation import TransformationError
@@ -10,7 +11,6 @@ from ..transformations.split import Split
 from ..transformations.strip_mine import StripMine
 from .matrix_vector import streams_rows
 from .ordered_sums import in_lanes, lanes_of, row_sums, strip_of
-from .request import Request
 
 
 def triangular_solve(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ..estimate.operation_costs import accumulates_in_lanes
+from ..estimate.program_statistics import Facts
+from ..estimate.scheduling_context import Request
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements, walk
 from ..schedules.schedule import Schedule
 from ..schedules.transformation import Transformation, TransformationError
@@ -9,9 +12,6 @@ from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
-from .facts import Facts
-from .operation_costs import accumulates_in_lanes
-from .request import Request
 from .steps import attempt
 
 PARALLEL_WORK = 50_000

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from ..estimate.scheduling_context import Request
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around
 from ..schedules.schedule import Schedule
 from ..schedules.transformation import TransformationError
 from ..transformations.parallel import Parallel
 from ..transformations.tile import Tile
 from ..transformations.wavefront import Wavefront
-from .request import Request
 
 SIZE = 32
 """Iterations of each loop in a tile."""

@@ -12,11 +12,11 @@ import islpy as isl
 
 from ...dialects.errors import SourceError
 from ...support.immutable import Unchanging
+from ..machine.target import Target
 from ..polyhedral.context import ISL_LOCK, TooComplexError, bounded
 from ..polyhedral.dependences import Dependences, compute_dependences
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops, path, run_time_sizes, statements
 from ..polyhedral.scop import Scop
-from ..target import Target
 from .legality import Legality, Outer
 from .repair_hints import advise
 from .transformation import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..default.request import Request
+from ..estimate.scheduling_context import Request
 from ..polyhedral.context import ISL_LOCK
 from ..schedules.schedule import Schedule
 from .ledger import Ledger

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from ..default.request import Request
+from ..estimate.scheduling_context import Request
 from ..schedules.schedule import Schedule
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from ..default.request import Request
+from ..estimate.scheduling_context import Request
 from ..schedules.schedule import Schedule
 from .protocols import CostModel, Evaluator, Ranker
 

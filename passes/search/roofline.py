@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..default.estimate import estimate
-from ..default.request import Request
+from ..estimate.estimate import estimate
+from ..estimate.scheduling_context import Request
 from ..polyhedral.context import ISL_LOCK
 from ..schedules.schedule import Schedule
 

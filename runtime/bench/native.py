@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.catalogue import KernelEntry
-from ...passes.target import Target
+from ...passes.machine.target import Target
 from .. import jit
 from ..stopwatch import stopwatch
 from .case import Case

@@ -10,11 +10,11 @@ from multiprocessing.connection import Connection
 from ...costmodel.labels import TOO_MUCH_MEMORY, Incident, Subject, Workload
 from ...dialects.errors import SourceError
 from ...lowering.llvm import Options, translate
+from ...passes.machine.target import Target
 from ...passes.polyhedral.bounds import check_bounds
 from ...passes.polyhedral.extents import infer_extents
 from ...passes.schedules.schedule import Schedule
 from ...passes.schedules.transformation import TransformationError
-from ...passes.target import Target
 from ...support.garbage_collection import collect_garbage_seldom
 from ...support.stage_times import StageTimes, record_stages, stage
 from ..compile import loops_of

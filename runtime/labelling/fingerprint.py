@@ -11,7 +11,7 @@ from pathlib import Path
 
 from llvmlite import binding
 
-from ...passes.target import Target
+from ...passes.machine.target import Target
 from ...support.version import __version__
 from .. import llvm
 from ..machine import processor_name

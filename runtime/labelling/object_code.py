@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...lowering.llvm import symbol
 from ...lowering.llvm.heap import FAILED_ALLOCATIONS
-from ...passes.target import Target
+from ...passes.machine.target import Target
 from .. import jit
 from .messages import ObjectCode
 

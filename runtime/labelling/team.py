@@ -11,7 +11,7 @@ from collections.abc import Callable
 from ctypes import CFUNCTYPE, c_int, c_int64
 from functools import cache
 
-from ...passes.target import Target
+from ...passes.machine.target import Target
 from .. import jit
 from ..cache import cache_directory, cache_key
 from ..openmp import imports

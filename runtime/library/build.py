@@ -12,11 +12,11 @@ from pathlib import Path
 
 from ...lowering.bounds_check import bounds_check
 from ...lowering.llvm import EntryPoint, Options, translate
+from ...passes.machine.target import Target
 from ...passes.polyhedral.bounds import check_bounds
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.polyhedral.extents import infer_extents
 from ...passes.schedules.schedule import Schedule
-from ...passes.target import Target
 from .. import jit
 from ..arguments import ArrayArgument
 from ..compile import Source, loops_of

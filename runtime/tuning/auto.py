@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from ...costmodel.find import AUTO_MODEL, find_model
 from ...dialects.errors import SourceError
 from ...passes.default.default_schedule import default_schedule, is_worthwhile
-from ...passes.default.request import Request
+from ...passes.estimate.scheduling_context import Request
 from ...passes.schedules.schedule import Schedule
 from ...passes.schedules.transformation import TransformationError
 from ...passes.search.beam import BeamSearch

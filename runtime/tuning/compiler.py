@@ -9,10 +9,10 @@ from ...dialects.parse import parse_module
 from ...lowering.generate import generate
 from ...lowering.ir_builder import TooManyOperationsError
 from ...lowering.llvm import Options, translate
+from ...passes.machine.target import Target
 from ...passes.schedules.schedule import Schedule
 from ...passes.schedules.transformation import TransformationError
 from ...passes.syntax.pipeline import parse_pipeline
-from ...passes.target import Target
 from ...support.garbage_collection import collect_garbage_seldom
 from ..compile import loops_of
 from ..errors import KernelError

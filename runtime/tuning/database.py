@@ -17,10 +17,10 @@ from typing import Any
 
 from xdsl.dialects import func
 
+from ...passes.machine.target import Target
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.schedules.schedule import Schedule
 from ...passes.syntax.formats import apply_text
-from ...passes.target import Target
 from ...support.user_folders import user_path
 from ..labelling.fingerprint import code_generator, machine_fingerprint
 

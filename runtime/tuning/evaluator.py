@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...dialects.errors import SourceError
-from ...passes.default.request import Request
+from ...passes.estimate.scheduling_context import Request
 from ...passes.polyhedral.counting import UncountableError, floating_point_operations
 from ...passes.schedules.schedule import Schedule
 from ..arguments import ArrayArgument

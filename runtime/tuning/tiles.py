@@ -17,15 +17,15 @@ import islpy as isl
 
 from ...costmodel.tile_sizes.search import SEARCHES, Plan
 from ...costmodel.tile_sizes.space import TileSpace
-from ...passes.default.estimate import estimate
-from ...passes.default.request import Request
+from ...passes.estimate.estimate import estimate
+from ...passes.estimate.scheduling_context import Request
+from ...passes.machine.target import Target
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.polyhedral.schedule_tree import loops
 from ...passes.schedules.schedule import Schedule
 from ...passes.schedules.transformation import TransformationError
 from ...passes.search.confirming import SHARE
 from ...passes.search.space.open_tiles import open_tilings
-from ...passes.target import Target
 from ...passes.transformations.tile import Tile
 from ..labelling.fingerprint import code_generator
 from ..program import Function

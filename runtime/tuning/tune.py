@@ -17,14 +17,14 @@ from ...costmodel.learning.errors import LearningError
 from ...costmodel.learning.examples import Unsupported
 from ...costmodel.searches import LEARNING, RANKING, find_search
 from ...dialects.errors import SourceError
-from ...passes.default.request import Request
+from ...passes.estimate.scheduling_context import Request
+from ...passes.machine.target import Target
 from ...passes.schedules.schedule import Schedule
 from ...passes.schedules.transformation import TransformationError
 from ...passes.search.protocols import Search
 from ...passes.search.result import Progress, Result, Task
 from ...passes.search.searches import RUNNING
 from ...passes.search.searching import search
-from ...passes.target import Target
 from ..program import Function
 from ..threads import default_threads
 from .database import Question, Tuned, TuningDatabase, default_database

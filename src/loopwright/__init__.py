@@ -19,8 +19,8 @@ from .support.version import __version__
 
 if TYPE_CHECKING:
     from . import errors
+    from .passes.machine.target import Target
     from .passes.schedules.schedule import Schedule
-    from .passes.target import Target
     from .runtime.kernel import Kernel
     from .runtime.program import Program, load
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.machines import make_machine
 
-from loopwright.passes.target import Target
+from loopwright.passes.machine.target import Target
 from loopwright.runtime import machine as machines
 from loopwright.runtime.probes import PATTERNS, probes
 from loopwright.runtime.roofline import HEIGHT, draw, tables

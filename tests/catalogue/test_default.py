@@ -5,7 +5,7 @@ from support.reference_runs import check_run, function_of
 
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import candidates, default_schedule
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
 

@@ -21,7 +21,7 @@ from support.workloads import (
 from loopwright.costmodel.labels import LabelledProgram, Subject
 from loopwright.lowering.llvm import Options, symbol, translate
 from loopwright.lowering.specialise import specialise
-from loopwright.passes.target import Target
+from loopwright.passes.machine.target import Target
 from loopwright.runtime import jit
 from loopwright.runtime.labelling.arena import HUGE_PAGE, MARGIN, Arena, array_bytes
 from loopwright.runtime.labelling.children import StartError

@@ -10,7 +10,7 @@ from loopwright.costmodel.factory import RandomWorkload
 from loopwright.costmodel.generator import random_program
 from loopwright.costmodel.sampler import STAGES, moves, sample_schedules
 from loopwright.passes.default.default_schedule import candidates
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.strides import is_contiguous

@@ -15,7 +15,7 @@ from loopwright.costmodel.models.additive import Additive
 from loopwright.costmodel.models.forest import Forest, Growth, digitise, grow, quantiles
 from loopwright.costmodel.models.model import TrainingOptions
 from loopwright.costmodel.original import original_schedule
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.syntax.pipeline import parse_pipeline
 
 SMALL = {"members": 2, "trees": 60, "depth": 3, "rate": 0.2, "share": 1.0}

@@ -18,10 +18,10 @@ from loopwright.costmodel.models.ensemble import Ensemble
 from loopwright.costmodel.models.model import LearnedModel, TrainingOptions, TrainingProgress
 from loopwright.costmodel.models.statement_rows import ScheduleRows
 from loopwright.costmodel.original import original_schedule
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
+from loopwright.passes.machine.target import Target
 from loopwright.passes.search.protocols import Committee
 from loopwright.passes.syntax.pipeline import parse_pipeline
-from loopwright.passes.target import Target
 
 SMALL: list[tuple[type[LearnedModel], dict[str, Any]]] = [
     (AdditiveNetwork, {"width": 32, "dropout": 0.0}),

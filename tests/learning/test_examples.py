@@ -18,7 +18,7 @@ from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.examples import Unsupported, load_examples
 from loopwright.costmodel.learning.pairs import LEAST_BOUND, LEAST_SPEEDUP, read_pairs
 from loopwright.costmodel.models.additive import Additive
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.schedules.schedule import Schedule
 
 

@@ -27,7 +27,7 @@ from loopwright.costmodel.models.model import TrainingOptions
 from loopwright.costmodel.models.registry import model_class
 from loopwright.costmodel.models.storage import load_model
 from loopwright.costmodel.original import original_schedule
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import Tree
 from loopwright.passes.schedules.schedule import Schedule

@@ -8,7 +8,7 @@ import pytest
 from loopwright.costmodel.features.extract import rows_of
 from loopwright.costmodel.features.schema import NAMES
 from loopwright.costmodel.original import original_schedule
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.syntax.pipeline import parse_pipeline
 
 N, M = 48, 160

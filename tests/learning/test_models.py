@@ -30,7 +30,7 @@ from loopwright.costmodel.models.trees import (
 )
 from loopwright.costmodel.original import original_schedule
 from loopwright.costmodel.representation.structure import Node
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.syntax.pipeline import parse_pipeline
 
 SMALL: Mapping[str, Any] = {

@@ -9,7 +9,7 @@ from loopwright.costmodel.models.model import LearnedModel
 from loopwright.costmodel.models.registry import model_class
 from loopwright.costmodel.original import original_schedule
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.syntax.pipeline import parse_pipeline
 

@@ -19,7 +19,7 @@ from loopwright.costmodel.representation.schema import Field, Schema
 from loopwright.costmodel.representation.statements import StatementView
 from loopwright.costmodel.representation.structure import anchor, structure_of
 from loopwright.costmodel.representation.tiramisu import TiramisuFeaturiser
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.syntax.pipeline import parse_pipeline
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from support.scops import polybench
 
+from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.schedule_tree import statements
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.schedules.transformation import (
@@ -12,7 +13,6 @@ from loopwright.passes.schedules.transformation import (
     MalformedTransformation,
 )
 from loopwright.passes.syntax.pipeline import parse_pipeline
-from loopwright.passes.target import Target
 
 
 def test_applying_makes_a_new_schedule() -> None:

@@ -16,7 +16,7 @@ from support.machine_code import MachineCode
 
 from loopwright.dialects.parse import parse_module
 from loopwright.lowering.llvm import translate
-from loopwright.passes.target import Target
+from loopwright.passes.machine.target import Target
 from loopwright.runtime import jit, openmp
 from loopwright.runtime.program import load
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.lowering.llvm.target import features, processor, vectoriser_features
-from loopwright.passes.target import Target
+from loopwright.passes.machine.target import Target
 from loopwright.runtime import llvm
 from loopwright.runtime.llvm import library
 from loopwright.runtime.llvm.choice import VARIABLE
@@ -162,7 +162,7 @@ def test_threads_use_it_at_once(kind: Make) -> None:
 def test_the_variable_takes_that_of_llvmlite() -> None:
     program = (
         "from loopwright.runtime import jit, llvm\n"
-        "from loopwright.passes.target import Target\n"
+        "from loopwright.passes.machine.target import Target\n"
         "jit.compile_module('define void @f() { ret void }', target=Target.host())\n"
         "print(llvm.version())"
     )

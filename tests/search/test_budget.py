@@ -9,7 +9,7 @@ from math import inf, log
 import pytest
 from support.searching import Wishes, task
 
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.beam import BeamSearch
 from loopwright.passes.search.confirming import FINALISTS

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
+from loopwright.passes.machine.target import Target
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.caution import surest_gains
 from loopwright.passes.syntax.pipeline import parse_pipeline
-from loopwright.passes.target import Target
 from loopwright.runtime.program import load
 from loopwright.runtime.tuning import auto
 from loopwright.runtime.tuning.auto import GAIN, modelled_schedule

@@ -9,7 +9,7 @@ import pytest
 from support.searching import task
 
 from loopwright.cli import main
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.ranked import RankedTiles
 from loopwright.passes.search.result import Task

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import f32
 
 from loopwright.costmodel.registers.learner import Agent, measurements
 from loopwright.costmodel.registers.search import RegisterSearch, TilesThenRegisters
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.polyhedral.schedule_tree import loops
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.protocols import Search

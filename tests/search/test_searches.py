@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from support.searching import SIZES, Wishes, task
 
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.beam import BeamSearch
 from loopwright.passes.search.ledger import Ledger

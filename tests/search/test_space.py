@@ -6,7 +6,7 @@ import pytest
 from support.searching import Wishes, task
 
 from loopwright.dialects.parse import parse_module
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.polyhedral.raising import raise_module
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.neighbours import neighbours

@@ -13,7 +13,7 @@ from loopwright.costmodel.tile_sizes.process import Scales, fit
 from loopwright.costmodel.tile_sizes.search import BUCKET, SEARCHES, Plan
 from loopwright.costmodel.tile_sizes.space import USUAL, TileSpace
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.open_tiles import open_tilings
 from loopwright.passes.transformations.tile import Tile

@@ -13,12 +13,12 @@ from support.runtime_programs import DOT, SQUARES
 
 from loopwright.cli import main
 from loopwright.opt import run as run_opt
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
+from loopwright.passes.machine.target import Target
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.protocols import Search
 from loopwright.passes.search.result import Result, Task
 from loopwright.passes.syntax.pipeline import parse_pipeline
-from loopwright.passes.target import Target
 from loopwright.runtime.program import Function, load
 from loopwright.runtime.tuning import compiler as compiling
 from loopwright.runtime.tuning import evaluator as evaluating

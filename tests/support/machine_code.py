@@ -13,7 +13,7 @@ from xdsl.ir import Attribute
 from loopwright.dialects.parse import parse_module
 from loopwright.lowering.llvm import Options, symbol, translate
 from loopwright.lowering.llvm.heap import FAILED_ALLOCATIONS
-from loopwright.passes.target import Target
+from loopwright.passes.machine.target import Target
 from loopwright.runtime import jit
 from loopwright.runtime.openmp import imports
 

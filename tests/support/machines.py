@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.passes.target import Target
+from loopwright.passes.machine.target import Target
 from loopwright.runtime.machine import Machine, Measurement, processor_name
 
 

@@ -8,7 +8,7 @@ from loopwright.costmodel.learning.examples import ProgramExamples
 from loopwright.costmodel.models.additive import Additive
 from loopwright.costmodel.models.model import LearnedModel
 from loopwright.costmodel.original import original_schedule
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.syntax.pipeline import parse_pipeline
 
 TEXT = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loopwright.dialects.parse import parse_module
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.polyhedral.raising import raise_module
 from loopwright.passes.polyhedral.schedule_tree import loops
 from loopwright.passes.schedules.schedule import Schedule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ...default.request import Request
+from ...estimate.scheduling_context import Request
 from ...polyhedral.schedule_tree import Loop, Sequence, Tree, walk
 from ...schedules.schedule import Schedule
 from ...transformations.distribute import Distribute

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ...default.request import Request
+from ...estimate.scheduling_context import Request
 from ...polyhedral.context import ISL_LOCK
 from ...polyhedral.schedule_tree import Tree
 from ...schedules.schedule import Schedule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...default.default_schedule import orders
-from ...default.request import Request
+from ...estimate.scheduling_context import Request
 from ...polyhedral.context import ISL_LOCK
 from ...polyhedral.descriptions import describe_tree
 from ...polyhedral.schedule_tree import Loop, chain, leaves, loops_around

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...default.request import Request
+from ...estimate.scheduling_context import Request
 from ...polyhedral.schedule_tree import Loop, Sequence, Tree, chain
 from ...schedules.schedule import Schedule
 from ...transformations.parallel import Parallel

@@ -15,9 +15,9 @@ from itertools import product
 from math import prod
 
 from ...default.default_schedule import orders, schedule_nests
-from ...default.estimate import estimate
-from ...default.register_tile import RegisterTile
-from ...default.request import Request
+from ...estimate.estimate import estimate
+from ...estimate.register_tile import RegisterTile
+from ...estimate.scheduling_context import Request
 from ...polyhedral.context import ISL_LOCK
 from ...polyhedral.schedule_tree import Loop, loops_around, statements
 from ...schedules.schedule import Schedule

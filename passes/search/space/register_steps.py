@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ...default.request import Request
+from ...estimate.scheduling_context import Request
 from ...polyhedral.context import ISL_LOCK
 from ...polyhedral.schedule_tree import Loop, loops, loops_around, statements
 from ...schedules.schedule import Schedule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...default.request import Request
+from ...estimate.scheduling_context import Request
 from ...polyhedral.schedule_tree import Leaf, Loop, Tree
 from ...schedules.schedule import Schedule
 from ...transformations.interchange import Interchange

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...default.request import Request
+from ...estimate.scheduling_context import Request
 from ...polyhedral.schedule_tree import nests
 from ...schedules.schedule import Schedule
 from . import affine, fusion, parallelism, registers, tiling

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Protocol
 
-from ...default.request import Request
+from ...estimate.scheduling_context import Request
 from ...polyhedral.schedule_tree import Loop, Tree, loops
 from ...schedules.schedule import Schedule
 from ...transformations.interchange import Interchange

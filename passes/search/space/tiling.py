@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
 
-from ...default.facts import Facts, StatementFacts, bytes_of, footprint
-from ...default.request import Request
+from ...estimate.program_statistics import Facts, StatementFacts, bytes_of, footprint
+from ...estimate.scheduling_context import Request
 from ...polyhedral.schedule_tree import Loop, Tree, loops, statements
 from ...polyhedral.scop import Access, AccessKind
 from ...schedules.schedule import Schedule

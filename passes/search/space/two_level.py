@@ -8,8 +8,8 @@ from itertools import chain as joined
 from math import prod
 from random import Random
 
-from ...default.estimate import estimate
-from ...default.request import Request
+from ...estimate.estimate import estimate
+from ...estimate.scheduling_context import Request
 from ...polyhedral.schedule_tree import Leaf, Loop, Tree, nests
 from ...schedules.schedule import Schedule
 from ...schedules.transformation import Transformation

@@ -18,8 +18,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
+from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
-from ..passes.target import Target
 from ..runtime.library.build import SUFFIXES
 from ..runtime.program import DEFAULT, Function
 from ..runtime.threads import MOST_THREADS

@@ -16,12 +16,12 @@ from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.contraction import contraction
 from loopwright.passes.default.initialised_contraction import initialised_contraction
 from loopwright.passes.default.private_contraction import private_contraction
-from loopwright.passes.default.register_tile import even_size, register_tile
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.register_tile import even_size, register_tile
+from loopwright.passes.estimate.scheduling_context import Request
+from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import nests
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.target import Target
 from loopwright.runtime.program import Function
 
 EXTENTS = {"i": 37, "j": 70, "k": 53, "l": 6, "b": 3}

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.estimate import estimate
-from loopwright.passes.default.request import Request
 from loopwright.passes.default.vector_parallel import vector_parallel
+from loopwright.passes.estimate.estimate import estimate
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.syntax.pipeline import parse_pipeline

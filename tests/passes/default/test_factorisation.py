@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import loopwright
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.factorisation import LARGEST_BLOCK, LEAST_BLOCK, factorisation
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.polyhedral.dependences import Dependences, compute_dependences
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import loops, nests

@@ -7,7 +7,7 @@ from support.reference_runs import check_run, function_of
 import loopwright
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.finished_columns import finished_columns
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import loops
 from loopwright.passes.schedules.schedule import Schedule

@@ -8,7 +8,7 @@ from support.reference_runs import check_run, function_of
 
 import loopwright
 from loopwright.passes.default.interleaving import interleaving
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.transformations.affine_schedule import AffineSchedule

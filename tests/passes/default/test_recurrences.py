@@ -8,10 +8,10 @@ import loopwright
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.recurrences import recurrences
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import Request
+from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.target import Target
 
 PREFIX = """
 func.func @prefix(%n: index, %m: index, %A: memref<?x?xf64>) {{

@@ -7,11 +7,11 @@ import pytest
 from support.reference_runs import function_of
 
 import loopwright
-from loopwright.passes.default.request import Request
 from loopwright.passes.default.time_tiling import time_tiling
+from loopwright.passes.estimate.scheduling_context import Request
+from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.target import Target
 from loopwright.passes.transformations.affine_schedule import AffineSchedule
 from loopwright.runtime.program import Function
 

@@ -13,12 +13,12 @@ from support.targets import WIDE
 import loopwright
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.request import Request
 from loopwright.passes.default.triangular import triangular
+from loopwright.passes.estimate.scheduling_context import Request
+from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import loops
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.target import Target
 from loopwright.runtime.program import Function
 
 # C[i, j] += A[i, k] * B[k, j] below the diagonal of C, in another order and under other names

@@ -6,8 +6,8 @@ from support.reference_runs import check_run, function_of
 from support.targets import WIDE
 
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.request import Request
 from loopwright.passes.default.triangular_solve import triangular_solve
+from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.program import load

@@ -18,9 +18,9 @@ from ..polyhedral.schedule_tree import Leaf, Loop, Tree, leaves, statements
 from ..polyhedral.scop import Access, AccessKind
 from ..schedules.program_edits import outer_values
 from ..schedules.schedule import Schedule
-from .facts import CACHE_LINE, StatementFacts, footprint, subscript_steps
 from .operation_costs import Changes, accumulates_in_lanes, recurrence, throughput
-from .request import Request
+from .program_statistics import CACHE_LINE, StatementFacts, footprint, subscript_steps
+from .scheduling_context import Request
 
 GATHER = 6.0
 """Loads of single elements that one element of a gather is worth, even in the nearest cache."""

@@ -11,12 +11,12 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
+from ..machine.target import Target
 from ..polyhedral.dependences import DependenceKind
 from ..polyhedral.reductions import allows
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, Statement
 from ..schedules.schedule import Schedule
-from ..target import Target
 
 CYCLES: dict[type[Operation], float] = {
     arith.DivfOp: 8.0,

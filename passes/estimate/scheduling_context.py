@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..machine.target import Target
 from ..polyhedral.schedule_tree import Tree
 from ..polyhedral.scop import Scop
-from ..target import Target
-from .facts import Facts, StatementFacts
+from .program_statistics import Facts, StatementFacts
 from .register_tile import RegisterTile, register_tile
 
 NestKey = tuple[int, bool, bool, tuple[int, ...]]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from math import ceil
 
-from ..target import Target
-from .facts import CACHE_LINE
+from ..machine.target import Target
+from .program_statistics import CACHE_LINE
 
 ADDRESSING = 2
 """Vector registers that a micro-kernel needs besides accumulators and one row of vectors."""
