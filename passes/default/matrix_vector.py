@@ -13,7 +13,7 @@ from ..transformations.parallel import Parallel
 from ..transformations.rfactor import Rfactor
 from ..transformations.strip_mine import StripMine
 from ..transformations.unroll_and_jam import UnrollAndJam
-from .vector_parallel import PARALLEL_WORK
+from .vectorise_and_parallelise import PARALLEL_WORK
 
 ROWS = 4
 """Rows of a matrix that are streamed at the same time, at least."""

@@ -15,7 +15,7 @@ from ..transformations.unroll_and_jam import UnrollAndJam
 from ..transformations.vectorize import Vectorize
 from .matrix_vector import work
 from .steps import MANY_REGISTERS
-from .vector_parallel import PARALLEL_WORK
+from .vectorise_and_parallelise import PARALLEL_WORK
 
 CHAINS = 4
 """Recurrences along rows that run at the same time: one waits while the others compute.

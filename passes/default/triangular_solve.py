@@ -10,7 +10,7 @@ from ..transformations.distribute import Distribute
 from ..transformations.split import Split
 from ..transformations.strip_mine import StripMine
 from .matrix_vector import streams_rows
-from .ordered_sums import in_lanes, lanes_of, row_sums, strip_of
+from .strict_order_reductions import in_lanes, lanes_of, row_sums, strip_of
 
 
 def triangular_solve(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:

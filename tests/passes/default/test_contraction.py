@@ -13,9 +13,9 @@ from support.targets import WIDE
 
 import loopwright
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.default.contraction import contraction
-from loopwright.passes.default.initialised_contraction import initialised_contraction
-from loopwright.passes.default.private_contraction import private_contraction
+from loopwright.passes.default.fused_contraction import initialised_contraction
+from loopwright.passes.default.privatised_contraction import private_contraction
+from loopwright.passes.default.tensor_contraction import contraction
 from loopwright.passes.estimate.register_tile import even_size, register_tile
 from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.machine.target import Target

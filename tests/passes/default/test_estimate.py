@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.vector_parallel import vector_parallel
+from loopwright.passes.default.vectorise_and_parallelise import vector_parallel
 from loopwright.passes.estimate.estimate import estimate
 from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.polyhedral.extents import infer_extents

@@ -5,8 +5,8 @@ import pytest
 from support.reference_runs import check_run, function_of
 
 import loopwright
+from loopwright.passes.default.column_updates import finished_columns
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.finished_columns import finished_columns
 from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import loops

@@ -7,7 +7,7 @@ import pytest
 from support.reference_runs import check_run, function_of
 
 import loopwright
-from loopwright.passes.default.interleaving import interleaving
+from loopwright.passes.default.gauss_seidel import interleaving
 from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule

@@ -7,7 +7,7 @@ from support.targets import WIDE
 
 import loopwright
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.pivots import split_at_pivots
+from loopwright.passes.default.index_set_splitting import split_at_pivots
 from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.schedules.schedule import Schedule
 

@@ -4,7 +4,7 @@ import pytest
 from support.reference_runs import check_run, function_of
 
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.vector_parallel import vector_parallel
+from loopwright.passes.default.vectorise_and_parallelise import vector_parallel
 from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule

@@ -22,8 +22,8 @@ from ..transformations.parallel import Parallel
 from ..transformations.reorder import Reorder
 from ..transformations.tile import Tile
 from ..transformations.vectorize import Vectorize
-from .contraction import PARALLEL_CYCLES, ContractionPlan, recognise, selects
 from .steps import Steps
+from .tensor_contraction import PARALLEL_CYCLES, ContractionPlan, recognise, selects
 
 COPIES_OF_L2 = 0.0625
 """The part of the second-level cache that the copies of some iterations may fill."""

@@ -29,8 +29,8 @@ from ..transformations.distribute import Distribute
 from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
-from .contraction import PARALLEL_CYCLES, Contraction, ContractionPlan, recognise
 from .steps import Steps
+from .tensor_contraction import PARALLEL_CYCLES, Contraction, ContractionPlan, recognise
 
 SHORT_SUM = 4
 """Loops over so few terms are written out."""

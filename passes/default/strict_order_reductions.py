@@ -18,7 +18,7 @@ from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .matrix_vector import streams_rows, without_single_iterations, work
 from .steps import attempt
-from .vector_parallel import PARALLEL_WORK
+from .vectorise_and_parallelise import PARALLEL_WORK
 
 ROWS = 16
 """Rows of a strip, at most two vectors: two sums in each lane hide each other's waits."""

@@ -11,7 +11,7 @@ from ..polyhedral.schedule_tree import Loop, Tree, loops_around, statements
 from ..schedules.schedule import Schedule
 from ..schedules.transformation import TransformationError
 from ..transformations.split import Split
-from .vector_parallel import vector_parallel
+from .vectorise_and_parallelise import vector_parallel
 
 
 def split_at_pivots(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
