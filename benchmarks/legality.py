@@ -12,7 +12,7 @@ import time
 
 from loopwright.dialects.parse import parse_module
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.polyhedral.raising import raise_module
+from loopwright.passes.polyhedral.raising.raise_function import raise_module
 from loopwright.passes.polyhedral.schedule_tree import Loop, chain, loops
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.schedules.transformation import TransformationError

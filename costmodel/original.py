@@ -6,7 +6,7 @@ from xdsl.dialects.func import FuncOp
 
 from ..dialects.parse import parse_module
 from ..passes.machine.target import Target
-from ..passes.polyhedral.raising import raise_function
+from ..passes.polyhedral.raising.raise_function import raise_function
 from ..passes.schedules.schedule import Schedule
 
 

@@ -22,7 +22,7 @@ from ..lowering.specialise import specialise
 from ..passes.machine.target import Target
 from ..passes.polyhedral.bounds import check_bounds
 from ..passes.polyhedral.context import ISL_LOCK
-from ..passes.polyhedral.raising import raise_function
+from ..passes.polyhedral.raising.raise_function import raise_function
 from ..passes.polyhedral.scop import Scop
 from ..passes.schedules.schedule import Schedule, dependences_of
 from ..passes.syntax.formats import apply_text

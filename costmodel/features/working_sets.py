@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...passes.estimate.scheduling_context import Request
-from ...passes.polyhedral.working_sets import Reuse, WorkingSet, working_sets
+from ...passes.polyhedral.footprints.working_sets import Reuse, WorkingSet, working_sets
 from ...passes.schedules.schedule import Schedule
 from .extract import placed_rows
 from .pages import PAGES, page_misses

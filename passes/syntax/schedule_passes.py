@@ -18,7 +18,7 @@ from xdsl.passes import ModulePass
 
 from ...dialects.errors import SourceError
 from ...dialects.schedule import SequenceOp
-from ..polyhedral.raising import raise_function
+from ..polyhedral.raising.raise_function import raise_function
 from ..polyhedral.scop import Scop
 from ..schedules.registry import all_transformations
 from ..schedules.schedule import Schedule

@@ -25,7 +25,7 @@ from loopwright.costmodel.models.storage import load_model, save_model
 from loopwright.costmodel.models.tournament import FEATURES, Tournament, scaled
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.estimate.scheduling_context import Request
-from loopwright.passes.polyhedral.working_sets import WorkingSet
+from loopwright.passes.polyhedral.footprints.working_sets import WorkingSet
 from loopwright.passes.search.space.two_level import two_level_tiles
 
 SMALL = {"layers": "32,16", "members": "1", "pairs": "1000"}

@@ -14,7 +14,7 @@ from support.scop_execution import Instance, parameter_values
 
 from loopwright.dialects.errors import SourceError
 from loopwright.dialects.parse import parse_module
-from loopwright.passes.polyhedral.raising import raise_module
+from loopwright.passes.polyhedral.raising.raise_function import raise_module
 from loopwright.passes.polyhedral.schedule_tree import Loop
 from loopwright.passes.polyhedral.scop import AccessKind, Scop
 from loopwright.passes.schedules.schedule import Schedule

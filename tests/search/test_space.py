@@ -7,7 +7,7 @@ from support.searching import Wishes, task
 
 from loopwright.dialects.parse import parse_module
 from loopwright.passes.estimate.scheduling_context import Request
-from loopwright.passes.polyhedral.raising import raise_module
+from loopwright.passes.polyhedral.raising.raise_function import raise_module
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.neighbours import neighbours
 from loopwright.passes.search.space.stages import SPACES, Node, Space

@@ -6,7 +6,7 @@ import functools
 from pathlib import Path
 
 from loopwright.dialects.parse import parse_file, parse_module
-from loopwright.passes.polyhedral.raising import raise_module
+from loopwright.passes.polyhedral.raising.raise_function import raise_module
 from loopwright.passes.polyhedral.scop import Scop
 from loopwright.passes.schedules.schedule import Schedule
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from loopwright.dialects.parse import parse_module
 from loopwright.passes.estimate.scheduling_context import Request
-from loopwright.passes.polyhedral.raising import raise_module
+from loopwright.passes.polyhedral.raising.raise_function import raise_module
 from loopwright.passes.polyhedral.schedule_tree import loops
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.protocols import CostModel

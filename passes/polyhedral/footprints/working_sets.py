@@ -15,14 +15,14 @@ from functools import reduce
 import islpy as isl
 from xdsl.dialects.builtin import FixedBitwidthType
 
+from ..context import bounded
+from ..counting import UncountableError, cardinality
+from ..dependences import DependenceKind
+from ..reuses import Carrier, Group, Path, carriers, groups, paths
+from ..schedule_tree import Loop, Tree
+from ..scop import Access, Array, Scop
 from .box_statements import NotABoxError
 from .box_working_sets import BoxProgram
-from .context import bounded
-from .counting import UncountableError, cardinality
-from .dependences import DependenceKind
-from .reuses import Carrier, Group, Path, carriers, groups, paths
-from .schedule_tree import Loop, Tree
-from .scop import Access, Array, Scop
 
 OPERATIONS = 20_000_000
 """What isl may spend on one schedule: a few seconds."""

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
-from ...dialects.affine import ApplyOp, MaxOp, MinOp
+from ....dialects.affine import ApplyOp, MaxOp, MinOp
 from .cells import insert_before
 
 

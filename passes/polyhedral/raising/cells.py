@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
-from ...dialects.affine import LoadOp, StoreOp
+from ....dialects.affine import LoadOp, StoreOp
 
 _NO_SUBSCRIPTS = AffineMapAttr(AffineMap(0, 0, ()))
 

@@ -10,9 +10,9 @@ from xdsl.dialects.affine import ForOp, IfOp, LoadOp, StoreOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstraintKind, AffineExpr, AffineMap
 
-from ...dialects.errors import SourceError
+from ....dialects.errors import SourceError
+from ..names import identifier
 from .affine_values import AffineValues, NotAffineError
-from .names import identifier
 
 _RELATIONS = {
     AffineConstraintKind.ge: ">=",

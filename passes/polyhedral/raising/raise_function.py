@@ -11,17 +11,17 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap, AffineSymExpr
 
-from ...dialects.errors import SourceError
-from . import schedule_tree
-from .affine_text import to_text
+from ....dialects.errors import SourceError
+from .. import schedule_tree
+from ..affine_text import to_text
+from ..context import bounded_for
+from ..memrefs import as_memref, memref_shape
+from ..names import identifier
+from ..schedule_tree import Leaf, Loop, Tree
+from ..scop import Access, AccessKind, Array, Parameter, Scop, Statement
+from .access_contexts import LoopNest, Nests, Place
 from .affine_values import NotAffineError
-from .context import bounded_for
-from .memrefs import as_memref, memref_shape
-from .names import identifier
-from .nests import LoopNest, Nests, Place
 from .normalise import normalise
-from .schedule_tree import Leaf, Loop, Tree
-from .scop import Access, AccessKind, Array, Parameter, Scop, Statement
 from .slicing import Slice, slices
 
 

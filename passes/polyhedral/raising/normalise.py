@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.check import check_types, is_scalar
-from ...dialects.errors import SourceError
+from ....dialects.check import check_types, is_scalar
+from ....dialects.errors import SourceError
+from ..memrefs import as_memref
+from .canonicalise import make_affine
 from .inlining import drop_casts, inline_calls, module_of
-from .memrefs import as_memref
-from .scalars import define_undefined, demote_carried_values, demote_results
-from .structured import make_affine
+from .scalar_demotion import define_undefined, demote_carried_values, demote_results
 
 _KNOWN = frozenset(
     f"affine.{name}" for name in ["apply", "for", "if", "load", "max", "min", "store", "yield"]

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
-from ...dialects.errors import SourceError
+from ....dialects.errors import SourceError
 from .cells import Cell, holds, insert_after, insert_before, new_cell, result_cell
 
 

@@ -9,10 +9,10 @@ from typing import cast
 import islpy as isl
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineSymExpr
 
+from ..counting import fix_parameters
+from ..linear_terms import linear_terms
+from ..scop import Access, Scop
 from .boxes import Box
-from .counting import fix_parameters
-from .linear_terms import linear_terms
-from .scop import Access, Scop
 
 
 class NotABoxError(Exception):

@@ -23,10 +23,10 @@ from xdsl.ir.affine import (
     AffineSymExpr,
 )
 
-from .affine_text import to_text
-from .memrefs import as_memref, memref_shape, signed_value
-from .names import ArgumentNames
-from .scop import Parameter
+from ..affine_text import to_text
+from ..memrefs import as_memref, memref_shape, signed_value
+from ..names import ArgumentNames
+from ..scop import Parameter
 from .signs import is_never_negative
 
 _CASTS = (arith.IndexCastOp, arith.ExtSIOp)

@@ -6,7 +6,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.errors import SourceError
+from ....dialects.errors import SourceError
 
 
 def inline_calls(function: func.FuncOp, module: ModuleOp | None) -> None:

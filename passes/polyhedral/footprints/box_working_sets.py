@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
+from ..reuses import Carrier, Group, paths
+from ..schedule_tree import Loop, Tree
+from ..scop import Access, Scop
 from .box_statements import Digit, NotABoxError, Subscript, box_statement, loop_digit
 from .boxes import Box, Interval, union_size
-from .reuses import Carrier, Group, paths
-from .schedule_tree import Loop, Tree
-from .scop import Access, Scop
 
 MOST_JUMPS = 64
 """Values that are tried for an iterator until it is left to isl."""

@@ -21,12 +21,12 @@ from xdsl.ir.affine import (
     AffineSet,
 )
 
-from ...dialects.affine import ForOp, IfOp, LoadOp, StoreOp, YieldOp
-from ...dialects.errors import SourceError
+from ....dialects.affine import ForOp, IfOp, LoadOp, StoreOp, YieldOp
+from ....dialects.errors import SourceError
+from ..reduction_kinds import reduction_kind
+from .affine_min_max import split_extremum
 from .cells import Cell, insert_before, result_cell
-from .extrema import split_extremum
-from .index_spaces import apply_delinearize, apply_linearize
-from .reduction_kinds import reduction_kind
+from .linearize_index import apply_delinearize, apply_linearize
 
 _AFFINE_HINT = "use arith.select for choices that depend on data"
 

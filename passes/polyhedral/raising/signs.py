@@ -18,7 +18,7 @@ from xdsl.ir.affine import (
     AffineSymExpr,
 )
 
-from .memrefs import signed_value
+from ..memrefs import signed_value
 
 # Whether a result is not negative, given that for each operand.
 _Rule = Callable[[list[bool]], bool]

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
-from ...dialects.affine import ApplyOp, DelinearizeIndexOp, LinearizeIndexOp
+from ....dialects.affine import ApplyOp, DelinearizeIndexOp, LinearizeIndexOp
 from .cells import insert_before
 
 

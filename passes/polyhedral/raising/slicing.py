@@ -18,9 +18,9 @@ from xdsl.dialects.affine import LoadOp, StoreOp
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
+from .access_contexts import Nests, Place, analyse
 from .affine_values import AffineValues, NotAffineError
-from .nests import Nests, Place, analyse
-from .scalars import demote_value
+from .scalar_demotion import demote_value
 
 # Too slow to be computed anew in each iteration of a loop around the use.
 _SLOW = ("arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv", "math.")
