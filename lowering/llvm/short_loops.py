@@ -25,7 +25,7 @@ from xdsl.dialects import affine
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation, SSAValue
 
-from ..operations import operations
+from ..loops.operations import operations
 from .unrolling import (
     LOOPS,
     Linear,

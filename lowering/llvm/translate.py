@@ -9,7 +9,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from ..call_graph import functions_in, with_callees
+from ..loops.call_graph import functions_in, with_callees
 from . import (
     affine_expressions,
     allocation,

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...lowering.bounds_check import bounds_check
 from ...lowering.llvm import EntryPoint, Options, translate
+from ...lowering.loops.bounds_check import bounds_check
 from ...passes.machine.target import Target
 from ...passes.polyhedral.bounds import check_bounds
 from ...passes.polyhedral.context import ISL_LOCK

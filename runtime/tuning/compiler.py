@@ -7,8 +7,8 @@ from multiprocessing.connection import Connection
 from ...dialects.errors import SourceError
 from ...dialects.parse import parse_module
 from ...lowering.generate import generate
-from ...lowering.ir_builder import TooManyOperationsError
 from ...lowering.llvm import Options, translate
+from ...lowering.loops.ir_builder import TooManyOperationsError
 from ...passes.machine.target import Target
 from ...passes.schedules.schedule import Schedule
 from ...passes.schedules.transformation import TransformationError

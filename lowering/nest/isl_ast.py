@@ -15,7 +15,7 @@ from functools import reduce
 
 import islpy as isl
 
-from ..passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, sum_of_affs
+from ...passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, sum_of_affs
 from .full_tiles import (
     TileBox,
     cut_tiles,

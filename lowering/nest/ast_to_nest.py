@@ -8,7 +8,7 @@ from typing import Literal
 
 import islpy as isl
 
-from ..passes.polyhedral.schedule_tree import Loop
+from ...passes.polyhedral.schedule_tree import Loop
 from .index_expression import (
     Comparison,
     Condition,

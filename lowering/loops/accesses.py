@@ -21,10 +21,10 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstraintKind, AffineExpr
 from xdsl.utils.hints import isa
 
-from ..dialects import affine, vector
-from ..dialects.memref import is_memref
-from .index_expression import Index, Variable, linear_form
-from .simplification import is_known
+from ...dialects import affine, vector
+from ...dialects.memref import is_memref
+from ..nest.index_expression import Index, Variable, linear_form
+from ..nest.simplification import is_known
 
 # Whatever has another name touches no place: most of the operations that are asked about.
 _ACCESSES = frozenset(

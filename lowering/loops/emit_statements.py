@@ -23,16 +23,16 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from ..dialects import affine, vector
-from ..dialects.arith import IndexCastOp
-from ..dialects.memref import is_memref
-from ..passes.polyhedral.schedule_tree import Loop
-from ..passes.polyhedral.scop import Access, AccessKind, Scop, Statement
-from .aff_to_index import aff_to_index
+from ...dialects import affine, vector
+from ...dialects.arith import IndexCastOp
+from ...dialects.memref import is_memref
+from ...passes.polyhedral.schedule_tree import Loop
+from ...passes.polyhedral.scop import Access, AccessKind, Scop, Statement
+from ..nest.aff_to_index import aff_to_index
+from ..nest.index_expression import Index, linear_form
+from ..nest.nest import Call
 from .alignment import RowAccess
-from .index_expression import Index, linear_form
 from .ir_builder import IRBuilder, vector_of_zeros
-from .nest import Call
 from .storage import Storage
 
 

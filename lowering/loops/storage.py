@@ -19,15 +19,15 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 
-from ..passes.polyhedral.schedule_tree import Leaf, Loop, Tree, path, sum_of_affs, walk
-from ..passes.polyhedral.scop import Access, Array, Scop
-from .aff_to_index import aff_to_index
-from .ast_to_nest import to_index
-from .full_tiles import outer_schedule
-from .index_expression import Index, maximum
+from ...passes.polyhedral.schedule_tree import Leaf, Loop, Tree, path, sum_of_affs, walk
+from ...passes.polyhedral.scop import Access, Array, Scop
+from ..nest.aff_to_index import aff_to_index
+from ..nest.ast_to_nest import to_index
+from ..nest.full_tiles import outer_schedule
+from ..nest.index_expression import Index, maximum
+from ..nest.nest import Call, Nest
+from ..nest.nest import walk as walk_nest
 from .ir_builder import IRBuilder
-from .nest import Call, Nest
-from .nest import walk as walk_nest
 
 # Larger local arrays go to the heap: a thread's stack is small.
 STACK_BYTES = 16 * 1024

@@ -7,9 +7,9 @@ from typing import Literal
 
 from xdsl.dialects import arith
 
-from .index_expression import Index
+from ..nest.index_expression import Index
+from ..nest.nest import For
 from .ir_builder import IRBuilder
-from .nest import For
 
 
 def bounds(

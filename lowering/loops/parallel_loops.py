@@ -16,8 +16,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, Region
 
-from ..dialects import affine
-from .index_expression import Index
+from ...dialects import affine
+from ..nest.index_expression import Index
 from .ir_builder import IRBuilder
 
 

@@ -13,7 +13,7 @@ from itertools import product
 
 import islpy as isl
 
-from ..passes.polyhedral.schedule_tree import Loop, chain, loops, statements
+from ...passes.polyhedral.schedule_tree import Loop, chain, loops, statements
 
 _SET = isl.dim_type.set
 _OUT = isl.dim_type.out

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..passes.polyhedral.schedule_tree import loops
+from ...passes.polyhedral.schedule_tree import loops
 from .index_expression import (
     Comparison,
     Connective,

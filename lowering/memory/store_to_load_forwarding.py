@@ -22,9 +22,9 @@ from collections.abc import Mapping
 from xdsl.dialects import func, memref
 from xdsl.ir import Block, Operation, SSAValue
 
-from .accesses import Numbering, Place, touched_memrefs
-from .operations import operations
-from .place_access import stored_value
+from ..loops.accesses import Numbering, Place, touched_memrefs
+from ..loops.operations import operations
+from ..loops.place_access import stored_value
 
 
 def remove_redundant_accesses(function: func.FuncOp) -> None:

@@ -16,9 +16,9 @@ from math import gcd
 
 from xdsl.ir import BlockArgument, SSAValue
 
-from ..dialects.memref import is_memref
-from ..passes.estimate.program_statistics import CACHE_LINE, bytes_of
-from .index_expression import Index
+from ...dialects.memref import is_memref
+from ...passes.estimate.program_statistics import CACHE_LINE, bytes_of
+from ..nest.index_expression import Index
 from .ir_builder import IRBuilder
 
 STORE = 2

@@ -8,15 +8,15 @@ from functools import partial
 from xdsl.dialects.builtin import IndexType, IntegerAttr, i64
 from xdsl.ir import Block, Operation, Region
 
-from ..dialects import affine
-from ..passes.polyhedral.schedule_tree import Loop
+from ...dialects import affine
+from ...passes.polyhedral.schedule_tree import Loop
+from ..nest.index_expression import Index, decide, substitute_condition
+from ..nest.nest import Block as Parts
+from ..nest.nest import Call, For, Guard, Nest, Once, TileSplit, is_uneven
 from .emit_statements import Lanes, StatementEmitter
 from .emit_vector_loops import Environment, VectorLoopEmitter
-from .index_expression import Index, decide, substitute_condition
 from .ir_builder import IRBuilder
 from .loop_bounds import bounds, value_of
-from .nest import Block as Parts
-from .nest import Call, For, Guard, Nest, Once, TileSplit, is_uneven
 from .parallel_loops import parallel_loop
 from .storage import Storage
 

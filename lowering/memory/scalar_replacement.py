@@ -18,13 +18,13 @@ from functools import partial
 from xdsl.dialects import func
 from xdsl.ir import Block, Operation, SSAValue
 
-from ..dialects import affine
-from .accesses import Numbering, Place, PlacedAccess, is_inside, touched_memrefs
-from .forwarding import Forward, forwards
-from .index_expression import Comparison, Connective, decide
-from .ir_builder import IRBuilder
-from .operations import operations
-from .place_access import load, store, stored_value
+from ...dialects import affine
+from ..loops.accesses import Numbering, Place, PlacedAccess, is_inside, touched_memrefs
+from ..loops.ir_builder import IRBuilder
+from ..loops.operations import operations
+from ..loops.place_access import load, store, stored_value
+from ..nest.index_expression import Comparison, Connective, decide
+from .predictive_commoning import Forward, forwards
 
 
 def promote(function: func.FuncOp) -> None:

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 
 from xdsl.ir import Operation
 
-from ..dialects import affine
-from .accesses import Numbering, Place, PlacedAccess, is_inside
-from .index_expression import Index
+from ...dialects import affine
+from ..loops.accesses import Numbering, Place, PlacedAccess, is_inside
+from ..nest.index_expression import Index
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
-from ..passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, loops
+from ...passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, loops
 
 _SET, _IN, _PARAM, _DIV = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.param, isl.dim_type.div
 

@@ -19,7 +19,7 @@ from functools import reduce
 
 import islpy as isl
 
-from ..passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, statements
+from ...passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, statements
 from .full_tiles import TileBox, outer_schedule, restrict_to_tile
 
 _SET, _PARAM = isl.dim_type.set, isl.dim_type.param

@@ -28,13 +28,13 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
-from ..dialects import affine
-from ..dialects.memref import is_memref
-from ..passes.estimate.program_statistics import CACHE_LINE, bytes_of
-from ..passes.machine.target import Target
-from .accesses import Numbering, touched_memrefs
-from .index_expression import Index, Variable
-from .operations import operations
+from ...dialects import affine
+from ...dialects.memref import is_memref
+from ...passes.estimate.program_statistics import CACHE_LINE, bytes_of
+from ...passes.machine.target import Target
+from ..loops.accesses import Numbering, touched_memrefs
+from ..loops.operations import operations
+from ..nest.index_expression import Index, Variable
 
 NEARBY = 2
 """The level of the cache that rows stay in from one iteration of a loop over rows to the next."""

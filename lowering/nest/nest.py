@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from ..passes.polyhedral.schedule_tree import Leaf, Loop, Tree, path
-from ..passes.polyhedral.schedule_tree import walk as walk_tree
+from ...passes.polyhedral.schedule_tree import Leaf, Loop, Tree, path
+from ...passes.polyhedral.schedule_tree import walk as walk_tree
 from .index_expression import Condition, Index, condition_indices
 
 

@@ -28,8 +28,8 @@ from xdsl.ir.affine import (
 )
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ..dialects import affine
-from .index_expression import (
+from ...dialects import affine
+from ..nest.index_expression import (
     Choice,
     Comparison,
     Condition,

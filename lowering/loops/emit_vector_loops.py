@@ -13,13 +13,13 @@ from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import VectorType, i1
 from xdsl.ir import SSAValue
 
-from ..dialects import affine
+from ...dialects import affine
+from ..nest.index_expression import Comparison, Connective, Index, choice, decide
+from ..nest.nest import Call, For, Nest, control_indices, omitted_loops, walk
 from .alignment import elements_before
 from .emit_statements import Lanes, StatementEmitter
-from .index_expression import Comparison, Connective, Index, choice, decide
 from .ir_builder import IRBuilder
 from .loop_bounds import tightest
-from .nest import Call, For, Nest, control_indices, omitted_loops, walk
 from .storage import Storage
 
 Environment = Mapping[int, Index]

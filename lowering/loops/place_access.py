@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, VectorTyp
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from ..dialects import affine, vector
+from ...dialects import affine, vector
 from .accesses import Place
 from .ir_builder import IRBuilder, vector_of_zeros
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from ..passes.polyhedral.aff_expression import aff_expression
+from ...passes.polyhedral.aff_expression import aff_expression
 from .index_expression import Index, linear_form
 
 
