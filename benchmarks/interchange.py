@@ -53,8 +53,8 @@ from loopwright.passes.search.space.affine import predicted_interchanges
 from loopwright.passes.search.space.swaps import swaps
 from loopwright.passes.transformations.affine_schedule import AffineSchedule
 from loopwright.runtime.labelling.fingerprint import machine_fingerprint
+from loopwright.runtime.measuring.timing import Timing
 from loopwright.runtime.program import Function
-from loopwright.runtime.timing import Timing
 
 VISITS = 2
 BUDGET = 0.1

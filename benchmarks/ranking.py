@@ -33,7 +33,7 @@ from loopwright.costmodel.original import original_schedule
 from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.search.roofline import Roofline
 from loopwright.passes.syntax.pipeline import parse_pipeline
-from loopwright.runtime.cache import cache_directory
+from loopwright.runtime.jit.cache import cache_directory
 
 DATASET = Path(__file__).parents[1] / "datasets" / "gemm-tiles"
 SHARE = 0.1

@@ -35,7 +35,7 @@ from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.register_bands import RegisterSpace, State
 from loopwright.runtime.labelling.messages import ObjectCode
-from loopwright.runtime.probes import probes
+from loopwright.runtime.machine.probes import probes
 from loopwright.runtime.program import load
 from loopwright.runtime.tuning.compiler import Compiler
 from loopwright.runtime.tuning.evaluator import arguments_of

@@ -33,7 +33,7 @@ from loopwright.costmodel.models.statement_rows import ScheduleRows, StatementRo
 from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.polyhedral.context import TooComplexError, bounded
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.runtime.cache import cache_directory
+from loopwright.runtime.jit.cache import cache_directory
 
 OPERATIONS = 500_000
 """Of isl, for the working sets of one schedule: about a tenth of a second."""

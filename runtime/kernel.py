@@ -10,12 +10,12 @@ from ..lowering.llvm import Options
 from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
 from ..support.immutable import Unchanging
-from .arguments import ArrayArgument, Key
-from .compile import Code, Source, compile_source
-from .errors import ArgumentCountError, NotSpecialised, OutOfMemory, OverlappingArguments
-from .measure import time_call
-from .signature import CValue, ForeignFunction, Signature, Sizes, Value
-from .timing import Timing
+from .calling.arguments import ArrayArgument, Key
+from .calling.errors import ArgumentCountError, NotSpecialised, OutOfMemory, OverlappingArguments
+from .calling.signature import CValue, ForeignFunction, Signature, Sizes, Value
+from .jit.compile import Code, Source, compile_source
+from .measuring.measure import time_call
+from .measuring.timing import Timing
 
 SPECIALISATIONS = 256
 """How many specialisations a kernel keeps; the oldest are dropped."""

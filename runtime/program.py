@@ -21,12 +21,12 @@ from ..passes.polyhedral.dependences import Dependences
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.polyhedral.scop import Scop
 from ..passes.schedules.schedule import Schedule, dependences_of
-from .compile import Source, model, read, schedule_from
-from .errors import BuildError, UnknownFunction
+from .calling.errors import BuildError, UnknownFunction
+from .calling.signature import Signature
+from .jit.compile import Source, model, read, schedule_from
+from .jit.threads import MOST_THREADS, default_threads
 from .kernel import Kernel
 from .library.build import Library, build
-from .signature import Signature
-from .threads import MOST_THREADS, default_threads
 from .tuning.auto import auto_schedule
 from .tuning.database import Question
 

@@ -33,7 +33,7 @@ from loopwright.passes.estimate.scheduling_context import Request
 from loopwright.passes.machine.target import Target, speeds_of
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.syntax.pipeline import parse_pipeline
-from loopwright.runtime.compile import loops_of
+from loopwright.runtime.jit.compile import loops_of
 from loopwright.runtime.program import Function, load
 
 SIZES = ("LARGE", "MEDIUM", "SMALL")

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ...kernels.catalogue import KernelEntry
 from ...passes.machine.target import Target
-from .. import jit
-from ..stopwatch import stopwatch
+from ..jit import object_code as jit
+from ..measuring.stopwatch import stopwatch
 from .case import Case
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...lowering.llvm import symbol
 from ...lowering.llvm.heap import FAILED_ALLOCATIONS
 from ...passes.machine.target import Target
-from .. import jit
+from ..jit import object_code as jit
 from .messages import ObjectCode
 
 

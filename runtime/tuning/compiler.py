@@ -14,8 +14,8 @@ from ...passes.schedules.schedule import Schedule
 from ...passes.schedules.transformation import TransformationError
 from ...passes.syntax.pipeline import parse_pipeline
 from ...support.garbage_collection import collect_garbage_seldom
-from ..compile import loops_of
-from ..errors import KernelError
+from ..calling.errors import KernelError
+from ..jit.compile import loops_of
 from ..labelling.candidate_loops import LARGEST_OF_SEARCHES
 from ..labelling.children import die_with_parent, limit_memory
 from ..labelling.object_code import object_code

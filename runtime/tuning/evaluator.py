@@ -18,13 +18,13 @@ from ...dialects.errors import SourceError
 from ...passes.estimate.scheduling_context import Request
 from ...passes.polyhedral.counting import UncountableError, floating_point_operations
 from ...passes.schedules.schedule import Schedule
-from ..arguments import ArrayArgument
-from ..errors import KernelError
+from ..calling.arguments import ArrayArgument
+from ..calling.errors import KernelError
+from ..calling.signature import CValue
 from ..labelling.children import StartError
 from ..labelling.messages import ObjectCode
 from ..labelling.queues import ROUNDING
 from ..program import Function
-from ..signature import CValue
 from .messages import Arguments, Comparison, Compiled, Outcome, Program, Trial
 from .runner import ENOUGH
 from .workers import Lost, Overdue, Worker, ask_all

@@ -25,8 +25,8 @@ from ...passes.search.protocols import Search
 from ...passes.search.result import Progress, Result, Task
 from ...passes.search.searches import RUNNING
 from ...passes.search.searching import search
+from ..jit.threads import default_threads
 from ..program import Function
-from ..threads import default_threads
 from .database import Question, Tuned, TuningDatabase, default_database
 from .evaluator import RunningEvaluator, Substitute
 from .messages import Comparison

@@ -11,7 +11,7 @@ from .passes.schedules.transformation import (
     MalformedTransformation,
     TransformationError,
 )
-from .runtime.errors import (
+from .runtime.calling.errors import (
     ArgumentCountError,
     ArgumentTypeError,
     ArgumentValueError,
@@ -24,7 +24,7 @@ from .runtime.errors import (
     UnknownFunction,
     UnsupportedSignature,
 )
-from .runtime.inputs import InputError
+from .runtime.calling.inputs import InputError
 from .runtime.tuning.evaluator import EvaluationError
 
 __all__ = [

@@ -10,7 +10,7 @@ import pytest
 from support.runtime_programs import ANY, DOT, FIXED, GEMM, SAXPY
 
 from loopwright.cli import main
-from loopwright.runtime.signature import Signature
+from loopwright.runtime.calling.signature import Signature
 
 GEMM_SIZES = ["--set", "ni=5", "--set", "nj=6", "--set", "nk=7", "--seconds", "0"]
 

@@ -15,7 +15,7 @@ from loopwright.passes.schedules.transformation import (
 )
 from loopwright.passes.syntax.compact_notation import print_notation
 from loopwright.passes.syntax.schedule_ops import to_sequence
-from loopwright.runtime.errors import ArgumentTypeError, ArgumentValueError, BuildError
+from loopwright.runtime.calling.errors import ArgumentTypeError, ArgumentValueError, BuildError
 from loopwright.runtime.program import load
 
 TILED = "interchange{loops=i,k,j},tile{loops=i,k,j sizes=Ti,Tk,Tj}"

@@ -17,11 +17,11 @@ import pytest
 
 from loopwright.lowering.llvm.target import features, processor, vectoriser_features
 from loopwright.passes.machine.target import Target
-from loopwright.runtime import llvm
-from loopwright.runtime.llvm import library
-from loopwright.runtime.llvm.choice import VARIABLE
-from loopwright.runtime.llvm.library_module import LibraryModule
-from loopwright.runtime.llvm.llvmlite_module import LlvmliteModule
+from loopwright.runtime.jit.llvm import library
+from loopwright.runtime.jit.llvm.choice import VARIABLE
+from loopwright.runtime.jit.llvm.library_module import LibraryModule
+from loopwright.runtime.jit.llvm.llvmlite_module import LlvmliteModule
+from loopwright.runtime.jit.object_code import llvm
 from loopwright.runtime.program import load
 
 HOST = llvm.Machine(processor(Target.host()), vectoriser_features(Target.host()))

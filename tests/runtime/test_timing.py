@@ -13,8 +13,8 @@ import pytest
 from support.runtime_programs import GEMM, SAXPY
 
 import loopwright
-from loopwright.runtime.threads import pinned, run_in_team
-from loopwright.runtime.timing import (
+from loopwright.runtime.jit.threads import pinned, run_in_team
+from loopwright.runtime.measuring.timing import (
     MINIMUM_REPETITIONS,
     Timing,
     format_seconds,

@@ -22,8 +22,8 @@ from ..passes.machine.target import Target
 from ..passes.polyhedral.bounds import check_bounds
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.schedules.schedule import Schedule
-from ..runtime import jit
-from ..runtime.compile import loops_of
+from ..runtime.jit import object_code as jit
+from ..runtime.jit.compile import loops_of
 from ..runtime.program import Function
 from . import UsageError
 from .common import add_program_arguments, add_schedule_arguments, functions, read_schedule

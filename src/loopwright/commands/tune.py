@@ -41,10 +41,10 @@ from ..passes.search.result import Progress, Result
 from ..passes.search.searches import RUNNING
 from ..passes.search.space.stages import SPACES
 from ..passes.syntax.schedule_ops import to_sequence
-from ..runtime.inputs import Settings, load_array, make_arguments
+from ..runtime.calling.inputs import Settings, load_array, make_arguments
+from ..runtime.jit.threads import MOST_THREADS
+from ..runtime.measuring.timing import format_seconds
 from ..runtime.program import Function
-from ..runtime.threads import MOST_THREADS
-from ..runtime.timing import format_seconds
 from ..runtime.tuning.tiles import TileOptions, TileProgress, TileResult, tune_tiles
 from ..runtime.tuning.tune import TuningOptions, tune
 from . import UsageError

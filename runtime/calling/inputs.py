@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..passes.polyhedral.extents import infer_extents
-from ..passes.polyhedral.scop import Scop
+from ...passes.polyhedral.extents import infer_extents
+from ...passes.polyhedral.scop import Scop
 from .arguments import ArrayArgument, FloatArgument, IntegerArgument
 from .signature import Signature
 

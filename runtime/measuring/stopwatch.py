@@ -11,8 +11,8 @@ import ctypes
 import functools
 from typing import Any
 
-from ..passes.machine.target import Target
-from . import jit
+from ...passes.machine.target import Target
+from ..jit import object_code as jit
 
 _C_TYPES = {
     "i64": ctypes.c_int64,

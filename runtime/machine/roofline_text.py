@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .machine import DRAM, Machine
+from .measured import DRAM, Machine
 
 WIDTH, HEIGHT = 64, 14
 FIRST, LAST = -5, 7

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 
-from .threads import pinned, run_in_team
+from ..jit.threads import pinned, run_in_team
 from .timing import Timing, repeat
 
 Region = tuple[int, int]

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from ..lowering.llvm.outlining import RUNTIME_FUNCTIONS
-from ..lowering.llvm.target import function_attributes
-from ..passes.machine.target import Target
-from . import jit
-from .openmp import imports
+from ...lowering.llvm.outlining import RUNTIME_FUNCTIONS
+from ...lowering.llvm.target import function_attributes
+from ...passes.machine.target import Target
+from ..jit import object_code as jit
+from ..jit.openmp import imports
 
 ACCUMULATORS = 16
 """Independent chains of fused multiply-adds: more than latency times units of any CPU."""

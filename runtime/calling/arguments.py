@@ -18,9 +18,9 @@ from typing import Any, NoReturn, SupportsFloat, TypeGuard, cast
 
 import numpy as np
 
+from .array_memory import NO_TENSORS, READ_ONLY, Memory, is_tensor, memory_of, plain_tensors
 from .elements import Element
 from .errors import ArgumentTypeError, ArgumentValueError
-from .memory import NO_TENSORS, READ_ONLY, Memory, is_tensor, memory_of, plain_tensors
 
 _from_buffer = cast("Callable[[object], c_char]", c_char.from_buffer)
 _ndarray = np.ndarray

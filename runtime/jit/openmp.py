@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from ..lowering.llvm.outlining import RUNTIME_FUNCTIONS
-from ..passes.machine.target import Target
-from . import jit
+from ...lowering.llvm.outlining import RUNTIME_FUNCTIONS
+from ...passes.machine.target import Target
+from . import object_code as jit
 
 _LIBRARY = "libgomp.so.1"
 _MAPS = Path("/proc/self/maps")

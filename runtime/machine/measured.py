@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from ..passes.machine.target import Target
-from .cache import cache_directory
-from .measure import time_call
+from ...passes.machine.target import Target
+from ..jit.cache import cache_directory
+from ..jit.threads import run_in_team
+from ..measuring.measure import time_call
+from ..measuring.timing import Timing
 from .probes import PATTERNS, Probes, probes
-from .threads import run_in_team
-from .timing import Timing
 
 FORMAT = 1
 FILE = "machine.json"

@@ -22,7 +22,7 @@ import time
 import warnings
 from pathlib import Path
 
-from ..support.user_folders import user_path
+from ...support.user_folders import user_path
 
 CACHE_FORMAT = 1
 DEFAULT_LIMIT = 512 * 2**20

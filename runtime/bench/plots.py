@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .machine import Machine
-from .roofline import FIRST, LAST, attainable
+from ..machine.measured import Machine
+from ..machine.roofline_text import FIRST, LAST, attainable
 
 
 class PlottingError(Exception):

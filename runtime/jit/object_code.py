@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 from llvmlite import binding, ir
 
-from ..lowering.llvm.target import features, processor, vectoriser_features
-from ..lowering.llvm.translate import EXPLICIT_VECTORS
-from ..passes.machine.target import VECTOR_LIBRARY
-from ..support.stage_times import stage
+from ...lowering.llvm.target import features, processor, vectoriser_features
+from ...lowering.llvm.translate import EXPLICIT_VECTORS
+from ...passes.machine.target import VECTOR_LIBRARY
+from ...support.stage_times import stage
 from . import llvm
 from .llvm.llvmlite_module import initialise
 
 if TYPE_CHECKING:
-    from ..passes.machine.target import Target
+    from ...passes.machine.target import Target
 
 
 @dataclass(frozen=True)

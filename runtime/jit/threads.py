@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from functools import cache
 
-from .errors import TooManyThreads
+from ..calling.errors import TooManyThreads
 from .openmp import imports, library
 
 MOST_THREADS = 1024

@@ -14,25 +14,25 @@ from pathlib import Path
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
-from ..dialects.parse import parse_file, parse_module
-from ..lowering.generate import generate
-from ..lowering.llvm import Options, symbol, translate
-from ..lowering.llvm.heap import FAILED_ALLOCATIONS
-from ..lowering.specialise import specialise
-from ..passes.machine.target import Target
-from ..passes.polyhedral.bounds import check_bounds
-from ..passes.polyhedral.context import ISL_LOCK
-from ..passes.polyhedral.raising.raise_function import raise_function
-from ..passes.polyhedral.scop import Scop
-from ..passes.schedules.schedule import Schedule, dependences_of
-from ..passes.syntax.formats import apply_text
-from ..support.stage_times import stage
-from ..support.version import __version__
-from . import jit
+from ...dialects.parse import parse_file, parse_module
+from ...lowering.generate import generate
+from ...lowering.llvm import Options, symbol, translate
+from ...lowering.llvm.heap import FAILED_ALLOCATIONS
+from ...lowering.specialise import specialise
+from ...passes.machine.target import Target
+from ...passes.polyhedral.bounds import check_bounds
+from ...passes.polyhedral.context import ISL_LOCK
+from ...passes.polyhedral.raising.raise_function import raise_function
+from ...passes.polyhedral.scop import Scop
+from ...passes.schedules.schedule import Schedule, dependences_of
+from ...passes.syntax.formats import apply_text
+from ...support.stage_times import stage
+from ...support.version import __version__
+from ..calling.signature import Sizes
+from . import object_code as jit
 from .cache import cache_key, default_cache
 from .llvm import library, library_module, llvmlite_module
 from .openmp import imports
-from .signature import Sizes
 from .threads import check_threads, default_threads
 
 
