@@ -33,7 +33,7 @@ from loopwright.costmodel.dataset.store import Writer
 from loopwright.costmodel.labels import Label, LabelledProgram, Status, Subject
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.estimate.scheduling_context import Request
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.two_level import two_level_tiles
@@ -116,7 +116,7 @@ class Problem:
         most = RANDOM_COUNT if self.is_random else COUNT
         count = min(most, max(FEWEST, round(MOST_WORK / self.flops)))
         original = Schedule.original(self.function.scop)
-        found = two_level_tiles(original, 0, Request(self.sizes, 1), count)
+        found = two_level_tiles(original, 0, SchedulingContext(self.sizes, 1), count)
         return [str(schedule) for schedule in found]
 
     @cached_property

@@ -9,7 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ..passes.estimate.scheduling_context import Request
+from ..passes.estimate.scheduling_context import SchedulingContext
 from ..passes.machine.target import Target
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.schedules.transformation import MalformedTransformation
@@ -63,5 +63,7 @@ class AutoSchedule(ModulePass):
             model = find_model(self.model)
         except (LearningError, OSError) as error:
             raise MalformedTransformation(f"autoschedule: {error}") from error
-        result = search(BeamSearch(self.beam), Task(original, Request(sizes, threads), model))
+        result = search(
+            BeamSearch(self.beam), Task(original, SchedulingContext(sizes, threads), model)
+        )
         op.body.block.insert_op_after(to_sequence(result.best), function)

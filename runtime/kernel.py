@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..lowering.llvm import Options
 from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
-from ..support.immutable import Unchanging
+from ..support.immutable import Immutable
 from .calling.arguments import ArrayArgument, Key
 from .calling.errors import ArgumentCountError, NotSpecialised, OutOfMemory, OverlappingArguments
 from .calling.signature import CValue, ForeignFunction, Signature, Sizes, Value
@@ -51,7 +51,7 @@ class Specialisation:
         return self.code.assembly
 
 
-class Kernel(Unchanging):
+class Kernel(Immutable):
     """A compiled function; called with one Python value for each argument of the function.
 
     Tile sizes that the schedule leaves open are passed by name: `kernel(A, B, Ti=32, Tj=64)`.

@@ -29,7 +29,7 @@ from loopwright.costmodel.original import original_schedule
 from loopwright.kernels.catalogue import KernelEntry, catalogue
 from loopwright.lowering.c import emit_c
 from loopwright.lowering.llvm import Options, translate
-from loopwright.passes.estimate.scheduling_context import Request
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.machine.target import Target, speeds_of
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.syntax.pipeline import parse_pipeline
@@ -100,7 +100,7 @@ def feature_lines(program: ProgramPairs) -> list[str]:
     schedules = [
         original.apply_all(parse_pipeline(t)) for t in program.schedules[:PAIRS_PER_PROGRAM]
     ]
-    rows = rows_of(schedules, Request(program.sizes, THREADS))
+    rows = rows_of(schedules, SchedulingContext(program.sizes, THREADS))
     return [f"{digest(b''.join(row.tobytes() for row in rows))} features {program.key[:16]}"]
 
 

@@ -10,47 +10,49 @@ from .index_expression import Comparison, Condition, Connective, Index, conjunct
 from .nest import Block, Call, For, Guard, Nest, Once, TileSplit
 
 
-def simplify(nest: Nest, facts: Sequence[Index]) -> Nest:
+def simplify(nest: Nest, statistics: Sequence[Index]) -> Nest:
     """The nest where none of the facts is negative."""
     match nest:
         case For():
-            body = simplify(nest.body, facts)
+            body = simplify(nest.body, statistics)
             if body == Block(()) or any(
-                is_known(low - high, facts) for low in nest.lower for high in nest.upper
+                is_known(low - high, statistics) for low in nest.lower for high in nest.upper
             ):
                 return Block(())
-            lower = _tightest("max", nest.lower, facts)
-            return replace(nest, lower=lower, upper=_tightest("min", nest.upper, facts), body=body)
+            lower = _tightest("max", nest.lower, statistics)
+            return replace(
+                nest, lower=lower, upper=_tightest("min", nest.upper, statistics), body=body
+            )
         case Once():
-            return replace(nest, body=simplify(nest.body, facts))
+            return replace(nest, body=simplify(nest.body, statistics))
         case Block(parts):
-            simple = [simplify(part, facts) for part in parts]
+            simple = [simplify(part, statistics) for part in parts]
             return Block(tuple(part for part in simple if part != Block(())))
         case Guard(condition, then, otherwise):
-            verdict = _verdict(condition, facts)
+            verdict = _verdict(condition, statistics)
             if verdict is None:
-                return Guard(condition, simplify(then, facts), simplify(otherwise, facts))
-            return simplify(then if verdict else otherwise, facts)
+                return Guard(condition, simplify(then, statistics), simplify(otherwise, statistics))
+            return simplify(then if verdict else otherwise, statistics)
         case TileSplit(condition, full, partial):
-            verdict = _verdict(condition, facts)
+            verdict = _verdict(condition, statistics)
             if verdict is True:
-                return simplify(full, facts)
+                return simplify(full, statistics)
             return TileSplit(
                 condition if verdict is None else Connective("any", ()),
-                Block(()) if verdict is False else simplify(full, facts),
-                simplify(partial, facts),
+                Block(()) if verdict is False else simplify(full, statistics),
+                simplify(partial, statistics),
             )
         case Call():
             return nest
 
 
-def is_known(index: Index, facts: Sequence[Index], steps: int = 2) -> bool:
+def is_known(index: Index, statistics: Sequence[Index], steps: int = 2) -> bool:
     """Whether the index is not negative: so many facts times positive numbers, plus some more."""
     if index.is_constant:
         return index.constant >= 0
     return steps > 0 and any(
-        is_known(rest, facts, steps - 1)
-        for fact in facts
+        is_known(rest, statistics, steps - 1)
+        for fact in statistics
         if (rest := _without(index, fact)) is not None
     )
 
@@ -68,31 +70,31 @@ def _without(index: Index, fact: Index) -> Index | None:
     return None
 
 
-def _verdict(condition: Condition, facts: Sequence[Index]) -> bool | None:
+def _verdict(condition: Condition, statistics: Sequence[Index]) -> bool | None:
     comparisons = conjuncts(condition)
     if comparisons is None:
         return None
-    verdicts = [_compared(comparison, facts) for comparison in comparisons]
+    verdicts = [_compared(comparison, statistics) for comparison in comparisons]
     if False in verdicts:
         return False
     return True if all(verdicts) else None
 
 
-def _compared(comparison: Comparison, facts: Sequence[Index]) -> bool | None:
+def _compared(comparison: Comparison, statistics: Sequence[Index]) -> bool | None:
     left = comparison.left
-    is_less = is_known(-left - 1, facts)
+    is_less = is_known(-left - 1, statistics)
     if comparison.kind == ">=":
-        return True if is_known(left, facts) else False if is_less else None
-    return False if is_less or is_known(left - 1, facts) else None
+        return True if is_known(left, statistics) else False if is_less else None
+    return False if is_less or is_known(left - 1, statistics) else None
 
 
 def _tightest(
-    kind: Literal["max", "min"], bounds: Sequence[Index], facts: Sequence[Index]
+    kind: Literal["max", "min"], bounds: Sequence[Index], statistics: Sequence[Index]
 ) -> tuple[Index, ...]:
     """The bounds without those that another one is known to exceed."""
     kept = list(bounds)
     for bound in bounds:
         others = [other for other in kept if other is not bound]
-        if any(is_known(o - bound if kind == "max" else bound - o, facts) for o in others):
+        if any(is_known(o - bound if kind == "max" else bound - o, statistics) for o in others):
             kept = others
     return tuple(kept)

@@ -9,7 +9,7 @@ time, which stay in a nearby cache while all columns of the block are applied to
 from __future__ import annotations
 
 from ..estimate.program_statistics import subscript_steps
-from ..estimate.scheduling_context import Request
+from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, loops_around, nests, statements
 from ..polyhedral.schedule_tree import Sequence as Parts
 from ..schedules.schedule import Schedule
@@ -38,7 +38,7 @@ VECTORS = 8
 """Vectors of columns that come by together: so many sums run side by side."""
 
 
-def finished_columns(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+def finished_columns(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
     """Blocks of columns that are finished, then applied to all later ones in strips, on threads.
 
     for k: { finish k; for j > k: { S: for i: R[j] += Q[i, k] * A[i, j]
@@ -52,18 +52,20 @@ def finished_columns(schedule: Schedule, nest: Tree, request: Request) -> Schedu
     if not first or not isinstance(last, Loop) or not isinstance(last.body, Parts):
         return None
     updates = [name for name in statements(last) if len(loops_around(schedule.tree, name)) == 3]
-    facts = request.facts(schedule.scop)
+    statistics = context.statistics(schedule.scop)
     writes = [(name, write) for name in updates for write in schedule.scop.statement(name).writes]
-    columnwise = all(is_contiguous(facts.statements[name], last, write) for name, write in writes)
-    largest = max((facts.bytes(write.array) for _, write in writes), default=0)
+    columnwise = all(
+        is_contiguous(statistics.statements[name], last, write) for name, write in writes
+    )
+    largest = max((statistics.bytes(write.array) for _, write in writes), default=0)
     sums = [name for name in updates if name in schedule.dependences.accumulations]
-    work = sum(facts.statements[name].instances for name in updates)
+    work = sum(statistics.statements[name].instances for name in updates)
     if len(updates) < 2 or not sums or not columnwise or work < WORTHWHILE:
         return None
     if largest <= schedule.target.caches[NEARBY]:
         return None
     try:
-        return _Plan(schedule, nest.name, last.name, request).apply(statements(last))
+        return _Plan(schedule, nest.name, last.name, context).apply(statements(last))
     except TransformationError:
         return None
 
@@ -71,11 +73,13 @@ def finished_columns(schedule: Schedule, nest: Tree, request: Request) -> Schedu
 class _Plan:
     """The steps that lead to blocks of columns."""
 
-    def __init__(self, schedule: Schedule, terms: str, columns: str, request: Request) -> None:
+    def __init__(
+        self, schedule: Schedule, terms: str, columns: str, context: SchedulingContext
+    ) -> None:
         self.schedule = schedule
         self.terms = terms
         self.columns = columns
-        self.request = request
+        self.context = context
 
     def apply(self, names: tuple[str, ...]) -> Schedule:
         """The whole schedule; raises TransformationError."""
@@ -94,7 +98,7 @@ class _Plan:
         lanes = self._lanes(names[0])
         strips = f"{names[0]}.{self._strip(columns, VECTORS * lanes)}"
         self._apply(Interchange((strips, terms, columns)))
-        if self.request.threads > 1:
+        if self.context.threads > 1:
             self._apply(Parallel((strips,)))
         self._pack(names, strips)
         self._columns(names)
@@ -114,8 +118,8 @@ class _Plan:
     def _pack(self, names: tuple[str, ...], strips: str) -> None:
         """Copies the finished columns, so that each lies in a row."""
         statement = self.schedule.scop.statement(names[-1])
-        facts = self.request.facts(self.schedule.scop).statements[names[-1]]
-        slopes = facts.slopes(self.schedule.loop(f"{names[-1]}.{self.terms}"))
+        statistics = self.context.statistics(self.schedule.scop).statements[names[-1]]
+        slopes = statistics.slopes(self.schedule.loop(f"{names[-1]}.{self.terms}"))
         for access in statement.reads:
             if [step != 0 for step in subscript_steps(access, slopes)] == [False, True]:
                 step = Pack((strips,), access.array.name, (1, 0))

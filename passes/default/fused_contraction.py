@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence as List
 from math import ceil, prod
 
-from ..estimate.program_statistics import Facts, bytes_of, lines
+from ..estimate.program_statistics import ProgramStatistics, bytes_of, lines
 from ..estimate.register_tile import waits_for_lines
-from ..estimate.scheduling_context import Request
+from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import (
     Leaf,
     Loop,
@@ -36,7 +36,9 @@ SHORT_SUM = 4
 """Loops over so few terms are written out."""
 
 
-def initialised_contraction(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+def initialised_contraction(
+    schedule: Schedule, nest: Tree, context: SchedulingContext
+) -> Schedule | None:
     """Blocks of the result, in each of which every statement has vector loops of its own.
 
     for i: for j: (S0; for k: S1)
@@ -49,14 +51,14 @@ def initialised_contraction(schedule: Schedule, nest: Tree, request: Request) ->
     try:
         schedule = _separate(schedule, name, len(chain(nest)))
         shared = chain(_loop_around(schedule.tree, name))
-        facts = request.facts(schedule.scop)
-        if not _is_initialised(shared[-1].body, name, facts):
+        statistics = context.statistics(schedule.scop)
+        if not _is_initialised(shared[-1].body, name, statistics):
             return None
-        found = recognise(schedule, name, loops_around(schedule.tree, name), facts)
+        found = recognise(schedule, name, loops_around(schedule.tree, name), statistics)
         inner = loops_around(schedule.tree, name)[len(shared) :]
         if found is None or {loop.name for loop in inner} != set(found.terms):
             return None
-        plan = _Plan(schedule, found, facts, request)
+        plan = _Plan(schedule, found, statistics, context)
         return None if plan.waits() else plan.apply()
     except TransformationError:
         return None
@@ -74,7 +76,7 @@ def _separate(schedule: Schedule, name: str, shared: int) -> Schedule:
     return schedule
 
 
-def _is_initialised(body: Tree, name: str, facts: Facts) -> bool:
+def _is_initialised(body: Tree, name: str, statistics: ProgramStatistics) -> bool:
     """Whether a body is loops around the statement, and other statements before or after them."""
     if not isinstance(body, Sequence):
         return False
@@ -84,7 +86,7 @@ def _is_initialised(body: Tree, name: str, facts: Facts) -> bool:
             return False
         (statement,) = statements(child)
         if statement != name and any(
-            any(facts.statements[statement].slopes(loop)) for loop in around
+            any(statistics.statements[statement].slopes(loop)) for loop in around
         ):
             return False
     return True
@@ -94,21 +96,25 @@ class _Plan(Steps):
     """The steps, and the sizes of the block of the result."""
 
     def __init__(
-        self, schedule: Schedule, found: Contraction, facts: Facts, request: Request
+        self,
+        schedule: Schedule,
+        found: Contraction,
+        statistics: ProgramStatistics,
+        context: SchedulingContext,
     ) -> None:
         super().__init__(schedule, found.statement)
         self.found = found
-        self.facts = facts
-        self.request = request
+        self.statistics = statistics
+        self.context = context
         self.all = statements(_nest_of(schedule.tree, found.statement))
         self.lanes = schedule.target.lanes(found.streamed.array.element_type)
         extents = found.extents
         depth = prod(extents[name] for name in found.terms)
         vectors = ceil(extents[found.vector] / self.lanes)
         rows = extents[found.rows]
-        self.tile = request.register_tile(found.statement, rows, vectors, depth, schedule.target)
+        self.tile = context.register_tile(found.statement, rows, vectors, depth, schedule.target)
         cycles = prod(extents.values()) / self.lanes / 2
-        self.threads = request.threads if cycles >= PARALLEL_CYCLES else 1
+        self.threads = context.threads if cycles >= PARALLEL_CYCLES else 1
 
     def waits(self) -> bool:
         """Whether the sum by itself is faster: its operand comes slowly, and is packed there.
@@ -116,12 +122,12 @@ class _Plan(Steps):
         Each block of rows reads it anew, from behind the second-level cache.
         """
         streamed, target = self.found.streamed, self.schedule.target
-        if self.facts.bytes(streamed.array) <= target.room(2):
+        if self.statistics.bytes(streamed.array) <= target.room(2):
             return False
         size = bytes_of(streamed.array.element_type)
         row = lines(self.tile.vectors * self.lanes, size)
         return waits_for_lines(self.tile, row, target, level=2) and (
-            ContractionPlan(self.schedule, self.found, self.facts, self.request).is_packed()
+            ContractionPlan(self.schedule, self.found, self.statistics, self.context).is_packed()
         )
 
     def apply(self) -> Schedule:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..estimate.scheduling_context import Request
+from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, chain, statements
 from ..schedules.schedule import Schedule
 from ..schedules.transformation import TransformationError
@@ -26,15 +26,15 @@ LAGS = (0, 1, 2, 3)
 """By how many more columns than a permutable band needs one row follows another."""
 
 
-def interleaving(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+def interleaving(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
     """Unrolls a row loop inside of the innermost loop, whose iterations depend on each other.
 
     for t: for i: for j: S   ->   for tt + it: parallel it: for t: for j + 2 i: unrolled i: S
     """
-    band = time_band(schedule, nest, request)
+    band = time_band(schedule, nest, context)
     if band is None or len(band) != 3 or len(statements(nest)) != 1:
         return None
-    statement = request.facts(schedule.scop).statements[statements(nest)[0]]
+    statement = context.statistics(schedule.scop).statements[statements(nest)[0]]
     if any(trips < 2 * ROWS for trips in statement.trips(band)):
         return None
     outer, rows, columns = (f"{statements(nest)[0]}.{loop.name}" for loop in band)
@@ -45,7 +45,7 @@ def interleaving(schedule: Schedule, nest: Tree, request: Request) -> Schedule |
             if not _independent(skewed, chain(skewed.loop(outer))):
                 continue
             members = chain(skewed.loop(outer))
-            tiled = wavefronts(skewed, members, (ROWS, ROWS), request.threads)
+            tiled = wavefronts(skewed, members, (ROWS, ROWS), context.threads)
             if tiled is not None:
                 return tiled.apply(Interchange((columns, rows))).apply(Unroll((rows,)))
         except TransformationError:

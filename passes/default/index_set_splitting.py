@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from ..estimate.scheduling_context import Request
+from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, loops_around, statements
 from ..schedules.schedule import Schedule
 from ..schedules.transformation import TransformationError
@@ -14,7 +14,7 @@ from ..transformations.split import Split
 from .vectorise_and_parallelise import vector_parallel
 
 
-def split_at_pivots(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+def split_at_pivots(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
     """Cuts loops before and behind the iteration that the others depend on, and marks the parts.
 
     for k:                            for k:
@@ -25,7 +25,7 @@ def split_at_pivots(schedule: Schedule, nest: Tree, request: Request) -> Schedul
     result = schedule
     for name in statements(nest):
         result = _cut(result, name, 1)
-    return None if result is schedule else vector_parallel(result, _nest(result, nest), request)
+    return None if result is schedule else vector_parallel(result, _nest(result, nest), context)
 
 
 def _nest(schedule: Schedule, old: Tree) -> Tree:

@@ -12,7 +12,7 @@ from math import ceil, prod
 
 from ..estimate.program_statistics import bytes_of
 from ..estimate.register_tile import RegisterTile, even_size
-from ..estimate.scheduling_context import Request
+from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Sequence, Tree, chain, loops_around, statements
 from ..schedules.schedule import Schedule
 from ..schedules.transformation import TransformationError
@@ -29,7 +29,9 @@ COPIES_OF_L2 = 0.0625
 """The part of the second-level cache that the copies of some iterations may fill."""
 
 
-def private_contraction(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+def private_contraction(
+    schedule: Schedule, nest: Tree, context: SchedulingContext
+) -> Schedule | None:
     """A row for each iteration, blocks of iterations, and the product in register tiles.
 
     for r: for q: (for p: x[p] = 0; for s: x[p] += A[r, q, s] * B[s, p]; for p: use x[p])
@@ -46,7 +48,7 @@ def private_contraction(schedule: Schedule, nest: Tree, request: Request) -> Sch
     if array.is_local or schedule.legal(outer):
         return None
     try:
-        return _Plan(schedule, shared, sums[0], request).apply(array.name)
+        return _Plan(schedule, shared, sums[0], context).apply(array.name)
     except TransformationError:
         return None
 
@@ -55,11 +57,11 @@ class _Plan(Steps):
     """The steps for a nest whose loops `shared` contain all statements."""
 
     def __init__(
-        self, schedule: Schedule, shared: tuple[Loop, ...], name: str, request: Request
+        self, schedule: Schedule, shared: tuple[Loop, ...], name: str, context: SchedulingContext
     ) -> None:
         super().__init__(schedule, name)
         self.shared = shared
-        self.request = request
+        self.context = context
         self.rows = f"{name}.{shared[-1].name}"
         self.others = [other for other in statements(shared[0]) if other != name]
 
@@ -70,21 +72,21 @@ class _Plan(Steps):
         tile, height = self._block_rows()
         self._separate(array)
         own = chain(self.schedule.loop(self.rows))
-        facts = self.request.facts(self.schedule.scop)
+        statistics = self.context.statistics(self.schedule.scop)
         around = loops_around(self.schedule.tree, self.statement)
         outside = around[: len(around) - len(own)]
-        found = recognise(self.schedule, self.statement, around, facts, fixed=len(outside))
+        found = recognise(self.schedule, self.statement, around, statistics, fixed=len(outside))
         if found is None:
             return None
-        statement = facts.statements[self.statement]
+        statement = statistics.statements[self.statement]
         varies = any(selects(statement, loop, found.streamed) for loop in outside)
         if found.rows == self.shared[-1].name:
             found = replace(found, extents={**found.extents, found.rows: height})
         planned = ContractionPlan(
             self.schedule,
             found,
-            facts,
-            Request(self.request.sizes, 1),
+            statistics,
+            SchedulingContext(self.context.sizes, 1),
             None if varies else block,
             tile,
         ).apply()
@@ -95,22 +97,22 @@ class _Plan(Steps):
             planned = planned.apply(innermost) if planned.legal(innermost) else planned
         lanes = planned.target.lanes(found.streamed.array.element_type)
         is_long = statement.instances / lanes / 2 >= PARALLEL_CYCLES
-        is_shared = self.request.threads > 1 and is_long
+        is_shared = self.context.threads > 1 and is_long
         return planned.apply(Parallel((f"{self.statement}.{block}",))) if is_shared else planned
 
     def _share(self) -> str:
         """Makes a tile of the outermost loop for each thread; the loop over these."""
-        statement = self.request.facts(self.schedule.scop).statements[self.statement]
+        statement = self.context.statistics(self.schedule.scop).statements[self.statement]
         (trips, *_) = statement.trips(loops_around(self.schedule.tree, self.statement))
         outermost = f"{self.statement}.{self.shared[0].name}"
-        step = Tile((outermost,), (ceil(trips / self.request.threads),))
+        step = Tile((outermost,), (ceil(trips / self.context.threads),))
         (block,) = step.new_loops(self.schedule)
         self.step(step)
         return block
 
     def _block_rows(self) -> tuple[RegisterTile, int]:
         """Makes tiles of iterations whose rows fit a cache; the register tile and their size."""
-        statement = self.request.facts(self.schedule.scop).statements[self.statement]
+        statement = self.context.statistics(self.schedule.scop).statements[self.statement]
         around = loops_around(self.schedule.tree, self.statement)
         trips = dict(zip((loop.name for loop in around), statement.trips(around), strict=True))
         (store,) = statement.statement.writes
@@ -122,7 +124,7 @@ class _Plan(Steps):
         target, element_type = self.schedule.target, store.array.element_type
         extent = round(trips[self.shared[-1].name])
         vectors = ceil(columns / target.lanes(element_type))
-        tile = self.request.register_tile(self.statement, extent, vectors, depth, target)
+        tile = self.context.register_tile(self.statement, extent, vectors, depth, target)
         most = int(target.caches[2] * COPIES_OF_L2 / (columns * bytes_of(element_type)))
         height = even_size(extent, most, tile.rows)
         if height < extent:

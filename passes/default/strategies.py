@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..estimate.scheduling_context import Request
+from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Tree
 from ..schedules.schedule import Schedule
 from .column_updates import finished_columns
@@ -23,7 +23,7 @@ from .triangular_solve import triangular_solve
 from .vectorise_and_parallelise import vector_parallel
 from .wavefronts import wavefronts
 
-Strategy = Callable[[Schedule, Tree, Request], Schedule | None]
+Strategy = Callable[[Schedule, Tree, SchedulingContext], Schedule | None]
 """Schedules one top-level nest (a child of the root of the schedule's tree); None where the nest is
 not of its kind, or is better left alone. The rest of the tree stays as it is, and the names of
 loops there as well.

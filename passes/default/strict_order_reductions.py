@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import AnyFloat
 
-from ..estimate.scheduling_context import Request
+from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, leaves, loops_around
 from ..schedules.schedule import Schedule
 from ..schedules.transformation import TransformationError
@@ -24,7 +24,7 @@ ROWS = 16
 """Rows of a strip, at most two vectors: two sums in each lane hide each other's waits."""
 
 
-def ordered_sums(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+def ordered_sums(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
     """Rows in the lanes of vectors, one sum per lane; other statements have the same strips.
 
     Square blocks of the matrix are transposed in registers. What is left of a strip's rows is read
@@ -37,11 +37,11 @@ def ordered_sums(schedule: Schedule, nest: Tree, request: Request) -> Schedule |
     """
     if not isinstance(nest, Loop) or schedule.reassociate:
         return None
-    schedule, around, nest = without_single_iterations(schedule, nest, request)
-    if not streams_rows(schedule, around, nest, request):
+    schedule, around, nest = without_single_iterations(schedule, nest, context)
+    if not streams_rows(schedule, around, nest, context):
         return None
-    sums = row_sums(schedule, around, nest, request)
-    lanes = lanes_of(schedule, around, nest, request)
+    sums = row_sums(schedule, around, nest, context)
+    lanes = lanes_of(schedule, around, nest, context)
     if not sums or lanes is None:
         return None
     names = [leaf.statement for leaf, _ in leaves(nest, ())]
@@ -54,17 +54,17 @@ def ordered_sums(schedule: Schedule, nest: Tree, request: Request) -> Schedule |
             result = inside(result, name, nest.name, lanes)
     except TransformationError:
         return None
-    if request.threads > 1 and work(schedule, nest, request) >= PARALLEL_WORK:
+    if context.threads > 1 and work(schedule, nest, context) >= PARALLEL_WORK:
         parallel = Parallel((f"{names[0]}.{strips}",))
         result = attempt(result, parallel) or result
     return result
 
 
 def row_sums(
-    schedule: Schedule, around: Sequence[Loop], nest: Loop, request: Request
+    schedule: Schedule, around: Sequence[Loop], nest: Loop, context: SchedulingContext
 ) -> frozenset[str]:
     """The statements that add up floats of a row, each row into an element next to the last."""
-    facts = request.facts(schedule.scop)
+    statistics = context.statistics(schedule.scop)
     found: set[str] = set()
     for leaf, loops in leaves(nest, tuple(around)):
         accumulation = schedule.dependences.accumulations.get(leaf.statement)
@@ -73,22 +73,25 @@ def row_sums(
             continue
         if not isinstance(accumulation.store.array.element_type, AnyFloat):
             continue
-        statement = facts.statements[leaf.statement]
+        statement = statistics.statements[leaf.statement]
         directions = [statement.direction(loops, loop) for loop in inner]
-        if [d and statement.stride(accumulation.store, d, facts) for d in directions] == [1, 0]:
+        if [d and statement.stride(accumulation.store, d, statistics) for d in directions] == [
+            1,
+            0,
+        ]:
             found.add(leaf.statement)
     return frozenset(found)
 
 
 def lanes_of(
-    schedule: Schedule, around: Sequence[Loop], nest: Loop, request: Request
+    schedule: Schedule, around: Sequence[Loop], nest: Loop, context: SchedulingContext
 ) -> int | None:
     """Lanes of a vector; None where statements differ in these, or have fewer rows or terms."""
-    facts = request.facts(schedule.scop)
+    statistics = context.statistics(schedule.scop)
     widths: set[int] = set()
     trips: list[float] = []
     for leaf, loops in leaves(nest, tuple(around)):
-        statement = facts.statements[leaf.statement]
+        statement = statistics.statements[leaf.statement]
         widths |= {
             schedule.target.lanes(access.array.element_type)
             for access in statement.statement.writes

@@ -14,13 +14,13 @@ from math import ceil, prod
 
 from ..estimate.program_statistics import (
     CACHE_LINE,
-    Facts,
-    StatementFacts,
+    ProgramStatistics,
+    StatementStatistics,
     bytes_of,
     subscript_steps,
 )
 from ..estimate.register_tile import RegisterTile, even_size
-from ..estimate.scheduling_context import Request
+from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.counting import fix_parameters
 from ..polyhedral.scaled_loads import scaled_load
 from ..polyhedral.schedule_tree import Loop, Tree, chain, statements
@@ -82,27 +82,32 @@ class Contraction:
     broadcast: tuple[Access, ...]
 
 
-def contraction(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+def contraction(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
     """Register tile, cache tiles, panels, vectors and threads for one accumulation.
 
     for i: for j: for k: C[i, j] += A[i, k] * B[k, j]
     ->  parallel it: for jt: for kt: pack B: for jt2: for it2: for k: 8 x 24 block of C in registers
     """
-    facts = request.facts(schedule.scop)
+    statistics = context.statistics(schedule.scop)
     names = statements(nest)
     if len(names) != 1 or not isinstance(nest, Loop):
         return None
-    found = recognise(schedule, names[0], chain(nest), facts)
+    found = recognise(schedule, names[0], chain(nest), statistics)
     if found is None:
         return None
     try:
-        return ContractionPlan(schedule, found, facts, request).apply()
+        return ContractionPlan(schedule, found, statistics, context).apply()
     except TransformationError:
         return None
 
 
 def recognise(
-    schedule: Schedule, name: str, around: Sequence[Loop], facts: Facts, *, fixed: int = 0
+    schedule: Schedule,
+    name: str,
+    around: Sequence[Loop],
+    statistics: ProgramStatistics,
+    *,
+    fixed: int = 0,
 ) -> Contraction | None:
     """The contraction that a statement is in the loops around it, if it is one.
 
@@ -110,10 +115,10 @@ def recognise(
     """
     loops = {loop.name: loop for loop in around}
     accumulation = schedule.dependences.accumulations.get(name)
-    statement = facts.statements[name]
+    statement = statistics.statements[name]
     if (
         accumulation is None
-        or not fix_parameters(statement.statement.domain, facts.sizes).is_box()
+        or not fix_parameters(statement.statement.domain, statistics.sizes).is_box()
         or not all(_is_iterator(statement, loop) for loop in around[fixed:])
     ):
         return None
@@ -149,18 +154,18 @@ def recognise(
     return None
 
 
-def _is_iterator(statement: StatementFacts, loop: Loop) -> bool:
+def _is_iterator(statement: StatementStatistics, loop: Loop) -> bool:
     """Whether a loop is one of those around the statement as written."""
     slopes = statement.slopes(loop)
     return sum(map(bool, slopes)) == 1 and max(slopes) == 1
 
 
-def selects(statement: StatementFacts, loop: Loop, access: Access) -> bool:
+def selects(statement: StatementStatistics, loop: Loop, access: Access) -> bool:
     """Whether an access goes to other elements from one iteration of the loop to the next."""
     return any(subscript_steps(access, statement.slopes(loop)))
 
 
-def is_contiguous(statement: StatementFacts, loop: Loop, access: Access) -> bool:
+def is_contiguous(statement: StatementStatistics, loop: Loop, access: Access) -> bool:
     """Whether an access goes from one element of a row to the next."""
     steps = subscript_steps(access, statement.slopes(loop))
     return steps[-1:] == [1] and not any(steps[:-1])
@@ -173,8 +178,8 @@ class ContractionPlan(Steps):
         self,
         schedule: Schedule,
         found: Contraction,
-        facts: Facts,
-        request: Request,
+        statistics: ProgramStatistics,
+        context: SchedulingContext,
         panels_at: str | None = None,
         tile: RegisterTile | None = None,
     ) -> None:
@@ -182,13 +187,13 @@ class ContractionPlan(Steps):
         """The loop in which the streamed operand is packed once; by default a tile loop."""
         super().__init__(schedule, found.statement)
         self.found = found
-        self.facts = facts
+        self.statistics = statistics
         self.element = bytes_of(found.streamed.array.element_type)
         self.lanes = schedule.target.lanes(found.streamed.array.element_type)
         extents = found.extents
         self.depth = prod(extents[name] for name in found.terms)
         vectors = ceil(extents[found.vector] / self.lanes)
-        self.tile = tile or request.register_tile(
+        self.tile = tile or context.register_tile(
             found.statement,
             extents[found.rows],
             vectors,
@@ -198,7 +203,7 @@ class ContractionPlan(Steps):
         )
         self.width = self.tile.vectors * self.lanes
         cycles = prod(extents.values()) / self.lanes / 2
-        self.threads = request.threads if cycles >= PARALLEL_CYCLES else 1
+        self.threads = context.threads if cycles >= PARALLEL_CYCLES else 1
         self.batches = min((extents[name] for name in found.others[:1]), default=1)
         self.share = 1 if self.batches >= self.threads else self.threads
         """How many threads share one product: all but where there are products for each."""
@@ -241,7 +246,7 @@ class ContractionPlan(Steps):
 
         Each is a row of an operand that comes from memory, where that is too large for a cache.
         """
-        largest = max((self.facts.bytes(a.array) for a in self.found.broadcast), default=0)
+        largest = max((self.statistics.bytes(a.array) for a in self.found.broadcast), default=0)
         return (
             STREAMS
             if largest > self.schedule.target.caches[max(self.schedule.target.caches)]
@@ -306,10 +311,10 @@ class ContractionPlan(Steps):
 
     def _stride(self, access: Access, loop: str) -> int:
         """By how many elements an access moves from one iteration of a loop to the next."""
-        statement = self.facts.statements[self.found.statement]
+        statement = self.statistics.statements[self.found.statement]
         position = self.found.iterators[loop]
         direction = [int(k == position) for k in range(len(statement.statement.loops))]
-        return statement.stride(access, direction, self.facts)
+        return statement.stride(access, direction, self.statistics)
 
     def _has_own_arrays(self) -> bool:
         """Whether every operand is an array of its own: a copy would replace all uses."""

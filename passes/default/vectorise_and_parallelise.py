@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..estimate.operation_costs import accumulates_in_lanes
-from ..estimate.program_statistics import Facts
-from ..estimate.scheduling_context import Request
+from ..estimate.program_statistics import ProgramStatistics
+from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements, walk
 from ..schedules.schedule import Schedule
 from ..schedules.transformation import Transformation, TransformationError
@@ -24,37 +24,39 @@ LONGEST_BAND = 4
 """Orders of more loops than this are not tried."""
 
 
-def vector_parallel(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+def vector_parallel(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
     """Moves the loop along which most accesses are contiguous innermost, and marks loops.
 
     for i: for k: for j: S      ->      parallel i: for k: vector j: S
     """
-    facts = request.facts(schedule.scop)
+    statistics = context.statistics(schedule.scop)
     members = statements(nest)
     result = schedule
     for name in members:
-        result = _innermost(result, name, facts)
+        result = _innermost(result, name, statistics)
     for name in members:
-        result = _transposed(result, name, facts)
-    if request.threads > 1:
-        result = _parallel(result, members, facts)
+        result = _transposed(result, name, statistics)
+    if context.threads > 1:
+        result = _parallel(result, members, statistics)
     return result
 
 
-def _innermost(schedule: Schedule, name: str, facts: Facts) -> Schedule:
+def _innermost(schedule: Schedule, name: str, statistics: ProgramStatistics) -> Schedule:
     """The best loop around a statement as its vector loop, innermost; shared nests stay."""
     outer = loops_around(schedule.tree, name)
     if not outer or outer[-1].vector is not None:
         return schedule
     shared = chain(outer[0])
     band = shared if len(shared) == len(outer) else outer[-1:]
-    statement = facts.statements[name]
+    statement = statistics.statements[name]
 
     def contiguous(loop: Loop) -> tuple[int, int]:
         direction = statement.direction(outer, loop)
         if direction is None:
             return (len(statement.statement.accesses), 0)
-        strides = [abs(statement.stride(a, direction, facts)) for a in statement.statement.accesses]
+        strides = [
+            abs(statement.stride(a, direction, statistics)) for a in statement.statement.accesses
+        ]
         return (sum(stride > 1 for stride in strides), -sum(stride == 1 for stride in strides))
 
     trips = dict(zip(map(id, outer), statement.trips(outer), strict=True))
@@ -74,13 +76,13 @@ def _innermost(schedule: Schedule, name: str, facts: Facts) -> Schedule:
     return schedule
 
 
-def _transposed(schedule: Schedule, name: str, facts: Facts) -> Schedule:
+def _transposed(schedule: Schedule, name: str, statistics: ProgramStatistics) -> Schedule:
     """The loop inside of a vector loop unrolled, where each lane walks along a row of its own.
 
     As many neighbours in a row as there are lanes are loaded as rows then, and transposed.
     """
     outer = loops_around(schedule.tree, name)
-    statement = facts.statements[name]
+    statement = statistics.statements[name]
     vector = next((loop for loop in outer[:-1] if loop.vector is not None), None)
     if vector is None or vector.vector is None or outer[-1].unroll is not None:
         return schedule
@@ -90,26 +92,29 @@ def _transposed(schedule: Schedule, name: str, facts: Facts) -> Schedule:
     if across is None or along is None:
         return schedule
     for access in statement.statement.accesses:
-        lanes, inner = (abs(statement.stride(access, each, facts)) for each in (across, along))
+        lanes, inner = (abs(statement.stride(access, each, statistics)) for each in (across, along))
         if inner == 1 and lanes > 1:
             step = Unroll((_name(schedule, outer[-1], name),), vector.vector)
             return attempt(schedule, step) or schedule
     return schedule
 
 
-def _parallel(schedule: Schedule, members: tuple[str, ...], facts: Facts) -> Schedule:
+def _parallel(
+    schedule: Schedule, members: tuple[str, ...], statistics: ProgramStatistics
+) -> Schedule:
     """Marks the outermost loops with enough work in one execution that can run in parallel."""
     done: set[str] = set()
     for name in members:
         if name in done:
             continue
         outer = loops_around(schedule.tree, name)
-        statement = facts.statements[name]
+        statement = statistics.statements[name]
         executions = 1.0
         for loop, trips in zip(outer, statement.trips(outer), strict=True):
             if trips > 1 and (loop.vector is None or trips >= 4 * loop.vector):
                 work = (
-                    sum(facts.statements[other].instances for other in loop.schedule) / executions
+                    sum(statistics.statements[other].instances for other in loop.schedule)
+                    / executions
                 )
                 marked = (
                     attempt(schedule, Parallel((_name(schedule, loop, name),)))

@@ -19,8 +19,8 @@ from ..polyhedral.scop import Access, AccessKind
 from ..schedules.program_edits import outer_values
 from ..schedules.schedule import Schedule
 from .operation_costs import Changes, accumulates_in_lanes, recurrence, throughput
-from .program_statistics import CACHE_LINE, StatementFacts, footprint, subscript_steps
-from .scheduling_context import Request
+from .program_statistics import CACHE_LINE, StatementStatistics, footprint, subscript_steps
+from .scheduling_context import SchedulingContext
 
 GATHER = 6.0
 """Loads of single elements that one element of a gather is worth, even in the nearest cache."""
@@ -38,20 +38,20 @@ FEWEST_COLUMNS = 0.25
 """Gathers of neighbouring columns are done together from so many on, as a share of their rows."""
 
 
-def estimate(schedule: Schedule, request: Request) -> float:
+def estimate(schedule: Schedule, context: SchedulingContext) -> float:
     """Seconds that the program takes, roughly."""
-    forks = request.threads > 1 and any(True for _ in _parallel(schedule.tree, ()))
+    forks = context.threads > 1 and any(True for _ in _parallel(schedule.tree, ()))
     return (
-        _Estimator(schedule, request).seconds(schedule.tree) + schedule.target.speeds.wake * forks
+        _Estimator(schedule, context).seconds(schedule.tree) + schedule.target.speeds.wake * forks
     )
 
 
 class _Estimator:
-    def __init__(self, schedule: Schedule, request: Request) -> None:
+    def __init__(self, schedule: Schedule, context: SchedulingContext) -> None:
         self.schedule = schedule
-        self.request = request
+        self.context = context
         self.speeds = schedule.target.speeds
-        self.facts = request.facts(schedule.scop)
+        self.statistics = context.statistics(schedule.scop)
         self.accumulating = schedule.dependences.accumulations
         self.in_step: dict[int, bool] = {}
         self.touched: dict[int, float] = {}
@@ -72,11 +72,11 @@ class _Estimator:
             return 0.0
         if not isinstance(tree, Loop):
             return sum(self.seconds(child) for child in tree.children)
-        members = tuple(id(self.facts.statements[name].statement) for name in tree.schedule)
+        members = tuple(id(self.statistics.statements[name].statement) for name in tree.schedule)
         key = id(tree), self.explicit, self.schedule.reassociate, members
-        if key not in self.request.nests:
-            self.request.nests[key] = tree, self._seconds_of_nest(tree)
-        return self.request.nests[key][1]
+        if key not in self.context.nests:
+            self.context.nests[key] = tree, self._seconds_of_nest(tree)
+        return self.context.nests[key][1]
 
     def _seconds_of_nest(self, tree: Loop) -> float:
         computing = sum(self._computing(leaf, outer) for leaf, outer in leaves(tree, ()))
@@ -84,54 +84,60 @@ class _Estimator:
         return max(computing, *self._memory(tree)) + forks * self.speeds.fork
 
     def _forks(self, loop: Loop, outer: tuple[Loop, ...]) -> float:
-        statement = self.facts.statements[next(iter(loop.schedule))]
-        return prod(statement.trips(outer)) if self.request.threads > 1 else 0.0
+        statement = self.statistics.statements[next(iter(loop.schedule))]
+        return prod(statement.trips(outer)) if self.context.threads > 1 else 0.0
 
-    def _threads(self, statement: StatementFacts, loops: Sequence[Loop]) -> float:
+    def _threads(self, statement: StatementStatistics, loops: Sequence[Loop]) -> float:
         parallel = [
             trips
             for loop, trips in zip(loops, statement.trips(loops), strict=True)
             if loop.parallel
         ]
-        return min(self.request.threads, prod(parallel)) if parallel else 1.0
+        return min(self.context.threads, prod(parallel)) if parallel else 1.0
 
     def _computing(self, leaf: Leaf, loops: tuple[Loop, ...]) -> float:
         """Seconds for the instances of a statement if all data were in the nearest cache."""
-        facts = self.facts.statements[leaf.statement]
-        if not facts.instances:
+        statistics = self.statistics.statements[leaf.statement]
+        if not statistics.instances:
             return 0.0
         vector = self._vector_loop(loops)
         guarded = vector is not None and not self._in_step(vector, loops)
         if guarded:
             vector = None
-        trips = facts.trips(loops)
+        trips = statistics.trips(loops)
         lanes = 1.0
         if vector is not None:
             along = next(t for loop, t in zip(loops, trips, strict=True) if loop is vector)
-            if vector.vector is None and along < self._width(facts, vector):
+            if vector.vector is None and along < self._width(statistics, vector):
                 vector = None  # LLVM writes such a loop out.
             else:
-                lanes = self._lanes(facts, vector, along)
+                lanes = self._lanes(statistics, vector, along)
         operations = throughput(
-            facts.statement,
+            statistics.statement,
             self.schedule.target,
-            self._changes(facts, loops),
+            self._changes(statistics, loops),
             partial(_repeats, loops, trips, vector, lanes),
             lanes=lanes,
             reassociate=self.schedule.reassociate,
         )
         costs = dict.fromkeys(AccessKind, 0.0)
-        for access in facts.statement.accesses:
-            costs[access.kind] += self._cost(access, facts, loops, trips, vector, lanes)
+        for access in statistics.statement.accesses:
+            costs[access.kind] += self._cost(access, statistics, loops, trips, vector, lanes)
         cycles = GUARD * guarded + max(
             operations,
             costs[AccessKind.READ] / 2,
             costs[AccessKind.WRITE],
-            self._latency(facts, loops, vector),
+            self._latency(statistics, loops, vector),
         )
-        return facts.instances / lanes * cycles / self.speeds.hertz / self._threads(facts, loops)
+        return (
+            statistics.instances
+            / lanes
+            * cycles
+            / self.speeds.hertz
+            / self._threads(statistics, loops)
+        )
 
-    def _changes(self, statement: StatementFacts, loops: tuple[Loop, ...]) -> Changes:
+    def _changes(self, statement: StatementStatistics, loops: tuple[Loop, ...]) -> Changes:
         """In which of the loops around a statement a load may differ between iterations.
 
         Those of local arrays wrap around in tiles, which their slopes do not show.
@@ -141,7 +147,7 @@ class _Estimator:
             {
                 write.array.name
                 for name in loop.schedule
-                for write in self.facts.statements[name].statement.writes
+                for write in self.statistics.statements[name].statement.writes
             }
             for loop in loops
         ]
@@ -193,7 +199,7 @@ class _Estimator:
         return crossing.is_empty()
 
     def _domain(self, loop: Loop) -> isl.UnionSet:
-        parts = [self.facts.statements[name].statement.domain for name in loop.schedule]
+        parts = [self.statistics.statements[name].statement.domain for name in loop.schedule]
         return reduce(isl.UnionSet.union, map(isl.UnionSet.from_set, parts))
 
     def _in_step(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
@@ -209,26 +215,26 @@ class _Estimator:
 
     def _iterations(self, name: str, loops: Sequence[Loop]) -> isl.Set:
         """The values that the loops around a statement take together."""
-        values = outer_values(loops, self.facts.statements[name].statement).range()
-        return fix_parameters(values, self.request.sizes)
+        values = outer_values(loops, self.statistics.statements[name].statement).range()
+        return fix_parameters(values, self.context.sizes)
 
-    def _is_sum(self, statement: StatementFacts, loops: tuple[Loop, ...]) -> bool:
+    def _is_sum(self, statement: StatementStatistics, loops: tuple[Loop, ...]) -> bool:
         """Whether the innermost loop adds up into one element."""
         innermost = _innermost(loops)
         direction = None if innermost is None else statement.direction(loops, innermost)
         return direction is not None and all(
-            statement.stride(access, direction, self.facts) == 0
+            statement.stride(access, direction, self.statistics) == 0
             for access in statement.statement.writes
         )
 
-    def _width(self, statement: StatementFacts, loop: Loop) -> int:
+    def _width(self, statement: StatementStatistics, loop: Loop) -> int:
         """The lanes of a vector along a loop."""
         return loop.vector or min(
             self.schedule.target.lanes(access.array.element_type)
             for access in statement.statement.accesses
         )
 
-    def _lanes(self, statement: StatementFacts, loop: Loop, trips: float) -> float:
+    def _lanes(self, statement: StatementStatistics, loop: Loop, trips: float) -> float:
         """Instances per vector, on average."""
         width = self._width(statement, loop)
         whole, rest = divmod(trips, width)
@@ -238,7 +244,7 @@ class _Estimator:
     def _cost(
         self,
         access: Access,
-        statement: StatementFacts,
+        statement: StatementStatistics,
         loops: tuple[Loop, ...],
         trips: tuple[float, ...],
         vector: Loop | None,
@@ -249,7 +255,9 @@ class _Estimator:
         innermost = _innermost(loops)
         for loop, count in zip(loops, trips, strict=True):
             direction = statement.direction(loops, loop)
-            stride = 1 if direction is None else statement.stride(access, direction, self.facts)
+            stride = (
+                1 if direction is None else statement.stride(access, direction, self.statistics)
+            )
             if loop is vector:
                 if stride not in (0, 1):
                     cost *= self._gathering(access, statement, loops, trips, lanes)
@@ -264,7 +272,7 @@ class _Estimator:
     def _gathering(
         self,
         access: Access,
-        statement: StatementFacts,
+        statement: StatementStatistics,
         loops: tuple[Loop, ...],
         trips: tuple[float, ...],
         lanes: float,
@@ -276,7 +284,7 @@ class _Estimator:
         columns = 1.0
         for loop, count in zip(loops, trips, strict=True):
             direction = statement.direction(loops, loop) if loop.unroll == 0 else None
-            if direction is not None and statement.stride(access, direction, self.facts) == 1:
+            if direction is not None and statement.stride(access, direction, self.statistics) == 1:
                 columns = max(columns, min(lanes, count))
         if access.kind is AccessKind.WRITE:
             return lanes
@@ -285,7 +293,7 @@ class _Estimator:
         return lanes / columns + log2(lanes)
 
     def _latency(
-        self, statement: StatementFacts, loops: tuple[Loop, ...], vector: Loop | None
+        self, statement: StatementStatistics, loops: tuple[Loop, ...], vector: Loop | None
     ) -> float:
         """Cycles per vector of instances that a chain of dependent operations takes at least."""
         innermost = _innermost(loops)
@@ -308,7 +316,7 @@ class _Estimator:
         return waits / max(1.0, chains, WINDOW / length)
 
     def _chain(
-        self, statement: StatementFacts, loops: tuple[Loop, ...], trips: tuple[float, ...]
+        self, statement: StatementStatistics, loops: tuple[Loop, ...], trips: tuple[float, ...]
     ) -> float:
         """Instances, one after the other, of which each waits for the one before; at least.
 
@@ -331,7 +339,7 @@ class _Estimator:
         """Seconds that each level of the memory hierarchy needs for a nest."""
         speeds = self.speeds
         threads = max(
-            self._threads(self.facts.statements[leaf.statement], outer)
+            self._threads(self.statistics.statements[leaf.statement], outer)
             for leaf, outer in leaves(nest, ())
         )
         for level, bandwidth in speeds.bandwidths.items():
@@ -352,8 +360,10 @@ class _Estimator:
             return 0.0
         caches, members = self.schedule.target.caches, statements(nest)
         read = {a.array for s in self.schedule.scop.statements for a in s.reads}
-        here = {a.array for name in members for a in self.facts.statements[name].statement.writes}
-        sizes = (self.facts.bytes(array) for array in here - read)
+        here = {
+            a.array for name in members for a in self.statistics.statements[name].statement.writes
+        }
+        sizes = (self.statistics.bytes(array) for array in here - read)
         return sum(size for size in sizes if size > caches.get(max(caches, default=0), 0))
 
     def _streams(self, nest: Loop) -> float:
@@ -361,19 +371,19 @@ class _Estimator:
         large = self.schedule.target.caches.get(2, 0)
         found: dict[str, float] = {}
         for leaf, loops in leaves(nest, ()):
-            facts = self.facts.statements[leaf.statement]
+            statistics = self.statistics.statements[leaf.statement]
             jammed = [
                 (direction, count)
-                for loop, count in zip(loops, facts.trips(loops), strict=True)
-                if loop.unroll == 0 and (direction := facts.direction(loops, loop)) is not None
+                for loop, count in zip(loops, statistics.trips(loops), strict=True)
+                if loop.unroll == 0 and (direction := statistics.direction(loops, loop)) is not None
             ]
-            for access in facts.statement.accesses:
-                if self.facts.bytes(access.array) < large:
+            for access in statistics.statement.accesses:
+                if self.statistics.bytes(access.array) < large:
                     continue
                 rows = prod(
                     count
                     for direction, count in jammed
-                    if abs(facts.stride(access, direction, self.facts)) > 1
+                    if abs(statistics.stride(access, direction, self.statistics)) > 1
                 )
                 found[access.array.name] = max(found.get(access.array.name, 1.0), rows)
         return max(1.0, sum(found.values()))
@@ -388,7 +398,7 @@ class _Estimator:
         inside = (*outer, tree)
         if self._touched(tree.body, inside) <= capacity:
             return touched
-        trips = max(self.facts.statements[name].trips(inside)[-1] for name in tree.schedule)
+        trips = max(self.statistics.statements[name].trips(inside)[-1] for name in tree.schedule)
         trips = max(1.0, trips / (tree.vector or 1))
         return trips * self._traffic(tree.body, inside, capacity)
 
@@ -399,10 +409,10 @@ class _Estimator:
             accesses = [
                 (access, spans)
                 for name in statements(tree)
-                for spans in [self.facts.statements[name].spans_inside(outer)]
-                for access in self.facts.statements[name].statement.accesses
+                for spans in [self.statistics.statements[name].spans_inside(outer)]
+                for access in self.statistics.statements[name].statement.accesses
             ]
-            found = self.touched[id(tree)] = sum(footprint(self.facts, accesses).values())
+            found = self.touched[id(tree)] = sum(footprint(self.statistics, accesses).values())
         return found
 
 

@@ -39,12 +39,12 @@ def bytes_of(element_type: Attribute) -> int:
 
 
 @dataclass(frozen=True)
-class Facts:
+class ProgramStatistics:
     """A Scop at given sizes; its statements by name."""
 
     scop: Scop
     sizes: Mapping[str, int]
-    statements: Mapping[str, StatementFacts]
+    statements: Mapping[str, StatementStatistics]
 
     def extents(self, array: Array) -> tuple[int, ...]:
         """The shape of an array in elements; 1 for a dimension that storage contracts."""
@@ -68,7 +68,7 @@ class Facts:
 
 
 @dataclass(frozen=True, eq=False)
-class StatementFacts:
+class StatementStatistics:
     """A statement at given sizes. Iterators are counted from 0, outermost first."""
 
     statement: Statement
@@ -243,10 +243,12 @@ class StatementFacts:
             return direction
         return tuple(slope * self.steps[moving[0]] for slope in direction)
 
-    def stride(self, access: Access, direction: Sequence[Slope], facts: Facts) -> int:
+    def stride(
+        self, access: Access, direction: Sequence[Slope], statistics: ProgramStatistics
+    ) -> int:
         """By how many elements an access moves along a direction of the iterators."""
         steps = subscript_steps(access, direction)
-        extents = facts.extents(access.array)
+        extents = statistics.extents(access.array)
         total: Slope = 0
         for position, step in enumerate(steps):
             if access.array.shape[position] is not None:
@@ -259,13 +261,15 @@ def subscript_steps(access: Access, direction: Sequence[Slope]) -> list[Slope]:
     return [sum(c * d for c, d in zip(row, direction, strict=True)) for row in access.coefficients]
 
 
-def footprint(facts: Facts, accesses: Sequence[tuple[Access, Sequence[float]]]) -> dict[str, float]:
+def footprint(
+    statistics: ProgramStatistics, accesses: Sequence[tuple[Access, Sequence[float]]]
+) -> dict[str, float]:
     """Bytes per array, in whole cache lines, that accesses touch while iterators take `spans`."""
     groups: dict[tuple[str, tuple[tuple[int, ...], ...]], float] = {}
     whole: dict[str, float] = {}
     for access, spans in accesses:
         rows = access.coefficients
-        extents = facts.extents(access.array)
+        extents = statistics.extents(access.array)
         size = bytes_of(access.array.element_type)
         lengths = [
             min(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ..machine.target import Target
 from ..polyhedral.schedule_tree import Tree
 from ..polyhedral.scop import Scop
-from .program_statistics import Facts, StatementFacts
+from .program_statistics import ProgramStatistics, StatementStatistics
 from .register_tile import RegisterTile, register_tile
 
 NestKey = tuple[int, bool, bool, tuple[int, ...]]
@@ -30,7 +30,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Request:
+class SchedulingContext:
     """Values of all sizes by name, and how many threads will run the program (at least 1).
 
     `tiles` are register tiles by statement, in place of those that strategies would choose.
@@ -41,9 +41,11 @@ class Request:
     tiles: Mapping[str, RegisterTile] = field(default_factory=dict[str, RegisterTile])
     blocks: dict[str, Block] = field(default_factory=dict[str, Block], compare=False, repr=False)
     """What strategies have asked `register_tile` last, by statement."""
-    _facts: dict[int, Facts] = field(default_factory=dict[int, Facts], compare=False, repr=False)
-    _statements: dict[int, StatementFacts] = field(
-        default_factory=dict[int, StatementFacts], compare=False, repr=False
+    _facts: dict[int, ProgramStatistics] = field(
+        default_factory=dict[int, ProgramStatistics], compare=False, repr=False
+    )
+    _statements: dict[int, StatementStatistics] = field(
+        default_factory=dict[int, StatementStatistics], compare=False, repr=False
     )
     nests: dict[NestKey, tuple[Tree, float]] = field(
         default_factory=dict[NestKey, tuple[Tree, float]], compare=False, repr=False
@@ -64,16 +66,16 @@ class Request:
         self.blocks[statement] = Block(rows, vectors, depth, tile)
         return tile
 
-    def facts(self, scop: Scop) -> Facts:
+    def statistics(self, scop: Scop) -> ProgramStatistics:
         """What is known of the statements of a program at these sizes, found out once."""
         found = self._facts.get(id(scop))
         if found is None:
             # Steps that change a program leave most of its statements as they are.
             statements = {
                 statement.name: self._statements.setdefault(
-                    id(statement), StatementFacts(statement, self.sizes)
+                    id(statement), StatementStatistics(statement, self.sizes)
                 )
                 for statement in scop.statements
             }
-            found = self._facts[id(scop)] = Facts(scop, self.sizes, statements)
+            found = self._facts[id(scop)] = ProgramStatistics(scop, self.sizes, statements)
         return found

@@ -11,7 +11,7 @@ from typing import cast
 import islpy as isl
 
 from ...dialects.errors import SourceError
-from ...support.immutable import Unchanging
+from ...support.immutable import Immutable
 from ..machine.target import Target
 from ..polyhedral.context import ISL_LOCK, TooComplexError, bounded
 from ..polyhedral.dependences import Dependences, compute_dependences
@@ -28,7 +28,7 @@ from .transformation import (
 
 
 @dataclass(frozen=True)
-class Schedule(Unchanging):
+class Schedule(Immutable):
     """A program, the transformations so far, and the tree that they lead to; immutable.
 
     Schedules of one program are equal when they have the same transformations. `scop` is the

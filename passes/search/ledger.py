@@ -44,7 +44,7 @@ class _Drawn:
     found: list[Schedule] = field(default_factory=list[Schedule])
 
 
-class Ledger:
+class SearchState:
     """Asks the model and the evaluator of a task, each question once.
 
     Schedules with the same loops are the same: steps that lead to them, and names, do not count.
@@ -68,7 +68,7 @@ class Ledger:
         self._part: float = inf
         self._kept_back = 0.0
         self._seconds_each = 0.0
-        self._orders = _Drawn(orders(task.original, task.request))
+        self._orders = _Drawn(orders(task.original, task.context))
         self._candidates: _Drawn | None = None
         (self._best,) = self._enter([task.original])
 
@@ -82,13 +82,13 @@ class Ledger:
         """The complete schedules of which `default` takes the one with the best estimate."""
         if self._candidates is None:
             task = self.task
-            self._candidates = _Drawn(candidates(task.original, task.request, self.orders))
+            self._candidates = _Drawn(candidates(task.original, task.context, self.orders))
         return self._draw(self._candidates)
 
     def alternatives(self) -> Iterator[Schedule]:
         """Complete schedules that `default` does not think of, as long as there is time."""
         task = self.task
-        for schedule in _one_by_one(alternatives(task.original, task.request, self.orders)):
+        for schedule in _one_by_one(alternatives(task.original, task.context, self.orders)):
             yield schedule
             self.check_time()
 
@@ -103,7 +103,7 @@ class Ledger:
             finally:
                 self._limit, self._part = limits
             with ISL_LOCK:
-                usual = choose(self.task.original, self.task.request, found)
+                usual = choose(self.task.original, self.task.context, found)
             self._usual = self.entered(usual)
         return self._usual
 
@@ -184,7 +184,7 @@ class Ledger:
             batch = unknown[start : start + BATCH]
             with ISL_LOCK:
                 answers = self.task.model.predict(
-                    self.task.request, [self.schedules[key] for key in batch]
+                    self.task.context, [self.schedules[key] for key in batch]
                 )
             for key, answer in zip(batch, answers, strict=True):
                 self.predicted[key] = float(answer)
@@ -210,7 +210,7 @@ class Ledger:
         assert evaluator is not None, "who measures has an evaluator"
         keys = self._enter(schedules)
         begin = self.seconds
-        answers = evaluator.measure(self.task.request, schedules, max(0.0, self.seconds_left))
+        answers = evaluator.measure(self.task.context, schedules, max(0.0, self.seconds_left))
         if answers:
             self._seconds_each = (self.seconds - begin) / len(answers)
         for key, answer in zip(keys, answers, strict=False):
@@ -328,7 +328,7 @@ class Ledger:
                 current = current.apply(step)
                 states.append(current)
             unknown = [state for state in states if self.key(state) not in self.predicted]
-            answers = self.task.model.predict(self.task.request, unknown)
+            answers = self.task.model.predict(self.task.context, unknown)
         known = {self.key(s): float(a) for s, a in zip(unknown, answers, strict=True)}
         for text, state in zip(["as written", *schedule.transformations], states, strict=True):
             key = self.key(state)

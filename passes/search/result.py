@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from ..estimate.scheduling_context import Request
+from ..estimate.scheduling_context import SchedulingContext
 from ..schedules.schedule import Schedule
 from .protocols import CostModel, Evaluator, Ranker
 
@@ -36,7 +36,7 @@ class Task:
     """
 
     original: Schedule
-    request: Request
+    context: SchedulingContext
     model: CostModel
     evaluator: Evaluator | None = None
     ranker: Ranker | None = None

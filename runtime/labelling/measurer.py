@@ -69,9 +69,9 @@ def main(connection: Connection, cpus: str) -> None:
     measurer = Measurer(policy, [int(number) for number in cpus.split(",")])
     connection.send(None)
     while True:
-        request, *values = connection.recv()
+        context, *values = connection.recv()
         try:
-            connection.send(getattr(measurer, request)(*values))
+            connection.send(getattr(measurer, context)(*values))
         except MemoryError:
             sys.exit(OUT_OF_MEMORY)
 

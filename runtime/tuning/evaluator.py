@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...dialects.errors import SourceError
-from ...passes.estimate.scheduling_context import Request
+from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.polyhedral.counting import UncountableError, floating_point_operations
 from ...passes.schedules.schedule import Schedule
 from ..calling.arguments import ArrayArgument
@@ -76,15 +76,20 @@ class Substitute:
 
     @classmethod
     def default(
-        cls, function: Function, request: Request, budget: float | None, *, fast_math: bool
+        cls,
+        function: Function,
+        context: SchedulingContext,
+        budget: float | None,
+        *,
+        fast_math: bool,
     ) -> Substitute | None:
         """The default schedule, after a part of the budget; None without a budget."""
         if budget is None:
             return None
         schedule = partial(
             function.default_schedule,
-            request.sizes,
-            threads=request.threads,
+            context.sizes,
+            threads=context.threads,
             fast_math=fast_math,
         )
         return cls(AS_WRITTEN * budget, schedule)
@@ -148,7 +153,7 @@ class RunningEvaluator:
             self._opening.join()
 
     def measure(
-        self, request: Request, schedules: Sequence[Schedule], seconds: float = inf
+        self, context: SchedulingContext, schedules: Sequence[Schedule], seconds: float = inf
     ) -> list[float]:
         """The speed-up of each schedule over the program as written; raises EvaluationError.
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar, overload
 Value = TypeVar("Value")
 
 
-class once(Generic[Value]):  # noqa: N801 - a decorator
+class cached_property(Generic[Value]):  # noqa: N801 - a decorator
     """`functools.cached_property` without its lock.
 
     Python 3.11 takes the lock each time that a value is found out, which takes as long as finding
@@ -21,12 +21,12 @@ class once(Generic[Value]):  # noqa: N801 - a decorator
         self.__doc__ = find.__doc__
 
     @overload
-    def __get__(self, owner: None, kind: type) -> once[Value]: ...
+    def __get__(self, owner: None, kind: type) -> cached_property[Value]: ...
 
     @overload
     def __get__(self, owner: object, kind: type) -> Value: ...
 
-    def __get__(self, owner: object | None, kind: type) -> Value | once[Value]:
+    def __get__(self, owner: object | None, kind: type) -> Value | cached_property[Value]:
         if owner is None:
             return self
         value = owner.__dict__[self._name] = self._find(owner)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn, Self
 
 
-class Unchanging:
+class Immutable:
     """An object that copies as itself, and that cannot be pickled: isl's objects cannot."""
 
     def __copy__(self) -> Self:
