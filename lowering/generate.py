@@ -24,6 +24,7 @@ from .full_ranges import cut_into_full_ranges
 from .index_expression import Index
 from .ir_builder import IRBuilder
 from .isl_ast import IncompleteCodeError, MarkedAst, build_ast
+from .local_bounds import check_local_subscripts
 from .nest import Block as Parts
 from .nest import Nest, restrict, scattered_loops
 from .promotion import promote
@@ -81,8 +82,9 @@ def _generate(
         scattered = scattered_loops(restrict(nest, names), schedule.tree)
         return [*scattered, *(marked if vectors else ())]
 
+    placements = place_local_arrays(scop, schedule.tree, no_homes, context, parameters)
     storage = Storage(
-        place_local_arrays(scop, schedule.tree, no_homes, context, parameters),
+        placements,
         {a.name: entry.args[a.argument] for a in scop.arrays if a.argument is not None},
     )
     scalars: dict[SSAValue, SSAValue] = dict(zip(scop.func.args, own, strict=True))
@@ -91,6 +93,8 @@ def _generate(
         builder, StatementEmitter(builder, scop, parameters, scalars, storage), storage, simd
     )
     nest = cut_into_full_ranges(nest)
+    with stage("local arrays"):
+        check_local_subscripts(scop, nest, placements, parameters, context)
     with storage.allocated(builder, None, nest):
         emitter.emit(nest, {})
         results = [_returned(builder, storage, array) for array in scop.returns]
