@@ -30,7 +30,7 @@ from .nest import Nest, restrict, scattered_loops
 from .promotion import promote
 from .redundancy import remove_redundant_accesses
 from .run_time_tiles import size_parameter
-from .storage import Storage, place_local_arrays
+from .storage import Storage, place_local_arrays, possible_homes
 from .streaming import stream
 
 
@@ -70,7 +70,7 @@ def _generate(
     nest: Nest = Parts(())
     if statements(schedule.tree):
         with stage("AST"):
-            ast = _build_ast(schedule, domains, context)
+            ast = _build_ast(schedule, domains, context, _asked_loops(schedule))
         known = {
             size_parameter(name): builder.named(value)
             for name, value in zip(tile_sizes, tiles, strict=True)
@@ -108,9 +108,20 @@ def _generate(
     return function
 
 
-def _build_ast(schedule: Schedule, domains: Mapping[str, isl.Set], context: isl.Set) -> MarkedAst:
+def _asked_loops(schedule: Schedule) -> set[str]:
+    """Loops, by name, of whose values the place of a local array or of a vector may follow."""
+    asked = possible_homes(schedule.scop, schedule.tree)
+    for loop in loops(schedule.tree):
+        if loop.vector is not None and loop.within is not None:
+            asked |= {loop.name, loop.within.tile}
+    return asked
+
+
+def _build_ast(
+    schedule: Schedule, domains: Mapping[str, isl.Set], context: isl.Set, asked: set[str]
+) -> MarkedAst:
     try:
-        return build_ast(schedule.tree, domains, context)
+        return build_ast(schedule.tree, domains, context, asked)
     except IncompleteCodeError as error:
         raise SourceError.at(
             schedule.scop.func,
