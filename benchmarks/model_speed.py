@@ -18,9 +18,9 @@ import loopwright
 from loopwright.costmodel.find import find_model
 from loopwright.costmodel.sampler import sample_schedules
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.default.request import Request
-from loopwright.passes.garbage import garbage_collected_seldom
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.estimate.scheduling_context import Request
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.support.garbage_collection import garbage_collected_seldom
 
 CANDIDATES = 256
 BATCH = 64

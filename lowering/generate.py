@@ -13,25 +13,25 @@ from ..dialects import affine
 from ..dialects.errors import SourceError
 from ..dialects.memref import is_memref
 from ..passes.polyhedral.context import bounded_for
+from ..passes.polyhedral.schedule_tree import Loop, loops, statements
 from ..passes.polyhedral.scop import Array, Parameter, Scop
-from ..passes.schedule import Schedule
-from ..passes.schedule_tree import Loop, loops, statements
-from ..passes.stages import stage
-from .ast_to_nest import ast_to_nest
-from .emit_loops import LoopEmitter
-from .emit_statements import StatementEmitter
-from .full_ranges import cut_into_full_ranges
-from .index_expression import Index
-from .ir_builder import IRBuilder
-from .isl_ast import IncompleteCodeError, MarkedAst, build_ast
+from ..passes.schedules.schedule import Schedule
+from ..support.stage_times import stage
 from .local_bounds import check_local_subscripts
-from .nest import Block as Parts
-from .nest import Nest, restrict, scattered_loops
-from .promotion import promote
-from .redundancy import remove_redundant_accesses
-from .run_time_tiles import size_parameter
-from .storage import Storage, place_local_arrays, possible_homes
-from .streaming import stream
+from .loops.emit_loops import LoopEmitter
+from .loops.emit_statements import StatementEmitter
+from .loops.ir_builder import IRBuilder
+from .loops.storage import Storage, place_local_arrays, possible_homes
+from .memory.scalar_replacement import promote
+from .memory.software_prefetching import stream
+from .memory.store_to_load_forwarding import remove_redundant_accesses
+from .nest.ast_to_nest import ast_to_nest
+from .nest.index_expression import Index
+from .nest.index_set_splitting import cut_into_full_ranges
+from .nest.isl_ast import IncompleteCodeError, MarkedAst, build_ast
+from .nest.nest import Block as Parts
+from .nest.nest import Nest, restrict, scattered_loops
+from .nest.run_time_tiles import size_parameter
 
 
 def generate(

@@ -16,13 +16,13 @@ import islpy as isl
 
 from ..dialects.errors import SourceError
 from ..passes.polyhedral.context import bounded_for
+from ..passes.polyhedral.schedule_tree import Loop
 from ..passes.polyhedral.scop import Access, Scop
-from ..passes.schedule_tree import Loop
 from .index_bounds import Range, is_never_negative, ranges_of
-from .index_expression import Comparison, Condition, Index, linear_form
 from .index_sets import IslText, name_of
-from .nest import Block, Call, For, Guard, Nest, Once, TileSplit
-from .storage import Placement
+from .loops.storage import Placement
+from .nest.index_expression import Comparison, Condition, Index, linear_form
+from .nest.nest import Block, Call, For, Guard, Nest, Once, TileSplit
 
 # All that isl may do for the proofs of one function: about a second.
 MOST_OPERATIONS = 5_000_000

@@ -7,21 +7,21 @@ from ctypes import c_int64
 from dataclasses import dataclass
 
 from ..lowering.llvm import Options
-from ..passes.schedule import Schedule
-from ..passes.target import Target
-from ..passes.unchanging import Unchanging
-from .arguments import ArrayArgument, Key
-from .compile import Code, Source, compile_source
-from .errors import (
+from ..passes.machine.target import Target
+from ..passes.schedules.schedule import Schedule
+from ..support.immutable import Immutable
+from .calling.arguments import ArrayArgument, Key
+from .calling.errors import (
     ArgumentCountError,
     NotSpecialised,
     OutOfBounds,
     OutOfMemory,
     OverlappingArguments,
 )
-from .measure import time_call
-from .signature import CValue, ForeignFunction, Signature, Sizes, Value
-from .timing import Timing
+from .calling.signature import CValue, ForeignFunction, Signature, Sizes, Value
+from .jit.compile import Code, Source, compile_source
+from .measuring.measure import time_call
+from .measuring.timing import Timing
 from .violation import Violation
 
 SPECIALISATIONS = 256
@@ -60,7 +60,7 @@ class Specialisation:
         return self.code.assembly
 
 
-class Kernel(Unchanging):
+class Kernel(Immutable):
     """A compiled function; called with one Python value for each argument of the function.
 
     Tile sizes that the schedule leaves open are passed by name: `kernel(A, B, Ti=32, Tj=64)`.

@@ -14,19 +14,19 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..lowering.llvm import Options
 from ..passes.default.default_schedule import default_schedule
+from ..passes.machine.target import Target
 from ..passes.polyhedral.bounds import check_bounds
 from ..passes.polyhedral.context import ISL_LOCK
 from ..passes.polyhedral.dependences import Dependences
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.polyhedral.scop import Scop
-from ..passes.schedule import Schedule, dependences_of
-from ..passes.target import Target
-from .compile import Source, model, read, schedule_from
-from .errors import BuildError, UnknownFunction
+from ..passes.schedules.schedule import Schedule, dependences_of
+from .calling.errors import BuildError, UnknownFunction
+from .calling.signature import Signature
+from .jit.compile import Source, model, read, schedule_from
+from .jit.threads import MOST_THREADS, default_threads
 from .kernel import Kernel
 from .library.build import Library, build
-from .signature import Signature
-from .threads import MOST_THREADS, default_threads
 from .tuning.auto import auto_schedule
 from .tuning.database import Question
 

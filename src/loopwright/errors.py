@@ -6,12 +6,12 @@ from .costmodel.dataset.errors import DatasetError
 from .costmodel.learning.errors import LearningError
 from .dialects.errors import SourceError
 from .passes.polyhedral.bounds import BoundsError
-from .passes.transformation import (
+from .passes.schedules.transformation import (
     IllegalTransformation,
     MalformedTransformation,
     TransformationError,
 )
-from .runtime.errors import (
+from .runtime.calling.errors import (
     ArgumentCountError,
     ArgumentTypeError,
     ArgumentValueError,
@@ -25,7 +25,7 @@ from .runtime.errors import (
     UnknownFunction,
     UnsupportedSignature,
 )
-from .runtime.inputs import InputError
+from .runtime.calling.inputs import InputError
 from .runtime.tuning.evaluator import EvaluationError
 
 __all__ = [

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from support.machines import make_machine
 
-from loopwright.passes.target import Target
-from loopwright.runtime import machine as machines
-from loopwright.runtime.probes import PATTERNS, probes
-from loopwright.runtime.roofline import HEIGHT, draw, tables
+from loopwright.passes.machine.target import Target
+from loopwright.runtime.machine.measured import measured as machines
+from loopwright.runtime.machine.probes import PATTERNS, probes
+from loopwright.runtime.machine.roofline_text import HEIGHT, draw, tables
 
 
 @pytest.mark.parametrize(

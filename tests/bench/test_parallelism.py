@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.bench.parallelism import outermost_parallel_loops, parallel_operations
 from loopwright.runtime.program import Function, load
 

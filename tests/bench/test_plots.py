@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 from support.machines import make_machine
 
-from loopwright.runtime.plots import PlottingError, Point, check_plot, draw_bars, draw_roofline
+from loopwright.runtime.bench.plots import (
+    PlottingError,
+    Point,
+    check_plot,
+    draw_bars,
+    draw_roofline,
+)
 
 
 class Notes:

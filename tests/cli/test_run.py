@@ -12,8 +12,8 @@ from xdsl.ir import Operation
 
 from loopwright.cli import main
 from loopwright.dialects.parse import parse_module
-from loopwright.runtime import compile as driver
-from loopwright.runtime.signature import Signature
+from loopwright.runtime.calling.signature import Signature
+from loopwright.runtime.jit.object_code import compile as driver
 
 GEMM_SIZES = ["--set", "ni=5", "--set", "nj=6", "--set", "nk=7", "--seconds", "0"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from loopwright.costmodel.original import original_schedule
-from loopwright.passes.pipeline import parse_pipeline
 from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.labelling import candidate_loops as module
 from loopwright.runtime.labelling.candidate_loops import (
     MOST_UNROLLED,

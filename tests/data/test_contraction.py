@@ -13,7 +13,7 @@ from loopwright.costmodel.original import original_schedule
 from loopwright.passes.polyhedral.bounds import check_bounds
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.scop import Access, Scop, Statement
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.trees import tree_key
 from loopwright.runtime.program import load
 

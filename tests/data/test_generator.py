@@ -16,7 +16,7 @@ from loopwright.passes.polyhedral.bounds import check_bounds
 from loopwright.passes.polyhedral.counting import cardinality, fix_parameters
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.scop import Scop
-from loopwright.runtime.inputs import Settings, make_arguments
+from loopwright.runtime.calling.inputs import Settings, make_arguments
 from loopwright.runtime.program import Function, load
 
 SEEDS = range(24)

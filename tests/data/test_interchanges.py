@@ -6,8 +6,8 @@ import pytest
 
 from loopwright.cli import main
 from loopwright.costmodel.factory import InterchangeWorkload, RandomWorkload
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import Loop
+from loopwright.passes.polyhedral.schedule_tree import Loop
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.swaps import swaps
 from loopwright.passes.search.space.trees import chains
 from loopwright.runtime.program import load

@@ -21,8 +21,9 @@ from support.workloads import (
 from loopwright.costmodel.labels import LabelledProgram, Subject
 from loopwright.lowering.llvm import Options, symbol, translate
 from loopwright.lowering.specialise import specialise
-from loopwright.passes.target import Target
-from loopwright.runtime import jit
+from loopwright.passes.machine.target import Target
+from loopwright.runtime.calling.signature import Sizes
+from loopwright.runtime.jit.object_code import object_code as jit
 from loopwright.runtime.labelling.arena import HUGE_PAGE, MARGIN, Arena, array_bytes
 from loopwright.runtime.labelling.children import StartError
 from loopwright.runtime.labelling.measurer import Measurer, relative_difference
@@ -39,7 +40,6 @@ from loopwright.runtime.labelling.queues import ProgramQueue
 from loopwright.runtime.labelling.station import Station
 from loopwright.runtime.labelling.team import TeamWatch
 from loopwright.runtime.program import load
-from loopwright.runtime.signature import Sizes
 
 ADD = """
 func.func @add(%n: index, %A: memref<?xf64>, %B: memref<?xf64>) {

@@ -10,12 +10,12 @@ from loopwright.costmodel.factory import RandomWorkload
 from loopwright.costmodel.generator import random_program
 from loopwright.costmodel.sampler import STAGES, moves, sample_schedules
 from loopwright.passes.default.default_schedule import candidates
-from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.strides import is_contiguous
 from loopwright.passes.search.space.trees import chains, copies, tree_key
+from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.program import load
 
 MATRIX_PRODUCT = """
@@ -135,7 +135,7 @@ def test_the_default_workload() -> None:
 
 def test_default_schedules_and_their_neighbours_are_among_them() -> None:
     start = original(MATRIX_PRODUCT)
-    defaults = list(candidates(start, Request(infer_extents(start.scop, {"n": 300}), 2)))
+    defaults = list(candidates(start, SchedulingContext(infer_extents(start.scop, {"n": 300}), 2)))
     assert defaults
     samples = list(sample_schedules(Random(1), start, 60, defaults))
     assert samples[0].schedule in defaults and samples[0].origin == "default"

@@ -10,9 +10,9 @@ from loopwright.cli import main
 from loopwright.costmodel.dataset.shards import list_shards, read_table
 from loopwright.costmodel.factory import RandomWorkload, SearchedWorkload
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.roofline import Roofline
 from loopwright.passes.search.space.trees import tree_key
 from loopwright.runtime.program import load
@@ -34,7 +34,7 @@ def test_the_default_schedule_then_the_best_then_others() -> None:
     assert 1 <= names.count("best") <= 5 and 1 <= names.count("other") <= 3
     usual = default_schedule(original.scop, sizes, threads=2)
     assert tree_key(found[0][0].tree) == tree_key(usual.tree)
-    rates = Roofline().predict(Request(sizes, 2), [schedule for schedule, _ in found])
+    rates = Roofline().predict(SchedulingContext(sizes, 2), [schedule for schedule, _ in found])
     best = [rate for rate, name in zip(rates, names, strict=True) if name == "best"]
     others = [rate for rate, name in zip(rates, names, strict=True) if name == "other"]
     assert best == sorted(best, reverse=True)

@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 
 from loopwright.costmodel.labels import Subject
+from loopwright.runtime.calling.signature import Sizes
 from loopwright.runtime.labelling import measuring, team
 from loopwright.runtime.labelling.measuring import LONGEST_APART, LOOK_AGAIN, MeasuringSlot
 from loopwright.runtime.labelling.messages import (
@@ -23,7 +24,6 @@ from loopwright.runtime.labelling.messages import (
 )
 from loopwright.runtime.labelling.queues import ProgramQueue
 from loopwright.runtime.labelling.team import ATTEMPTS, FAR, TeamWatch
-from loopwright.runtime.signature import Sizes
 
 SUBJECT = Subject("", {}, "test", 1)
 SERIAL = ObjectCode(b"", (), False)

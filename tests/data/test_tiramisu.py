@@ -5,7 +5,7 @@ from __future__ import annotations
 from loopwright.costmodel.factory import RandomWorkload, TiramisuWorkload
 from loopwright.costmodel.learning.spaces import is_rectangular, is_single_nest, kinds_of
 from loopwright.costmodel.representation.tags import PUBLISHED
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.program import load
 
 PROGRAMS = 30

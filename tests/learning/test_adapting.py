@@ -16,7 +16,7 @@ from loopwright.costmodel.models.additive import Additive
 from loopwright.costmodel.models.model import TrainingOptions
 from loopwright.costmodel.models.storage import load_model, save_model
 from loopwright.costmodel.models.tiramisu import Tiramisu
-from loopwright.passes.target import Target
+from loopwright.passes.machine.target import Target
 
 
 def test_the_model_of_this_machine_comes_before_the_shipped_one(

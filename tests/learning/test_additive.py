@@ -15,8 +15,8 @@ from loopwright.costmodel.models.additive import Additive
 from loopwright.costmodel.models.forest import Forest, Growth, digitise, grow, quantiles
 from loopwright.costmodel.models.model import TrainingOptions
 from loopwright.costmodel.original import original_schedule
-from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 SMALL = {"members": 2, "trees": 60, "depth": 3, "rate": 0.2, "share": 1.0}
 
@@ -49,7 +49,7 @@ def test_digits_agree_with_comparisons():
 
 def test_without_trees_the_program_as_written_is_as_fast_as_itself():
     original = original_schedule(TEXT)
-    (speedup,) = Additive({}).predict(Request(sizes(100, 100), 2), [original])
+    (speedup,) = Additive({}).predict(SchedulingContext(sizes(100, 100), 2), [original])
     assert speedup == pytest.approx(1.0)
 
 
@@ -109,13 +109,13 @@ def test_what_is_different_elsewhere_is_learned_on_top():
 def test_forks_cost_what_the_model_says():
     model = Additive({})
     parallel = original_schedule(TEXT).apply_all(parse_pipeline("parallel{loops=j}"))
-    request = Request(sizes(50, 64), 2)
-    rows = rows_of([parallel], request)[0]
+    context = SchedulingContext(sizes(50, 64), 2)
+    rows = rows_of([parallel], context)[0]
     assert rows[:, column("threads.forks")].sum() == 50
     model.fork_seconds = 1.0
-    slow = model.predict(request, [parallel])[0]
+    slow = model.predict(context, [parallel])[0]
     model.fork_seconds = 1e-9
-    assert slow < 0.01 * model.predict(request, [parallel])[0]
+    assert slow < 0.01 * model.predict(context, [parallel])[0]
 
 
 @pytest.mark.parametrize("name", ["additive", "ensemble"])
@@ -123,7 +123,7 @@ def test_the_shipped_weights_fit_the_features(name: str):
     model = find_model(name)
     original = original_schedule(TEXT)
     by_columns = original.apply_all(parse_pipeline("interchange{loops=j,i}"))
-    written, slow = model.predict(Request(sizes(2000, 2048), 1), [original, by_columns])
+    written, slow = model.predict(SchedulingContext(sizes(2000, 2048), 1), [original, by_columns])
     assert written == pytest.approx(1.0)
     assert slow < 0.7
 

@@ -18,10 +18,10 @@ from loopwright.costmodel.models.ensemble import Ensemble
 from loopwright.costmodel.models.model import LearnedModel, TrainingOptions, TrainingProgress
 from loopwright.costmodel.models.statement_rows import ScheduleRows
 from loopwright.costmodel.original import original_schedule
-from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.machine.target import Target
 from loopwright.passes.search.protocols import Committee
-from loopwright.passes.target import Target
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 SMALL: list[tuple[type[LearnedModel], dict[str, Any]]] = [
     (AdditiveNetwork, {"width": 32, "dropout": 0.0}),
@@ -96,7 +96,7 @@ def test_shipped_networks_know_what_to_do_with_other_caches(bits: int) -> None:
         )
         model = find_model("ensemble")
         assert isinstance(model, Ensemble)
-        _, *networks = model.opinions(Request(sizes(20, 64), 1), [scheduled])
+        _, *networks = model.opinions(SchedulingContext(sizes(20, 64), 1), [scheduled])
         return [list(each) for each in networks]
 
     # All data are in the cache of level 1, whatever is behind it.
@@ -119,8 +119,8 @@ def test_an_untrained_network_knows_that_instances_and_forks_take_time() -> None
     original = original_schedule(TEXT)
     by_columns = original.apply_all(parse_pipeline("interchange{loops=j,i}"))
     forking = original.apply_all(parse_pipeline("parallel{loops=j}"))
-    request = Request(sizes(20, 24), 2)
-    found = AdditiveNetwork({}).predict(request, [original, by_columns, forking])
+    context = SchedulingContext(sizes(20, 24), 2)
+    found = AdditiveNetwork({}).predict(context, [original, by_columns, forking])
     assert found[:2] == pytest.approx([1.0, 1.0])
     assert found[2] == pytest.approx(20 * 24e-9 / (20 * 24e-9 + 20 * 5e-6), rel=0.01)
 
@@ -177,13 +177,13 @@ def test_the_mean_of_all_opinions_is_the_prediction() -> None:
     model.fit(programs, programs, TrainingOptions(epochs=4))
     original = original_schedule(TEXT)
     schedules = [original, original.apply_all(parse_pipeline("unroll{loops=j factor=4}"))]
-    request = Request(sizes(12, 20), 1)
+    context = SchedulingContext(sizes(12, 20), 1)
     assert isinstance(model, Committee) and not isinstance(AdditiveNetwork({}), Committee)
-    trees, *networks = np.log(model.opinions(request, schedules))
+    trees, *networks = np.log(model.opinions(context, schedules))
     assert len(networks) == 3
     np.testing.assert_allclose(
         (trees + sum(networks)) / 4,
-        np.log(model.predict(request, schedules)),
+        np.log(model.predict(context, schedules)),
         rtol=1e-5,
         atol=1e-6,
     )

@@ -18,8 +18,8 @@ from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.examples import Unsupported, load_examples
 from loopwright.costmodel.learning.pairs import LEAST_BOUND, LEAST_SPEEDUP, read_pairs
 from loopwright.costmodel.models.additive import Additive
-from loopwright.passes.default.request import Request
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.schedules.schedule import Schedule
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ class Counting:
     refuse: bool = False
 
     def featurise(
-        self, request: Request, schedules: Sequence[Schedule]
+        self, context: SchedulingContext, schedules: Sequence[Schedule]
     ) -> list[tuple[int, int, str]]:
         self.calls.append(len(schedules))
         if self.refuse and len(schedules[0].scop.arrays) == 3:
             raise Unsupported("three arrays")
-        return [(request.threads, max(request.sizes.values()), str(s)) for s in schedules]
+        return [(context.threads, max(context.sizes.values()), str(s)) for s in schedules]
 
 
 def test_pairs_are_grouped_by_program(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import pytest
 from loopwright.costmodel.features.extract import rows_of
 from loopwright.costmodel.features.schema import NAMES, SECTIONS, SLICES, column
 from loopwright.costmodel.original import original_schedule
-from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 N = 64
 GEMM = """
@@ -67,7 +67,7 @@ def _rows(
     text: str, sizes: Mapping[str, int], pipeline: str = "", threads: int = 1
 ) -> list[dict[str, float]]:
     schedule = original_schedule(text).apply_all(parse_pipeline(pipeline) if pipeline else ())
-    rows = rows_of([schedule], Request(sizes, threads))[0]
+    rows = rows_of([schedule], SchedulingContext(sizes, threads))[0]
     return [dict(zip(NAMES, row.tolist(), strict=True)) for row in rows]
 
 
@@ -302,7 +302,7 @@ def test_serial_statements_are_counted():
 
 def test_llvm_makes_vectors_of_sums_that_may_be_reassociated():
     strict, free = (
-        dict(zip(NAMES, rows_of([start], Request(SIZES, 1))[0][0].tolist(), strict=True))
+        dict(zip(NAMES, rows_of([start], SchedulingContext(SIZES, 1))[0][0].tolist(), strict=True))
         for start in (original_schedule(GEMM, fast_math=fast_math) for fast_math in (False, True))
     )
     assert (strict["work.reassociable"], free["work.reassociable"]) == (0, 1)
@@ -369,21 +369,21 @@ def test_rows_do_not_depend_on_what_was_asked_before(
     original = original_schedule(text)
     schedules = [original.apply_all(parse_pipeline(pipeline)) for pipeline in pipelines]
     for batch in (schedules, schedules[::-1]):
-        together = rows_of(batch, Request(sizes, 2))
+        together = rows_of(batch, SchedulingContext(sizes, 2))
         for schedule, rows in zip(batch, together, strict=True):
             pipeline = pipelines[schedules.index(schedule)]
             alone = original_schedule(text).apply_all(parse_pipeline(pipeline))
-            np.testing.assert_array_equal(rows, rows_of([alone], Request(sizes, 2))[0])
+            np.testing.assert_array_equal(rows, rows_of([alone], SchedulingContext(sizes, 2))[0])
 
 
 def test_forks_are_shared_by_the_statements_of_their_loop_in_a_batch_too():
     original = original_schedule(TWO)
-    request = Request({"n": 64}, 2)
+    context = SchedulingContext({"n": 64}, 2)
     texts = ["parallel{loops=i}", "distribute{loops=i},parallel{loops=S0.i}"]
     forks = NAMES.index("threads.forks")
     for order in (texts, texts[::-1]):
         schedules = {text: original.apply_all(parse_pipeline(text)) for text in order}
-        rows = dict(zip(order, rows_of(list(schedules.values()), request), strict=True))
+        rows = dict(zip(order, rows_of(list(schedules.values()), context), strict=True))
         assert rows[texts[0]][:, forks].tolist() == [0.5, 0.5]
         assert rows[texts[1]][:, forks].tolist() == [1.0, 0.0]
 

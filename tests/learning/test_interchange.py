@@ -27,14 +27,14 @@ from loopwright.costmodel.models.model import TrainingOptions
 from loopwright.costmodel.models.registry import model_class
 from loopwright.costmodel.models.storage import load_model
 from loopwright.costmodel.original import original_schedule
-from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import Tree
+from loopwright.passes.polyhedral.schedule_tree import Tree
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.affine import interchanges, predicted_interchanges
 from loopwright.passes.search.space.stages import FULL, with_loop_pairs
 from loopwright.passes.search.space.swaps import Levels
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 SMALL = {
     "interchange": ("statement_layers=32,24", "loop_layer=16", "class_layers=24,16", "dropout=0"),
@@ -59,9 +59,9 @@ func.func @program(%n: index, %A: memref<?x?xf32>, %B: memref<?x?xf32>) {
 """
 
 
-def strided(size: int = 512) -> tuple[Schedule, Request]:
+def strided(size: int = 512) -> tuple[Schedule, SchedulingContext]:
     original = original_schedule(STRIDED)
-    return original, Request(infer_extents(original.scop, {"n": size}), 1)
+    return original, SchedulingContext(infer_extents(original.scop, {"n": size}), 1)
 
 
 def seconds(schedule: Schedule) -> float:
@@ -134,10 +134,10 @@ def test_accuracy_with_and_without_ties() -> None:
 
 @pytest.mark.parametrize("name", ["interchange-network", "interchange-trees"])
 def test_a_program_of_which_all_was_cut_off_spoils_nothing(name: str) -> None:
-    original, request = strided()
+    original, context = strided()
     featuriser = InterchangeFeaturiser(RowDescription())
     schedules = [schedule for schedule, _ in every_interchange(original)]
-    features = tuple(featuriser.featurise(request, schedules))
+    features = tuple(featuriser.featurise(context, schedules))
     speedups, cut = np.array([0.125, 0.5]), np.ones(2, bool)
     texts = tuple(map(str, schedules))
     programs = [
@@ -152,19 +152,19 @@ def test_a_program_of_which_all_was_cut_off_spoils_nothing(name: str) -> None:
 
 def test_the_class_of_each_schedule() -> None:
     original = original_schedule(benchmarks()["matmul-MINI"].text)
-    request = Request(infer_extents(original.scop, benchmarks()["matmul-MINI"].sizes), 1)
+    context = SchedulingContext(infer_extents(original.scop, benchmarks()["matmul-MINI"].sizes), 1)
     featuriser = InterchangeFeaturiser(RowDescription())
     schedules = [schedule for schedule, _ in every_interchange(original)]
-    found = featuriser.featurise(request, schedules)
+    found = featuriser.featurise(context, schedules)
     assert [CLASSES[each.number] for each in found] == [None, (0, 1), (0, 2), (1, 2)]
     tiled = original.apply_all(parse_pipeline("tile{loops=i,j sizes=8,8}"))
     with pytest.raises(Unsupported):
-        featuriser.featurise(request, [tiled])
+        featuriser.featurise(context, [tiled])
 
 
 def test_rows_tell_strides_and_trips() -> None:
-    original, request = strided(100)
-    found = RowDescription().describe(request, original, original.tree)
+    original, context = strided(100)
+    found = RowDescription().describe(context, original, original.tree)
     assert found.classes == (NONE, class_of((0, 1)))
     column = {name: number for number, name in enumerate(NAMES)}
     written, swapped = found.rows[:, 0]
@@ -177,8 +177,8 @@ def test_rows_tell_strides_and_trips() -> None:
 def test_rows_are_those_of_the_interchanged_nest() -> None:
     subject = benchmarks()["heat3d-MINI"]
     original = original_schedule(subject.text)
-    request = Request(infer_extents(original.scop, subject.sizes), 1)
-    found = RowDescription().describe(request, original, original.tree)
+    context = SchedulingContext(infer_extents(original.scop, subject.sizes), 1)
+    found = RowDescription().describe(context, original, original.tree)
     column = NAMES.index("affected")
     for schedule, origin in every_interchange(original):
         if origin == "I()":
@@ -186,7 +186,7 @@ def test_rows_are_those_of_the_interchanged_nest() -> None:
         number = class_of((int(origin[3]), int(origin[6])))
         ours = found.rows[found.classes.index(number)].copy()
         ours[:, column] = 0.0
-        again = RowDescription().describe(request, schedule, schedule.tree).rows[NONE]
+        again = RowDescription().describe(context, schedule, schedule.tree).rows[NONE]
         np.testing.assert_allclose(ours, again, rtol=1e-5)
 
 
@@ -220,8 +220,8 @@ def test_rows_tell_what_keeps_loops_from_vectors(
     first: str, second: str, written: Sequence[float], swapped: Sequence[float]
 ) -> None:
     original = original_schedule(CONFLICTING.format(first=first, second=second))
-    request = Request(infer_extents(original.scop, {}), 1)
-    found = RowDescription().describe(request, original, original.tree)
+    context = SchedulingContext(infer_extents(original.scop, {}), 1)
+    found = RowDescription().describe(context, original, original.tree)
     columns = [NAMES.index(f"around.{name}") for name in CONFLICTS]
     for statement in (0, 1):
         assert found.rows[:, statement, columns].tolist() == [list(written), list(swapped)]
@@ -230,8 +230,8 @@ def test_rows_tell_what_keeps_loops_from_vectors(
 def test_vectors_have_a_row_per_statement_and_loop() -> None:
     subject = benchmarks()["jacobi2d-MINI"]
     original = original_schedule(subject.text)
-    request = Request(infer_extents(original.scop, subject.sizes), 1)
-    found = VectorDescription().describe(request, original, original.tree)
+    context = SchedulingContext(infer_extents(original.scop, subject.sizes), 1)
+    found = VectorDescription().describe(context, original, original.tree)
     assert len(found.statements) == 2 and len(found.loops) == 5
 
 
@@ -248,9 +248,9 @@ def test_training(
     figures = load_model(output).card["figures"]
     assert figures["training"]["strict 1-shot"] > LEAST[name]
     assert figures["training"]["strict 1-shot"] <= figures["training"]["strict 2-shot"]
-    original, request = strided()
+    original, context = strided()
     model = find_loop_pairs(str(output))
-    (first, *_) = model.rate(request, original, original.tree)
+    (first, *_) = model.rate(context, original, original.tree)
     assert set(first) == set(CLASSES)
     with pytest.raises(LearningError, match="--interchange"):
         find_model(str(output))
@@ -263,7 +263,7 @@ class Fixed:
         self.order = order
 
     def rate(
-        self, request: Request, schedule: Schedule, nest: Tree
+        self, context: SchedulingContext, schedule: Schedule, nest: Tree
     ) -> Sequence[Mapping[Levels | None, float]]:
         rated = dict.fromkeys(CLASSES, -100.0)
         rated.update({levels: -float(place) for place, levels in enumerate(self.order)})
@@ -273,7 +273,7 @@ class Fixed:
 def proposed(model: Fixed, text: str, shots: int = 2) -> Iterator[str]:
     original = original_schedule(text)
     propose = predicted_interchanges(model, shots)
-    for move in propose(original, original.tree, Request({}, 1)):
+    for move in propose(original, original.tree, SchedulingContext({}, 1)):
         (step,) = move.steps
         yield ",".join(name.rpartition(".")[2] for name in step.loops)
 
@@ -302,9 +302,9 @@ def test_a_model_takes_the_place_of_all_interchanges() -> None:
 def test_the_shipped_model_knows_the_matrix_product() -> None:
     subject = benchmarks()["matmul-MEDIUM"]
     original = original_schedule(subject.text)
-    request = Request(infer_extents(original.scop, subject.sizes), 1)
+    context = SchedulingContext(infer_extents(original.scop, subject.sizes), 1)
     propose = predicted_interchanges(find_loop_pairs(INTERCHANGE_MODEL), 1)
-    (move,) = propose(original, original.tree, request)
+    (move,) = propose(original, original.tree, context)
     assert [name.rpartition(".")[2] for step in move.steps for name in step.loops] == ["k", "j"]
 
 

@@ -8,8 +8,8 @@ import pytest
 from loopwright.costmodel.features.extract import rows_of
 from loopwright.costmodel.features.schema import NAMES
 from loopwright.costmodel.original import original_schedule
-from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 N, M = 48, 160
 TEXT = """
@@ -38,7 +38,7 @@ SIZES = {"n": N, "m": M, "A_dim0": N, "A_dim1": N, "B_dim0": N, "B_dim1": M}
 def accumulating(steps: str) -> dict[str, float]:
     """The row of the statement that adds."""
     schedule = original_schedule(TEXT).apply_all(parse_pipeline(steps) if steps else ())
-    rows = rows_of([schedule], Request(SIZES, 1))[0]
+    rows = rows_of([schedule], SchedulingContext(SIZES, 1))[0]
     number = int(np.argmax(rows[:, NAMES.index("work.instances")]))
     return dict(zip(NAMES, rows[number].tolist(), strict=True))
 

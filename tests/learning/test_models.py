@@ -30,8 +30,8 @@ from loopwright.costmodel.models.trees import (
 )
 from loopwright.costmodel.original import original_schedule
 from loopwright.costmodel.representation.structure import Node
-from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 SMALL: Mapping[str, Any] = {
     "statement_layers": (24, 16),
@@ -170,9 +170,9 @@ class TestNetworks:
         (pairs, *_) = read_pairs(labels)
         original = original_schedule(pairs.text)
         schedules = [original, *(original.apply_all(parse_pipeline(t)) for t in pairs.schedules)]
-        found = model.predict(Request(pairs.sizes, 2), schedules)
+        found = model.predict(SchedulingContext(pairs.sizes, 2), schedules)
         assert len(found) == len(schedules) and min(found) >= LOWEST
-        assert model.predict(Request(pairs.sizes, 2), []) == []
+        assert model.predict(SchedulingContext(pairs.sizes, 2), []) == []
 
 
 def test_best_on_validation_is_kept(labels: Path) -> None:

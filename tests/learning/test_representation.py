@@ -19,14 +19,14 @@ from loopwright.costmodel.representation.schema import Field, Schema
 from loopwright.costmodel.representation.statements import StatementView
 from loopwright.costmodel.representation.structure import anchor, structure_of
 from loopwright.costmodel.representation.tiramisu import TiramisuFeaturiser
-from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
-REQUEST = Request(
+REQUEST = SchedulingContext(
     {"A_dim0": 64, "A_dim1": 32, "B_dim0": 32, "B_dim1": 48, "C_dim0": 64, "C_dim1": 48}, 2
 )
-TRIANGLE = Request({"A_dim0": 64, "B_dim0": 64, "B_dim1": 64}, 2)
+TRIANGLE = SchedulingContext({"A_dim0": 64, "B_dim0": 64, "B_dim1": 64}, 2)
 
 
 def scheduled(template: str, pipeline: str = "") -> Schedule:
@@ -40,8 +40,8 @@ def log1p(*values: float) -> list[float]:
 
 def events(template: str, pipeline: str, statement: str) -> list[Event]:
     schedule = scheduled(template, pipeline)
-    request = REQUEST if template is PRODUCT else TRIANGLE
-    return event_lists(request, schedule, anchor(schedule).scop)[statement]
+    context = REQUEST if template is PRODUCT else TRIANGLE
+    return event_lists(context, schedule, anchor(schedule).scop)[statement]
 
 
 def features(featuriser: TiramisuFeaturiser | LooperFeaturiser, pipeline: str) -> TreeFeatures:
@@ -90,7 +90,7 @@ class TestStructure:
             return }}"""
         with pytest.raises(Unsupported, match="more than 7 loops"):
             TiramisuFeaturiser().featurise(
-                Request({"n": 4, "A_dim0": 4}, 1), [original_schedule(text)]
+                SchedulingContext({"n": 4, "A_dim0": 4}, 1), [original_schedule(text)]
             )
 
 
@@ -140,26 +140,26 @@ class TestStatements:
                 affine.store %x, %A[%i, %i + %j, %j - 2] : memref<?x?x?xf32> } }
             return }"""
         schedule = original_schedule(text)
-        request = Request({"n": 8, "A_dim0": 8, "A_dim1": 16, "A_dim2": 8}, 1)
-        facts = request.facts(schedule.scop)
-        view = StatementView(facts, facts.statements["S0"], (0, 1))
+        context = SchedulingContext({"n": 8, "A_dim0": 8, "A_dim1": 16, "A_dim2": 8}, 1)
+        statistics = context.statistics(schedule.scop)
+        view = StatementView(statistics, statistics.statements["S0"], (0, 1))
         (access,) = view.accesses
         assert view.access_matrix(access) == [[1, 0, 0], [1, 1, 0], [0, 1, -2]]
-        swapped = StatementView(facts, facts.statements["S0"], (1, 0))
+        swapped = StatementView(statistics, statistics.statements["S0"], (1, 0))
         assert swapped.access_matrix(access) == [[0, 1, 0], [1, 1, 0], [1, 0, -2]]
         assert swapped.bounds == [(2, 8), (0, 8)]
 
     def test_the_domain_of_a_triangle_is_exact_and_its_bounds_are_the_box(self) -> None:
         schedule = scheduled(TWO_NESTS)
-        facts = TRIANGLE.facts(schedule.scop)
-        view = StatementView(facts, facts.statements["S1"], (0, 1))
+        statistics = TRIANGLE.statistics(schedule.scop)
+        view = StatementView(statistics, statistics.statements["S1"], (0, 1))
         assert view.bounds == [(0, 64), (0, 64)]
         assert sorted(view.constraints) == [[-1, 0, 63], [0, 1, 0], [1, -1, 0]]
 
     def test_reductions_and_expressions(self) -> None:
         schedule = scheduled(PRODUCT)
-        facts = REQUEST.facts(schedule.scop)
-        view = StatementView(facts, facts.statements["S1"], (0, 1, 2))
+        statistics = REQUEST.statistics(schedule.scop)
+        view = StatementView(statistics, statistics.statements["S1"], (0, 1, 2))
         assert view.reduction_levels == [False, False, True]
         assert view.expression == [("multiply", "f64"), ("add", "f64")]
 

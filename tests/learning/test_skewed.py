@@ -11,9 +11,9 @@ import pytest
 from loopwright.costmodel.features.linear import LinearForms
 from loopwright.costmodel.features.skewed import iterations
 from loopwright.costmodel.original import original_schedule
-from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import Leaf, Loop, path, walk
+from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, path, walk
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 TIMES, SIZE = 20, 64
 STENCIL = """

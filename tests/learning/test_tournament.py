@@ -24,8 +24,8 @@ from loopwright.costmodel.models.model import TrainingOptions, TrainingProgress
 from loopwright.costmodel.models.storage import load_model, save_model
 from loopwright.costmodel.models.tournament import FEATURES, Tournament, scaled
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.default.request import Request
-from loopwright.passes.polyhedral.working_sets import WorkingSet
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.polyhedral.footprints.working_sets import WorkingSet
 from loopwright.passes.search.space.two_level import two_level_tiles
 
 SMALL = {"layers": "32,16", "members": "1", "pairs": "1000"}
@@ -41,11 +41,13 @@ def test_a_working_set_is_in_the_fastest_cache_that_holds_it() -> None:
 
 def test_features_have_their_names() -> None:
     schedule = schedule_of(catalogue()["gemm/gemm"].text)
-    reuses = reuses_of(schedule, Request(SIZES, 1))
+    reuses = reuses_of(schedule, SchedulingContext(SIZES, 1))
     assert len(published(reuses, schedule.target.caches)) == len(PUBLISHED)
     assert len(split(reuses, schedule.target.caches)) == len(SPLIT)
     for kind, names in FEATURES.items():
-        (row,) = Tournament({"features": kind}).featuriser.featurise(Request(SIZES, 1), [schedule])
+        (row,) = Tournament({"features": kind}).featuriser.featurise(
+            SchedulingContext(SIZES, 1), [schedule]
+        )
         assert len(row) == len(names) and np.isfinite(row).all()
 
 
@@ -115,23 +117,23 @@ def test_scaling_is_among_those_that_compete() -> None:
 def test_a_tournament_has_no_speedups() -> None:
     schedule = schedule_of(catalogue()["gemm/gemm"].text)
     with pytest.raises(LearningError, match="--rank"):
-        Tournament({}).predict(Request(SIZES, 1), [schedule])
+        Tournament({}).predict(SchedulingContext(SIZES, 1), [schedule])
     with pytest.raises(LearningError, match="features"):
         Tournament({"features": "few"})
 
 
 def test_two_levels_of_tiles_are_different_and_legal() -> None:
     schedule = schedule_of(catalogue()["gemm/gemm"].text)
-    found = list(two_level_tiles(schedule, 0, Request(SIZES, 1), 20))
+    found = list(two_level_tiles(schedule, 0, SchedulingContext(SIZES, 1), 20))
     assert len({str(each) for each in found}) == 20
     for each in found:
         assert sum(step.name == "tile" for step in each.transformations) >= 2
-    again = list(two_level_tiles(schedule, 0, Request(SIZES, 1), 20))
+    again = list(two_level_tiles(schedule, 0, SchedulingContext(SIZES, 1), 20))
     assert [str(each) for each in again] == [str(each) for each in found]
 
 
 def test_the_shipped_weights_fit_the_features() -> None:
     schedule = schedule_of(catalogue()["gemm/gemm"].text)
-    request = Request(SIZES, 1)
-    found = list(two_level_tiles(schedule, 0, request, 12))
-    assert sorted(find_ranker(DEFAULT_RANKER).rank(request, found)) == list(range(12))
+    context = SchedulingContext(SIZES, 1)
+    found = list(two_level_tiles(schedule, 0, context, 12))
+    assert sorted(find_ranker(DEFAULT_RANKER).rank(context, found)) == list(range(12))

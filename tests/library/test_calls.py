@@ -18,7 +18,7 @@ from loopwright.commands.shipped import with_standard_extents
 from loopwright.kernels.catalogue import catalogue
 from loopwright.kernels.references import REFERENCES, reference
 from loopwright.lowering.llvm import Status
-from loopwright.runtime.arguments import ArrayArgument
+from loopwright.runtime.calling.arguments import ArrayArgument
 from loopwright.runtime.program import Function
 
 KERNELS = ("gemm", "lu", "trmm", "jacobi-2d", "nussinov", "durbin", "deriche")

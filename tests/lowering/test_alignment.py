@@ -9,12 +9,12 @@ from xdsl.dialects.builtin import AnyFloat, MemRefType, f32, f64
 from xdsl.ir import Block
 
 import loopwright
-from loopwright.lowering.alignment import RowAccess, elements_before
 from loopwright.lowering.generate import generate
-from loopwright.lowering.index_expression import Index
-from loopwright.lowering.ir_builder import IRBuilder
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.spellings import apply_text
+from loopwright.lowering.loops.alignment import RowAccess, elements_before
+from loopwright.lowering.loops.ir_builder import IRBuilder
+from loopwright.lowering.nest.index_expression import Index
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.syntax.formats import apply_text
 
 STENCIL = """
 func.func @f(%A: memref<9xCOLUMNSxTYPE>, %B: memref<9xCOLUMNSxTYPE>) {

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pytest
 
-from loopwright.lowering.full_ranges import cut_into_full_ranges
-from loopwright.lowering.index_expression import Index, decide, substitute_condition
-from loopwright.lowering.nest import Block, Call, For, Guard, Nest, TileSplit, walk
-from loopwright.passes.schedule_tree import Leaf, Loop, TileSize
+from loopwright.lowering.nest.index_expression import Index, decide, substitute_condition
+from loopwright.lowering.nest.index_set_splitting import cut_into_full_ranges
+from loopwright.lowering.nest.nest import Block, Call, For, Guard, Nest, TileSplit, walk
+from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, TileSize
 from loopwright.runtime.program import load
 
 OUTER, ROW, COLUMN = (Index.variable(number) for number in range(3))

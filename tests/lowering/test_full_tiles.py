@@ -5,8 +5,8 @@ import itertools
 import islpy as isl
 import pytest
 
-from loopwright.lowering.full_tiles import cut_tiles, full_tiles, is_tile_entry, tile_box
-from loopwright.passes.schedule_tree import Leaf, Loop, Sequence, TileSize, Tree, chain
+from loopwright.lowering.nest.full_tiles import cut_tiles, full_tiles, is_tile_entry, tile_box
+from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, TileSize, Tree, chain
 
 
 def loop(name: str, function: str, body: Tree, within: TileSize | None = None) -> Loop:

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import pytest
 
 from loopwright.lowering.index_bounds import is_never_negative, ranges_of
-from loopwright.lowering.index_expression import (
+from loopwright.lowering.index_sets import IslText
+from loopwright.lowering.nest.index_expression import (
     Atom,
     Choice,
     Comparison,
@@ -20,9 +21,8 @@ from loopwright.lowering.index_expression import (
     Variable,
     maximum,
 )
-from loopwright.lowering.index_sets import IslText
-from loopwright.lowering.nest import Block, For
-from loopwright.passes.schedule_tree import Leaf, Loop
+from loopwright.lowering.nest.nest import Block, For
+from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop
 
 VARIABLES = (0, 1, 2)
 

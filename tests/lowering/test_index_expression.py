@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from xdsl.ir.affine import AffineExpr
 
-from loopwright.lowering.index_expression import (
+from loopwright.lowering.nest.index_expression import (
     Atom,
     Choice,
     Comparison,

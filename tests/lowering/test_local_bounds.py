@@ -13,8 +13,8 @@ import pytest
 from loopwright.dialects.errors import SourceError
 from loopwright.lowering import generate as generation
 from loopwright.lowering.generate import generate
-from loopwright.lowering.index_expression import Index
-from loopwright.lowering.storage import Placement
+from loopwright.lowering.loops.storage import Placement
+from loopwright.lowering.nest.index_expression import Index
 from loopwright.runtime.program import Function, load
 
 ORIGIN_BY_QUOTIENTS = """

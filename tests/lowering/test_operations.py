@@ -4,7 +4,7 @@ import pytest
 
 import loopwright
 from loopwright.kernels.catalogue import catalogue
-from loopwright.lowering.operations import operations
+from loopwright.lowering.loops.operations import operations
 
 
 @pytest.mark.parametrize("kernel", ["polybench/gemm", "polybench/nussinov", "polybench/deriche"])

@@ -6,9 +6,9 @@ from support.machine_code import MachineCode
 
 import loopwright
 from loopwright.lowering.generate import generate
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.spellings import apply_text
-from loopwright.passes.target import Target
+from loopwright.passes.machine.target import Target
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.syntax.formats import apply_text
 
 BLUR = """
 func.func @f(%m: index, %n: index, %A: memref<?x?xf32>, %B: memref<?x?xf32>) {

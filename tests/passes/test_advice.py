@@ -7,10 +7,10 @@ import re
 import pytest
 from support.scops import polybench, schedule_of
 
-from loopwright.passes import schedule as schedule_module
-from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.transformation import IllegalTransformation
+from loopwright.passes.schedules import schedule as schedule_module
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.schedules.transformation import IllegalTransformation
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 # B[i] = A[i]; C[i] = B[i - 1]; then a prefix sum.
 PARTS = """

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from loopwright.passes.affine_scheduler import (
+from loopwright.passes.polyhedral.isl_scheduler import (
     FUSIONS,
     SchedulerOptions,
     SchedulerProblem,

@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 from support.scops import polybench, schedule_of
 
-from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import Leaf, Loop, Sequence, Tree
-from loopwright.passes.transformation import IllegalTransformation, MalformedTransformation
+from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.schedules.transformation import (
+    IllegalTransformation,
+    MalformedTransformation,
+)
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 
 def schedule(kernel: str, pipeline: str = "") -> Schedule:

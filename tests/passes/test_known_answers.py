@@ -10,8 +10,11 @@ import pytest
 from support.reference_runs import Size, check_run, function_of
 from support.scops import schedule_of
 
-from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.transformation import IllegalTransformation, MalformedTransformation
+from loopwright.passes.schedules.transformation import (
+    IllegalTransformation,
+    MalformedTransformation,
+)
+from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.program import load
 
 TILED = "affine-schedule,tile{loops=t,i,j sizes=4,8,8}"

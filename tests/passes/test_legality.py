@@ -14,12 +14,12 @@ from support.scop_execution import Instance, parameter_values
 
 from loopwright.dialects.errors import SourceError
 from loopwright.dialects.parse import parse_module
-from loopwright.passes.polyhedral.raising import raise_module
+from loopwright.passes.polyhedral.raising.raise_function import raise_module
+from loopwright.passes.polyhedral.schedule_tree import Loop
 from loopwright.passes.polyhedral.scop import AccessKind, Scop
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import Loop
-from loopwright.passes.transformation import IllegalTransformation
-from loopwright.passes.violation import Reason, Violation
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.schedules.transformation import IllegalTransformation
+from loopwright.passes.schedules.violation import Reason, Violation
 
 # Above this, comparing all pairs takes too long.
 MOST_INSTANCES = 150

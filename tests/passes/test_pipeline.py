@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopwright.dialects.errors import SourceError
-from loopwright.passes.pipeline import parse_pipeline, print_pipeline
+from loopwright.passes.syntax.pipeline import parse_pipeline, print_pipeline
 from loopwright.passes.transformations.interchange import Interchange
 from loopwright.passes.transformations.parallel import Parallel
 from loopwright.passes.transformations.tile import Tile

@@ -7,15 +7,15 @@ import pytest
 from support.runtime_programs import DOT, GEMM
 
 from loopwright.lowering.generate import generate
-from loopwright.passes.descriptions import describe_tree
-from loopwright.passes.notation import print_notation
-from loopwright.passes.schedule_ops import to_sequence
-from loopwright.passes.transformation import (
+from loopwright.passes.polyhedral.descriptions import describe_tree
+from loopwright.passes.schedules.transformation import (
     IllegalTransformation,
     MalformedTransformation,
     TransformationError,
 )
-from loopwright.runtime.errors import ArgumentTypeError, ArgumentValueError, BuildError
+from loopwright.passes.syntax.compact_notation import print_notation
+from loopwright.passes.syntax.schedule_ops import to_sequence
+from loopwright.runtime.calling.errors import ArgumentTypeError, ArgumentValueError, BuildError
 from loopwright.runtime.program import load
 
 TILED = "interchange{loops=i,k,j},tile{loops=i,k,j sizes=Ti,Tk,Tj}"

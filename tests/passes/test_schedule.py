@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 from support.scops import polybench
 
-from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import statements
-from loopwright.passes.target import Target
-from loopwright.passes.transformation import IllegalTransformation, MalformedTransformation
+from loopwright.passes.machine.target import Target
+from loopwright.passes.polyhedral.schedule_tree import statements
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.schedules.transformation import (
+    IllegalTransformation,
+    MalformedTransformation,
+)
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 
 def test_applying_makes_a_new_schedule() -> None:

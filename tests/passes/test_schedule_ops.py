@@ -15,9 +15,9 @@ from xdsl.printer import Printer
 from loopwright.dialects.errors import SourceError
 from loopwright.dialects.parse import parse_module
 from loopwright.dialects.schedule import SequenceOp
-from loopwright.passes.pipeline import parse_pipeline, print_pipeline
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_ops import apply_sequence, to_sequence
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.syntax.pipeline import parse_pipeline, print_pipeline
+from loopwright.passes.syntax.schedule_ops import apply_sequence, to_sequence
 
 
 def parse(text: str) -> SequenceOp:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from xdsl.dialects.builtin import IndexType, f32, f64, i8, i32
 
-from loopwright.passes import target
-from loopwright.passes.target import Target
+from loopwright.passes.machine import target
+from loopwright.passes.machine.target import Target
 
 
 @pytest.fixture

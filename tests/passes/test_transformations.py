@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 from support.scops import polybench, schedule_of
 
-from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import Leaf, Loop, Sequence, Tree, loops
-from loopwright.passes.transformation import IllegalTransformation, MalformedTransformation
+from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, loops
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.schedules.transformation import (
+    IllegalTransformation,
+    MalformedTransformation,
+)
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 COPY = """
 func.func @copy(%n: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {

@@ -9,10 +9,10 @@ import pytest
 
 from loopwright.dialects.parse import parse_module
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.isl_schedule import to_isl
 from loopwright.passes.polyhedral.conflicts import last_accesses
 from loopwright.passes.polyhedral.dependences import compute_dependences, union
-from loopwright.passes.polyhedral.raising import raise_module
+from loopwright.passes.polyhedral.isl_schedule import to_isl
+from loopwright.passes.polyhedral.raising.raise_function import raise_module
 from loopwright.passes.polyhedral.scop import Scop
 
 KERNELS = ("gemm", "jacobi-1d", "seidel-2d", "trisolv", "cholesky", "durbin", "nussinov")

@@ -14,7 +14,7 @@ from support.random_programs import programs, sizes_of
 from loopwright.dialects.parse import parse_module
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.polyhedral.dependences import DependenceKind, compute_dependences
-from loopwright.passes.polyhedral.raising import raise_module
+from loopwright.passes.polyhedral.raising.raise_function import raise_module
 from loopwright.passes.polyhedral.scop import Scop
 
 # Every kernel whose dependences are not trivial.

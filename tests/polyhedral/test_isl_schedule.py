@@ -9,10 +9,10 @@ from support.scop_execution import bind, instances, points, time_stamp
 
 from loopwright.dialects.errors import SourceError
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.isl_schedule import to_isl
 from loopwright.passes.polyhedral import context, dependences
 from loopwright.passes.polyhedral.context import TooComplexError, bounded
 from loopwright.passes.polyhedral.dependences import compute_dependences
+from loopwright.passes.polyhedral.isl_schedule import to_isl
 
 
 def test_bands_and_filters() -> None:

@@ -8,8 +8,8 @@ from support.polyhedral_programs import body, scop_of
 from xdsl.ir.affine import AffineMap
 
 from loopwright.dialects.errors import SourceError
+from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree
 from loopwright.passes.polyhedral.scop import Scop
-from loopwright.passes.schedule_tree import Leaf, Loop, Sequence, Tree
 
 
 def domain(scop: Scop, name: str = "S0") -> isl.Set:

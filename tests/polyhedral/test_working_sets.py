@@ -16,15 +16,15 @@ from support.scops import polybench, schedule_of
 from support.working_set_oracle import Key, enumerated
 
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.polyhedral.boxes import Box, union_size
 from loopwright.passes.polyhedral.context import TooComplexError
-from loopwright.passes.polyhedral.working_sets import (
+from loopwright.passes.polyhedral.footprints.boxes import Box, union_size
+from loopwright.passes.polyhedral.footprints.working_sets import (
     Reuse,
     exact_working_sets,
     working_sets,
 )
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 Compute = Callable[..., tuple[Reuse, ...]]
 

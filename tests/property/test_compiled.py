@@ -22,7 +22,7 @@ from support.random_programs import RandomProgram, programs, seeded_program, see
 from support.random_schedules import random_schedule, schedules
 
 from loopwright.dialects.errors import SourceError
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.program import Function
 
 

@@ -14,9 +14,9 @@ import pytest
 from support.runtime_programs import FIXED
 
 import loopwright
-from loopwright.runtime import cache as cache_module
-from loopwright.runtime import jit
-from loopwright.runtime.cache import ObjectCache, cache_directory, cache_key, default_cache
+from loopwright.runtime.jit.cache import ObjectCache, cache_directory, cache_key, default_cache
+from loopwright.runtime.jit.object_code import cache as cache_module
+from loopwright.runtime.jit.object_code import object_code as jit
 
 KEY = cache_key("a")
 OTHER = cache_key("b")
@@ -224,7 +224,7 @@ def test_read_only_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
 
 def test_processes_share_a_directory(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from loopwright.runtime.cache import *\n"
+        "import sys; from pathlib import Path; from loopwright.runtime.jit.cache import *\n"
         "cache = ObjectCache(Path(sys.argv[1]), limit=4000)\n"
         "for n in range(300):\n"
         "    key = cache_key(str(n % 7))\n"

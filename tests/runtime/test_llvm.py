@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 
 from loopwright.lowering.llvm.target import features, processor, vectoriser_features
-from loopwright.passes.target import Target
-from loopwright.runtime import llvm
-from loopwright.runtime.llvm import library
-from loopwright.runtime.llvm.choice import VARIABLE
-from loopwright.runtime.llvm.library_module import LibraryModule
-from loopwright.runtime.llvm.llvmlite_module import LlvmliteModule
+from loopwright.passes.machine.target import Target
+from loopwright.runtime.jit.llvm import library
+from loopwright.runtime.jit.llvm.choice import VARIABLE
+from loopwright.runtime.jit.llvm.library_module import LibraryModule
+from loopwright.runtime.jit.llvm.llvmlite_module import LlvmliteModule
+from loopwright.runtime.jit.object_code import llvm
 from loopwright.runtime.program import load
 
 HOST = llvm.Machine(processor(Target.host()), vectoriser_features(Target.host()))
@@ -162,7 +162,7 @@ def test_threads_use_it_at_once(kind: Make) -> None:
 def test_the_variable_takes_that_of_llvmlite() -> None:
     program = (
         "from loopwright.runtime import jit, llvm\n"
-        "from loopwright.passes.target import Target\n"
+        "from loopwright.passes.machine.target import Target\n"
         "jit.compile_module('define void @f() { ret void }', target=Target.host())\n"
         "print(llvm.version())"
     )

@@ -13,9 +13,8 @@ import pytest
 from support.runtime_programs import GEMM, SAXPY
 
 import loopwright
-from loopwright.passes.stages import StageTimes, record_stages, stage
-from loopwright.runtime.threads import pinned, run_in_team
-from loopwright.runtime.timing import (
+from loopwright.runtime.jit.threads import pinned, run_in_team
+from loopwright.runtime.measuring.timing import (
     MINIMUM_REPETITIONS,
     Timing,
     format_seconds,
@@ -23,6 +22,7 @@ from loopwright.runtime.timing import (
     quantile,
     repeat,
 )
+from loopwright.support.stage_times import StageTimes, record_stages, stage
 
 
 def test_statistics() -> None:

@@ -9,17 +9,17 @@ from math import inf, log
 import pytest
 from support.searching import Wishes, task
 
-from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.beam import BeamSearch
 from loopwright.passes.search.confirming import FINALISTS
 from loopwright.passes.search.correction import Correction
 from loopwright.passes.search.hybrid import HybridSearch
-from loopwright.passes.search.ledger import Ledger, OutOfTime
 from loopwright.passes.search.mcts import MonteCarloSearch
 from loopwright.passes.search.protocols import Search
+from loopwright.passes.search.search_state import OutOfTime, SearchState
 from loopwright.passes.search.searching import search
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 
 class Runs:
@@ -30,7 +30,7 @@ class Runs:
         self.asked: list[str] = []
 
     def measure(
-        self, request: Request, schedules: Sequence[Schedule], seconds: float = inf
+        self, context: SchedulingContext, schedules: Sequence[Schedule], seconds: float = inf
     ) -> list[float]:
         self.asked += map(str, schedules)
         return [self._rule(schedule) for schedule in schedules]
@@ -61,7 +61,7 @@ def test_monte_carlo_runs_its_best() -> None:
 
 def test_nothing_replaces_the_default_schedule_that_is_not_faster() -> None:
     given = task(Wishes())
-    default = str(Ledger(given).default_schedule)
+    default = str(SearchState(given).default_schedule)
     runs = Runs(lambda schedule: 2.0 if str(schedule) == default else 1.9)
     result = search(HybridSearch(beam=2, batches=1), replace(given, evaluator=runs))
     assert str(result.best) == default
@@ -70,7 +70,7 @@ def test_nothing_replaces_the_default_schedule_that_is_not_faster() -> None:
 
 def test_what_cannot_be_run_is_not_chosen() -> None:
     given = task(Wishes())
-    default = str(Ledger(given).default_schedule)
+    default = str(SearchState(given).default_schedule)
     runs = Runs(lambda schedule: 1.0 if str(schedule) == default else 0.0)
     result = search(HybridSearch(beam=2, batches=1), replace(given, evaluator=runs))
     assert str(result.best) == default
@@ -78,7 +78,7 @@ def test_what_cannot_be_run_is_not_chosen() -> None:
 
 def test_the_default_schedule_stays_where_it_cannot_be_checked() -> None:
     given = task(Wishes())
-    default = str(Ledger(given).default_schedule)
+    default = str(SearchState(given).default_schedule)
     runs = Runs(lambda schedule: 0.0 if str(schedule) == default else 1.0)
     result = search(HybridSearch(beam=2, batches=1), replace(given, evaluator=runs))
     assert str(result.best) == default
@@ -88,7 +88,7 @@ def test_a_program_that_was_ended_is_not_chosen_while_the_default_schedule_is_un
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given = task(Wishes())
-    monkeypatch.setattr(Ledger, "default_schedule", given.original)
+    monkeypatch.setattr(SearchState, "default_schedule", given.original)
     runs = Runs(lambda schedule: 0.5 if schedule.transformations else 0.0)
     result = search(HybridSearch(beam=2, batches=1), replace(given, evaluator=runs))
     assert result.best.transformations
@@ -98,13 +98,13 @@ def test_a_program_that_was_ended_is_not_chosen_while_the_default_schedule_is_un
 def test_a_program_that_was_not_run_is_not_taken_for_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     class Refusing(Runs):
         def measure(
-            self, request: Request, schedules: Sequence[Schedule], seconds: float = inf
+            self, context: SchedulingContext, schedules: Sequence[Schedule], seconds: float = inf
         ) -> list[float]:
             known = [schedule for schedule in schedules if schedule.transformations]
-            return super().measure(request, known if len(known) == len(schedules) else [])
+            return super().measure(context, known if len(known) == len(schedules) else [])
 
     given = task(Wishes())
-    monkeypatch.setattr(Ledger, "default_schedule", given.original)
+    monkeypatch.setattr(SearchState, "default_schedule", given.original)
     how = BeamSearch(beam=2, execution=True)
     result = search(how, replace(given, evaluator=Refusing(lambda _: 0.5)))
     assert not result.best.transformations
@@ -126,7 +126,7 @@ def test_an_interrupt_while_running_gives_the_best_that_was_run() -> None:
 def test_an_interrupt_does_not_say_that_the_default_schedule_is_slower(how: Search) -> None:
     """It said nothing of it, and what was slower was kept for `auto`."""
     given = task(Wishes())
-    default = str(Ledger(given).default_schedule)
+    default = str(SearchState(given).default_schedule)
 
     def rule(schedule: Schedule) -> float:
         if len(runs.asked) > 10:
@@ -155,7 +155,7 @@ def test_an_interrupt_does_not_give_what_fails() -> None:
 
 def test_a_schedule_that_was_fast_once_by_chance_is_not_chosen() -> None:
     given = task(Wishes())
-    default = str(Ledger(given).default_schedule)
+    default = str(SearchState(given).default_schedule)
 
     def rule(schedule: Schedule) -> float:
         text = str(schedule)
@@ -169,7 +169,7 @@ def test_a_schedule_that_was_fast_once_by_chance_is_not_chosen() -> None:
 
 def test_one_turn_beside_the_default_schedule_is_not_enough() -> None:
     given = task(Wishes())
-    default = str(Ledger(given).default_schedule)
+    default = str(SearchState(given).default_schedule)
     how = MonteCarloSearch(iterations=15, measured=5)
 
     def rule(schedule: Schedule) -> float:
@@ -184,7 +184,7 @@ def test_one_turn_beside_the_default_schedule_is_not_enough() -> None:
 def test_a_schedule_must_win_nearly_all_turns(lost: int, is_taken: bool) -> None:
     """On a noisy machine, a few turns that are won by far say nothing."""
     given = task(Wishes())
-    default = str(Ledger(given).default_schedule)
+    default = str(SearchState(given).default_schedule)
 
     def rule(schedule: Schedule) -> float:
         text = str(schedule)
@@ -217,7 +217,7 @@ def test_what_is_known_from_before_runs_beside_the_others() -> None:
 def test_what_is_known_from_before_is_not_beaten_by_who_has_not_run_beside_it() -> None:
     """Another one was fast at first, and lost its turns: the known one has its own."""
     given = task(Wishes())
-    default = str(Ledger(given).default_schedule)
+    default = str(SearchState(given).default_schedule)
 
     def rule(schedule: Schedule) -> float:
         text = str(schedule)
@@ -235,7 +235,7 @@ def test_what_is_known_from_before_is_not_beaten_by_who_has_not_run_beside_it() 
 
 def test_what_is_known_from_before_and_fails_is_given_up() -> None:
     given = task(Wishes())
-    default = str(Ledger(given).default_schedule)
+    default = str(SearchState(given).default_schedule)
     known = (given.original.apply_all(parse_pipeline("interchange{loops=k,j,i}")),)
 
     def rule(schedule: Schedule) -> float:
@@ -249,7 +249,7 @@ def test_what_is_known_from_before_and_fails_is_given_up() -> None:
 
 def test_an_interrupt_in_the_last_check_does_not_say_that_the_default_schedule_is_slower() -> None:
     given = task(Wishes())
-    default = str(Ledger(given).default_schedule)
+    default = str(SearchState(given).default_schedule)
 
     def rule(schedule: Schedule) -> float:
         if str(schedule) == default:
@@ -257,8 +257,8 @@ def test_an_interrupt_in_the_last_check_does_not_say_that_the_default_schedule_i
         return 0.3
 
     class Likes(Wishes):
-        def predict(self, request: Request, schedules: Sequence[Schedule]) -> list[float]:
-            rates = super().predict(request, schedules)
+        def predict(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> list[float]:
+            rates = super().predict(context, schedules)
             return [0.0 if str(s) == default else r for s, r in zip(schedules, rates, strict=True)]
 
     how = MonteCarloSearch(iterations=15, measured=3)
@@ -276,11 +276,11 @@ class SlowRuns(Runs):
         self.left = count
 
     def measure(
-        self, request: Request, schedules: Sequence[Schedule], seconds: float = inf
+        self, context: SchedulingContext, schedules: Sequence[Schedule], seconds: float = inf
     ) -> list[float]:
         count = min(self.left, len(schedules))
         self.left -= count
-        return super().measure(request, schedules[:count])
+        return super().measure(context, schedules[:count])
 
 
 def test_a_spent_budget_is_told() -> None:
@@ -291,7 +291,7 @@ def test_a_spent_budget_is_told() -> None:
 
 
 def test_the_default_schedule_is_known_however_little_time_there_is() -> None:
-    usual = Ledger(task(Wishes())).default_schedule
+    usual = SearchState(task(Wishes())).default_schedule
     assert usual.transformations
     given = replace(task(Wishes()), evaluator=SlowRuns(likes_tiles, 0), budget=1e-9)
     result = search(HybridSearch(beam=2), given)
@@ -304,25 +304,25 @@ def test_without_a_run_the_default_schedule_stays() -> None:
     result = search(HybridSearch(beam=2), given)
     assert result.ended == "time"
     assert result.measured is None
-    assert str(result.best) == str(Ledger(given).default_schedule)
+    assert str(result.best) == str(SearchState(given).default_schedule)
 
 
 def test_time_is_kept_for_the_last_word() -> None:
-    ledger = Ledger(task(Wishes(), budget=100.0))
-    with ledger.keep_back(0.15):
-        assert 84 < ledger.seconds_left < 85
-        with pytest.raises(OutOfTime), ledger.keep_back(1.0):
-            ledger.check_time()
-    assert ledger.seconds_left > 99
+    state = SearchState(task(Wishes(), budget=100.0))
+    with state.keep_back(0.15):
+        assert 84 < state.seconds_left < 85
+        with pytest.raises(OutOfTime), state.keep_back(1.0):
+            state.check_time()
+    assert state.seconds_left > 99
 
 
 def test_a_part_of_the_time_is_no_shorter_for_what_is_kept_back() -> None:
-    ledger = Ledger(task(Wishes(), budget=100.0))
-    with ledger.keep_back(0.15):
-        with ledger.at_most(10.0):
-            assert 9 < ledger.seconds_left <= 10
-        with ledger.at_most(1000.0):
-            assert 84 < ledger.seconds_left < 85
+    state = SearchState(task(Wishes(), budget=100.0))
+    with state.keep_back(0.15):
+        with state.at_most(10.0):
+            assert 9 < state.seconds_left <= 10
+        with state.at_most(1000.0):
+            assert 84 < state.seconds_left < 85
 
 
 def test_with_a_budget_the_model_is_asked_before_anything_is_run() -> None:

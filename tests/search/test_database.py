@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.machine.target import Target
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.caution import surest_gains
-from loopwright.passes.target import Target
+from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.program import load
 from loopwright.runtime.tuning import auto
 from loopwright.runtime.tuning.auto import GAIN, modelled_schedule
@@ -233,11 +233,11 @@ class Divided:
 
     members: tuple[float, ...]
 
-    def predict(self, request: Request, schedules: Sequence[Schedule]) -> Sequence[float]:
+    def predict(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> Sequence[float]:
         return [2.0 if schedule.transformations else 1.0 for schedule in schedules]
 
     def opinions(
-        self, request: Request, schedules: Sequence[Schedule]
+        self, context: SchedulingContext, schedules: Sequence[Schedule]
     ) -> Sequence[Sequence[float]]:
         return [
             [member if schedule.transformations else 1.0 for schedule in schedules]
@@ -253,8 +253,8 @@ def test_the_least_convinced_member_of_a_committee_counts(
 ) -> None:
     original = Schedule.original(load(SCALE)["scale"].scop)
     schedule = original.apply_all(parse_pipeline("reverse{loops=i}"))
-    request = Request({"n": 9, "A_dim0": 9}, 1)
-    assert surest_gains(Divided(members), request, [original, schedule]) == [1.0, gain]
+    context = SchedulingContext({"n": 9, "A_dim0": 9}, 1)
+    assert surest_gains(Divided(members), context, [original, schedule]) == [1.0, gain]
 
 
 def test_a_model_must_promise_more_than_the_default_schedule() -> None:
@@ -273,7 +273,7 @@ class _Hopeful:
     def __init__(self, default: Schedule, gain: float) -> None:
         self.default, self.gain = str(default), gain
 
-    def predict(self, request: Request, schedules: Sequence[Schedule]) -> Sequence[float]:
+    def predict(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> Sequence[float]:
         return [1.0 if str(each) == self.default else self.gain for each in schedules]
 
 

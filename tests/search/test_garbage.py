@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-from loopwright.passes.garbage import garbage_collected_seldom
+from loopwright.support.garbage_collection import garbage_collected_seldom
 
 
 def test_thresholds_come_back() -> None:

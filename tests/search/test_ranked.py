@@ -9,8 +9,8 @@ import pytest
 from support.searching import task
 
 from loopwright.cli import main
-from loopwright.passes.default.request import Request
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.ranked import RankedTiles
 from loopwright.passes.search.result import Task
 from loopwright.passes.search.roofline import Roofline
@@ -30,13 +30,13 @@ class LargestFirst:
         self.ranked: list[str] = []
         self.run: list[str] = []
 
-    def rank(self, request: Request, schedules: Sequence[Schedule]) -> list[int]:
+    def rank(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> list[int]:
         order = sorted(range(len(schedules)), key=lambda number: -_points(schedules[number]))
         self.ranked = [str(schedules[number]) for number in order]
         return order
 
     def measure(
-        self, request: Request, schedules: Sequence[Schedule], seconds: float = inf
+        self, context: SchedulingContext, schedules: Sequence[Schedule], seconds: float = inf
     ) -> list[float]:
         self.run += map(str, schedules)
         return [9.0 if str(each) == self.ranked[1] else 2.0 for each in schedules]
@@ -45,7 +45,7 @@ class LargestFirst:
 def _task(ranker: LargestFirst, *, run: bool) -> Task:
     given = task(Roofline())
     return Task(
-        given.original, given.request, given.model, evaluator=ranker if run else None, ranker=ranker
+        given.original, given.context, given.model, evaluator=ranker if run else None, ranker=ranker
     )
 
 

@@ -14,10 +14,9 @@ from xdsl.dialects.builtin import f32
 
 from loopwright.costmodel.registers.learner import Agent, measurements
 from loopwright.costmodel.registers.search import RegisterSearch, TilesThenRegisters
-from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import loops
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.polyhedral.schedule_tree import loops
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.protocols import Search
 from loopwright.passes.search.ranked import RankedTiles
 from loopwright.passes.search.result import Task
@@ -25,6 +24,7 @@ from loopwright.passes.search.roofline import Roofline
 from loopwright.passes.search.searching import search
 from loopwright.passes.search.space.register_bands import Band, RegisterSpace, State
 from loopwright.passes.search.space.register_steps import RegisterSteps
+from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.program import load
 
 STENCIL = """
@@ -132,9 +132,9 @@ def test_actions_stay_within_the_registers() -> None:
     assert BAND.move((1, 1, 1), 2, up=False) is None
 
 
-def request_for(n: int, threads: int = 1) -> Request:
+def request_for(n: int, threads: int = 1) -> SchedulingContext:
     dims = {f"{array}_dim{axis}": n for array in "ABC" for axis in (0, 1)}
-    return Request({"n": n, **dims}, threads)
+    return SchedulingContext({"n": n, **dims}, threads)
 
 
 @pytest.mark.parametrize(("text", "threads"), [(PRODUCT, 1), (STENCIL, 1), (STENCIL, 2)])
@@ -177,7 +177,7 @@ class TallTiles:
         self.asked: list[str] = []
 
     def measure(
-        self, request: Request, schedules: Sequence[Schedule], seconds: float = 1.0
+        self, context: SchedulingContext, schedules: Sequence[Schedule], seconds: float = 1.0
     ) -> list[float]:
         self.asked += map(str, schedules)
         return [self._rate(schedule) for schedule in schedules]
@@ -195,7 +195,7 @@ def test_the_search_measures_a_share_and_keeps_the_best() -> None:
     evaluator = TallTiles()
     given = replace(task(Roofline(), seed=1), evaluator=evaluator)
     result = search(RegisterSearch(share=0.2), given)
-    (band,) = RegisterSpace(given.original, Request(SIZES, 2)).bands
+    (band,) = RegisterSpace(given.original, SchedulingContext(SIZES, 2)).bands
     assert result.measured is not None and result.measured > band.start[0]
     assert len(set(evaluator.asked)) <= measurements(band, 0.2) + 2
 
@@ -243,7 +243,7 @@ class AllAlike:
     """Runs that all take the same time."""
 
     def measure(
-        self, request: Request, schedules: Sequence[Schedule], seconds: float = inf
+        self, context: SchedulingContext, schedules: Sequence[Schedule], seconds: float = inf
     ) -> list[float]:
         return [1.0] * len(schedules)
 
@@ -251,7 +251,7 @@ class AllAlike:
 @pytest.mark.parametrize("how", [RegisterSearch(), TilesThenRegisters(RankedTiles())])
 def test_a_search_says_that_there_is_nothing_to_learn(how: Search) -> None:
     original = Schedule.original(load(RUNNING_SUM)["sum"].scop)
-    request = Request({"n": 50, "A_dim0": 50}, 1)
-    result = search(how, Task(original, request, Roofline(), AllAlike()))
+    context = SchedulingContext({"n": 50, "A_dim0": 50}, 1)
+    result = search(how, Task(original, context, Roofline(), AllAlike()))
     assert result.remarks and "there is nothing" in result.remarks[0]
     assert result.best == original

@@ -8,15 +8,15 @@ from dataclasses import replace
 import pytest
 from support.searching import SIZES, Wishes, task
 
-from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.beam import BeamSearch
-from loopwright.passes.search.ledger import Ledger
 from loopwright.passes.search.mcts import MonteCarloSearch
 from loopwright.passes.search.protocols import Search
 from loopwright.passes.search.roofline import Roofline
+from loopwright.passes.search.search_state import SearchState
 from loopwright.passes.search.searching import search
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 SEARCHES: dict[str, Search] = {
     "beam": BeamSearch(beam=2),
@@ -40,9 +40,9 @@ def test_nothing_is_asked_twice(name: str) -> None:
     model = Wishes()
     given = task(model)
     result = search(SEARCHES[name], given)
-    ledger = Ledger(given)
+    state = SearchState(given)
     asked = model.asked[: result.predictions]
-    keys = [ledger.key(given.original.apply_all(parse_pipeline(text))) for text in asked]
+    keys = [state.key(given.original.apply_all(parse_pipeline(text))) for text in asked]
     assert len(set(keys)) == len(keys) == result.candidates
 
 
@@ -63,9 +63,9 @@ class Divided(Wishes):
         self.share = share
 
     def opinions(
-        self, request: Request, schedules: Sequence[Schedule]
+        self, context: SchedulingContext, schedules: Sequence[Schedule]
     ) -> Sequence[Sequence[float]]:
-        first = self.predict(request, schedules)
+        first = self.predict(context, schedules)
         return [first, [1.0 + self.share * (each - 1.0) for each in first]]
 
 
@@ -75,7 +75,7 @@ def test_without_runs_every_member_must_prefer_it_to_the_default_schedule(
     name: str, share: float, is_taken: bool
 ) -> None:
     given = task(Divided(share))
-    default = Ledger(given).default_schedule
+    default = SearchState(given).default_schedule
     assert default.transformations
     result = search(SEARCHES[name], given)
     assert (str(result.best) != str(default)) == is_taken
@@ -86,11 +86,11 @@ def test_without_runs_every_member_must_prefer_it_to_the_default_schedule(
 class Stopping(Wishes):
     """A user who loses patience after some predictions."""
 
-    def predict(self, request: Request, schedules: Sequence[Schedule]) -> list[float]:
+    def predict(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> list[float]:
         if len(self.asked) > 20:
             self.asked = []
             raise KeyboardInterrupt
-        return super().predict(request, schedules)
+        return super().predict(context, schedules)
 
 
 @pytest.mark.parametrize("name", SEARCHES)
@@ -106,12 +106,12 @@ def test_a_spent_budget_gives_the_default_schedule(name: str) -> None:
     result = search(SEARCHES[name], given)
     assert result.ended == "time"
     assert result.best.transformations
-    assert str(result.best) == str(Ledger(given).default_schedule)
+    assert str(result.best) == str(SearchState(given).default_schedule)
 
 
 def test_without_runs_a_program_with_little_work_stays_as_written() -> None:
     given = task(Wishes())
-    little = replace(given, request=Request(dict.fromkeys(SIZES, 20), 2))
+    little = replace(given, context=SchedulingContext(dict.fromkeys(SIZES, 20), 2))
     result = search(BeamSearch(2), little)
     assert not result.best.transformations
     assert "too little" in result.remarks[0]

@@ -6,12 +6,12 @@ import pytest
 from support.searching import Wishes, task
 
 from loopwright.dialects.parse import parse_module
-from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.polyhedral.raising import raise_module
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.polyhedral.raising.raise_function import raise_module
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.neighbours import neighbours
 from loopwright.passes.search.space.stages import SPACES, Node, Space
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 PROGRAM = """
 func.func @f(%n: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
@@ -31,7 +31,7 @@ func.func @f(%n: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
 }
 """
 
-REQUEST = Request({"n": 64, "A_dim0": 64, "A_dim1": 64, "B_dim0": 64, "B_dim1": 64}, 2)
+REQUEST = SchedulingContext({"n": 64, "A_dim0": 64, "A_dim1": 64, "B_dim0": 64, "B_dim1": 64}, 2)
 
 
 def original() -> Schedule:
@@ -43,7 +43,9 @@ def children(space: str, schedule: Schedule, stage: str, nest: int = 0) -> list[
     (number,) = [n for n, each in enumerate(stages) if each.name == stage]
     node = Node(schedule, stage=number, nest=nest)
     sizes = {parameter.name: 64 for parameter in schedule.scop.sizes}
-    return [str(child.schedule) for child in Space(Request(sizes, 2), stages).children(node)]
+    return [
+        str(child.schedule) for child in Space(SchedulingContext(sizes, 2), stages).children(node)
+    ]
 
 
 def test_a_level_begins_with_no_change() -> None:

@@ -13,8 +13,8 @@ from loopwright.costmodel.tile_sizes.process import Scales, fit
 from loopwright.costmodel.tile_sizes.search import BUCKET, SEARCHES, Plan
 from loopwright.costmodel.tile_sizes.space import USUAL, TileSpace
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.default.request import Request
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.open_tiles import open_tilings
 from loopwright.passes.transformations.tile import Tile
 from loopwright.runtime.program import load
@@ -137,7 +137,7 @@ def test_sizes_become_constants() -> None:
 
 def test_tilings_of_a_product() -> None:
     original = Schedule.original(load(GEMM)["gemm"].scop)
-    found = list(open_tilings(original, Request({"ni": 50, "nj": 50, "nk": 50}, 2)))
+    found = list(open_tilings(original, SchedulingContext({"ni": 50, "nj": 50, "nk": 50}, 2)))
     assert any(
         len(schedule.run_time_sizes) == 3
         and "parallel" in str(schedule)
@@ -152,7 +152,7 @@ def test_all_of_the_deepest_bands_are_tiled_alike(name: str) -> None:
     function = load(entry.text)[entry.function]
     values = entry.arguments("MINI")
     sizes = function.signature.sizes_of(values).of(function.scop)
-    found = list(open_tilings(function.schedule(), Request(sizes, 1)))
+    found = list(open_tilings(function.schedule(), SchedulingContext(sizes, 1)))
     first = next(tiling for tiling in found if "affine" not in str(tiling))
     tiles = [step for step in first.transformations if isinstance(step, Tile)]
     assert len(tiles) == 2 and tiles[0].sizes == tiles[1].sizes == first.run_time_sizes
@@ -285,7 +285,7 @@ def test_points_are_proposed_for_one_loop_and_for_two(loops: str) -> None:
     tiling = function.schedule(f"tile{{loops={loops} sizes={names}}}")
     sizes = {"ni": 40, "nj": 20, "nk": 8}
     space = TileSpace.usual(extents(tiling, sizes))
-    points = promising_points(function.schedule(), tiling, space, Request(sizes, 1))
+    points = promising_points(function.schedule(), tiling, space, SchedulingContext(sizes, 1))
     assert 1 < len(points) == len(set(points)) <= len(space.points)
     assert space.near([40, 20][: len(space.sizes)]) in points  # all in one tile
 

@@ -13,12 +13,12 @@ from support.runtime_programs import DOT, SQUARES
 
 from loopwright.cli import main
 from loopwright.opt import run as run_opt
-from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.machine.target import Target
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.protocols import Search
 from loopwright.passes.search.result import Result, Task
-from loopwright.passes.target import Target
+from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.program import Function, load
 from loopwright.runtime.tuning import compiler as compiling
 from loopwright.runtime.tuning import evaluator as evaluating
@@ -52,8 +52,8 @@ def arguments() -> list[object]:
     return [N, np.ones((N, N)), np.zeros(N)]
 
 
-def request_for() -> Request:
-    return Request({"n": N, "A_dim0": N, "A_dim1": N, "x_dim0": N}, 1)
+def request_for() -> SchedulingContext:
+    return SchedulingContext({"n": N, "A_dim0": N, "A_dim1": N, "x_dim0": N}, 1)
 
 
 def test_schedules_are_measured_and_the_arguments_stay(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,8 +85,8 @@ def test_a_program_that_writes_nothing_is_measured() -> None:
     program = load(DOT)["dot"]
     values = [1000, np.ones(1000), np.ones(1000)]
     with RunningEvaluator(program, values, threads=1, compilers=1) as evaluator:
-        request = Request({"n": 1000, "x_dim0": 1000, "y_dim0": 1000}, 1)
-        (found,) = evaluator.measure(request, [program.schedule()])
+        context = SchedulingContext({"n": 1000, "x_dim0": 1000, "y_dim0": 1000}, 1)
+        (found,) = evaluator.measure(context, [program.schedule()])
     assert found > 0
 
 
@@ -318,7 +318,7 @@ def test_what_is_no_faster_than_the_default_schedule_is_not_kept(
 
     def stopped(how: Search, given: Task) -> Result:
         assert given.evaluator is not None
-        given.evaluator.measure(given.request, [given.original])
+        given.evaluator.measure(given.context, [given.original])
         return Result(given.original, 1.0, 2.0, default, (), 1, 1, 1, 1.0, "interrupted")
 
     monkeypatch.setattr("loopwright.runtime.tuning.tune.search", stopped)
@@ -449,7 +449,9 @@ def test_functions_that_call_others_are_run() -> None:
     original = program.schedule()
     vectors = original.apply_all(parse_pipeline("vectorize{loops=i width=8}"))
     with RunningEvaluator(program, [50, np.full(50, 1.5)], threads=1, compilers=1) as evaluator:
-        found = evaluator.measure(Request({"n": 50, "A_dim0": 50}, 1), [original, vectors])
+        found = evaluator.measure(
+            SchedulingContext({"n": 50, "A_dim0": 50}, 1), [original, vectors]
+        )
         assert min(found) > 0 and not evaluator.failures
 
 

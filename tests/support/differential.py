@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from loopwright.dialects.parse import parse_module
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.program import Function, load
 
 from .interpreter import Interpreter

@@ -14,11 +14,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from loopwright.passes import schedule_tree
-from loopwright.passes.registry import all_transformations
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import Loop, chain, loops, walk
-from loopwright.passes.transformation import (
+from loopwright.passes.polyhedral import schedule_tree
+from loopwright.passes.polyhedral.schedule_tree import Loop, chain, loops, walk
+from loopwright.passes.schedules.registry import all_transformations
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.schedules.transformation import (
     IllegalTransformation,
     MalformedTransformation,
     Transformation,

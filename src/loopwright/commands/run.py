@@ -28,16 +28,16 @@ from typing import cast
 import numpy as np
 
 from ..passes.polyhedral.counting import UncountableError, floating_point_operations
-from ..passes.polyhedral.traffic import touched_elements
-from ..passes.schedule import Schedule
-from ..passes.stages import StageTimes, record_stages
-from ..runtime.arguments import ArrayArgument
-from ..runtime.compare import Agreement, Array, compare
-from ..runtime.inputs import Settings, load_array, make_arguments
+from ..passes.polyhedral.footprints.traffic import touched_elements
+from ..passes.schedules.schedule import Schedule
+from ..runtime.calling.arguments import ArrayArgument
+from ..runtime.calling.compare import Agreement, Array, compare
+from ..runtime.calling.inputs import Settings, load_array, make_arguments
+from ..runtime.jit.threads import MOST_THREADS
 from ..runtime.kernel import Kernel
+from ..runtime.measuring.timing import Timing, format_seconds
 from ..runtime.program import CHOSEN, DEFAULT, Function
-from ..runtime.threads import MOST_THREADS
-from ..runtime.timing import Timing, format_seconds
+from ..support.stage_times import StageTimes, record_stages
 from . import UsageError
 from .common import (
     add_program_arguments,

@@ -13,15 +13,15 @@ from support.targets import WIDE
 
 import loopwright
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.default.contraction import contraction
-from loopwright.passes.default.initialised_contraction import initialised_contraction
-from loopwright.passes.default.private_contraction import private_contraction
-from loopwright.passes.default.register_tile import even_size, register_tile
-from loopwright.passes.default.request import Request
+from loopwright.passes.default.fused_contraction import initialised_contraction
+from loopwright.passes.default.privatised_contraction import private_contraction
+from loopwright.passes.default.tensor_contraction import contraction
+from loopwright.passes.estimate.register_tile import even_size, register_tile
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import nests
-from loopwright.passes.target import Target
+from loopwright.passes.polyhedral.schedule_tree import nests
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.program import Function
 
 EXTENTS = {"i": 37, "j": 70, "k": 53, "l": 6, "b": 3}
@@ -64,8 +64,8 @@ def scheduled(
     function: Function, sizes: dict[str, int], threads: int, target: Target | None = None
 ) -> Schedule | None:
     original = Schedule.original(function.scop, target)
-    request = Request(infer_extents(function.scop, sizes), threads)
-    return contraction(original, original.tree, request)
+    context = SchedulingContext(infer_extents(function.scop, sizes), threads)
+    return contraction(original, original.tree, context)
 
 
 @pytest.mark.parametrize(("number", "equation"), tuple(enumerate(CONTRACTIONS)))
@@ -123,7 +123,7 @@ def test_a_result_that_starts_with_something(name: str, seed: str) -> None:
     function = function_of(name)
     start = function.schedule(seed)
     sizes = infer_extents(function.scop, parameters(name, INITIALISED[name]))
-    schedule = initialised_contraction(start, nests(start.tree)[0], Request(sizes, 2))
+    schedule = initialised_contraction(start, nests(start.tree)[0], SchedulingContext(sizes, 2))
     assert schedule is not None
     check_run(name, str(schedule), INITIALISED[name])
 
@@ -134,7 +134,7 @@ def test_a_result_that_every_iteration_overwrites(name: str, threads: int) -> No
     function = function_of(name)
     original = Schedule.original(function.scop)
     sizes = infer_extents(function.scop, parameters(name, PRIVATE[name]))
-    schedule = private_contraction(original, original.tree, Request(sizes, threads))
+    schedule = private_contraction(original, original.tree, SchedulingContext(sizes, threads))
     assert schedule is not None
     assert "pack{loops=q array=sum}" in str(schedule)
     check_run(name, str(schedule), PRIVATE[name], threads)

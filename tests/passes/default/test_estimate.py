@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.estimate import estimate
-from loopwright.passes.default.request import Request
-from loopwright.passes.default.vector_parallel import vector_parallel
-from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.default.vectorise_and_parallelise import vector_parallel
+from loopwright.passes.estimate.estimate import estimate
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.program import load
 
 SUMS = """
@@ -50,8 +50,8 @@ def test_integers_are_added_in_any_order() -> None:
     whole = original(SUMS.replace("TYPE", "i64").replace("ADD", "addi"))
     real = original(SUMS.replace("TYPE", "f64").replace("ADD", "addf"))
     sizes = infer_extents(whole.scop, {"n": 1700})
-    request, other = Request(sizes, 1), Request(sizes, 1)
-    assert estimate(whole, request) < estimate(real, other) / 4
+    context, other = SchedulingContext(sizes, 1), SchedulingContext(sizes, 1)
+    assert estimate(whole, context) < estimate(real, other) / 4
     assert default_schedule(whole.scop, sizes, threads=1).transformations == ()
     assert default_schedule(real.scop, sizes, threads=1).transformations
 
@@ -61,7 +61,7 @@ def seconds(text: str, columns: int, lanes: int) -> float:
     before = original(text)
     sizes = infer_extents(before.scop, {"n": 16, "m": columns})
     steps = parse_pipeline(f"vectorize{{loops=j width={lanes}}}")
-    return estimate(before.apply_all(steps), Request(sizes, 1)) / 16_000
+    return estimate(before.apply_all(steps), SchedulingContext(sizes, 1)) / 16_000
 
 
 @pytest.mark.parametrize("lanes", [4, 8])
@@ -81,8 +81,8 @@ def test_loops_shorter_than_half_a_vector_are_left_to_llvm() -> None:
     before = original(COPY.replace("FROM", "%i, %j"))
     lanes = before.target.lanes(before.scop.arrays[0].element_type)
     for columns, wanted in ((lanes // 2, False), (lanes // 2 + 1, True)):
-        request = Request(infer_extents(before.scop, {"n": 2, "m": columns}), 1)
-        chosen = vector_parallel(before, before.tree, request)
+        context = SchedulingContext(infer_extents(before.scop, {"n": 2, "m": columns}), 1)
+        chosen = vector_parallel(before, before.tree, context)
         assert ("vectorize{loops=j" in str(chosen)) == wanted
 
 
@@ -91,8 +91,8 @@ def test_the_least_float_is_found_in_any_order() -> None:
     text = SUMS.replace("TYPE", "f64")
     least, numbers = (original(text.replace("ADD", name)) for name in ("minimumf", "minnumf"))
     sizes = infer_extents(least.scop, {"n": 1700})
-    request, other = Request(sizes, 1), Request(sizes, 1)
-    assert estimate(least, request) < estimate(numbers, other) / 4
+    context, other = SchedulingContext(sizes, 1), SchedulingContext(sizes, 1)
+    assert estimate(least, context) < estimate(numbers, other) / 4
 
 
 CALL = """
@@ -121,7 +121,7 @@ def test_each_lane_calls_the_functions_that_are_none_of_vectors() -> None:
     sizes = infer_extents(before.scop, {"n": 16, "m": 512})
     vectors = before.apply_all(parse_pipeline("vectorize{loops=j width=8}"))
     times = [
-        estimate(replace(schedule, target=target, reassociate=True), Request(sizes, 1))
+        estimate(replace(schedule, target=target, reassociate=True), SchedulingContext(sizes, 1))
         for schedule in (before, vectors)
         for target in (
             replace(before.target, vector_functions=frozenset[str]()),
@@ -139,4 +139,7 @@ def test_short_chains_overlap() -> None:
     before = original(text.replace("%j = 0 to %n", "%j = 0 to 4"))
     long = original(text.replace("%j = 0 to %n", "%j = 0 to 400"))
     sizes = infer_extents(before.scop, {"n": 100})
-    assert estimate(before, Request(sizes, 1)) < estimate(long, Request(sizes, 1)) / 250
+    assert (
+        estimate(before, SchedulingContext(sizes, 1))
+        < estimate(long, SchedulingContext(sizes, 1)) / 250
+    )

@@ -5,10 +5,10 @@ from functools import partial
 import pytest
 
 import loopwright
-from loopwright.passes.default.operation_costs import CALLS, recurrence, throughput
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import loops
-from loopwright.passes.target import Target
+from loopwright.passes.estimate.operation_costs import CALLS, recurrence, throughput
+from loopwright.passes.machine.target import Target
+from loopwright.passes.polyhedral.schedule_tree import loops
+from loopwright.passes.schedules.schedule import Schedule
 
 ADD = Target.host().speeds.latency
 DIVIDE = 13

@@ -6,11 +6,11 @@ from support.reference_runs import check_run, function_of
 
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.ordered_sums import ordered_sums
-from loopwright.passes.default.request import Request
+from loopwright.passes.default.strict_order_reductions import ordered_sums
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import loops_around, nests, statements
+from loopwright.passes.polyhedral.schedule_tree import loops_around, nests, statements
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.program import load
 
 KERNELS = {
@@ -51,7 +51,9 @@ def scheduled(kernel: str, *, reassociate: bool = False, threads: int = 2) -> Sc
     original = Schedule.original(function.scop, reassociate=reassociate)
     name = KERNELS[kernel][0]
     nest = next(nest for nest in nests(original.tree) if name in statements(nest))
-    return ordered_sums(original, nest, Request(infer_extents(function.scop, values), threads))
+    return ordered_sums(
+        original, nest, SchedulingContext(infer_extents(function.scop, values), threads)
+    )
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -76,16 +78,16 @@ def test_sums_of_integers_need_no_order() -> None:
     text = BOTH.replace("TYPE", "i32").replace("mulf", "muli").replace("addf", "addi")
     original = Schedule.original(load(text)["both"].scop)
     sizes = infer_extents(original.scop, {"n": 900, "m": 900})
-    assert ordered_sums(original, original.tree, Request(sizes, 1)) is None
+    assert ordered_sums(original, original.tree, SchedulingContext(sizes, 1)) is None
 
 
 def test_rows_that_are_apart_are_no_neighbours() -> None:
     """Lanes would gather what the loop as written loads at once."""
     text = BOTH.replace("TYPE", "f64").replace("0 to %n", "0 to %n step 4")
     original = Schedule.original(load(text)["both"].scop)
-    request = Request(infer_extents(original.scop, {"n": 3600, "m": 900}), 1)
-    assert ordered_sums(original, original.tree, request) is None
-    statement = request.facts(original.scop).statements["S0"]
+    context = SchedulingContext(infer_extents(original.scop, {"n": 3600, "m": 900}), 1)
+    assert ordered_sums(original, original.tree, context) is None
+    statement = context.statistics(original.scop).statements["S0"]
     loops = loops_around(original.tree, "S0")
     assert [statement.direction(loops, loop) for loop in loops] == [(4, 0), (0, 1)]
 
@@ -97,7 +99,7 @@ def test_every_term_is_added_in_its_turn(element: str, n: int, m: int) -> None:
     function = load(BOTH.replace("TYPE", element))["both"]
     original = Schedule.original(function.scop)
     sizes = infer_extents(function.scop, {"n": 900, "m": 900})
-    chosen = ordered_sums(original, original.tree, Request(sizes, 1))
+    chosen = ordered_sums(original, original.tree, SchedulingContext(sizes, 1))
     assert chosen is not None
     random = np.random.default_rng(n * m)
     dtype = np.dtype(element.replace("f", "float"))

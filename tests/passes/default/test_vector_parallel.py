@@ -4,10 +4,10 @@ import pytest
 from support.reference_runs import check_run, function_of
 
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.request import Request
-from loopwright.passes.default.vector_parallel import vector_parallel
+from loopwright.passes.default.vectorise_and_parallelise import vector_parallel
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -27,7 +27,7 @@ def test_loops_with_loops_inside_are_not() -> None:
     """Only what is innermost brings neighbours together."""
     original = Schedule.original(function_of("polybench/correlation").scop)
     sizes = infer_extents(original.scop, {"m": 200, "n": 240})
-    schedule = vector_parallel(original, original.tree, Request(sizes, 1))
+    schedule = vector_parallel(original, original.tree, SchedulingContext(sizes, 1))
     assert schedule is not None
     assert "vectorize" in str(schedule)
     assert "unroll" not in str(schedule)
