@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ..dialects import affine
-from ..dialects.errors import SourceError
 from ..dialects.memref import is_memref
 from ..passes.polyhedral.context import bounded_for
 from ..passes.polyhedral.schedule_tree import Loop, loops, statements
@@ -25,9 +24,9 @@ from .memory.scalar_replacement import promote
 from .memory.software_prefetching import stream
 from .memory.store_to_load_forwarding import remove_redundant_accesses
 from .nest.ast_to_nest import ast_to_nest
+from .nest.build_ast import build_ast
 from .nest.index_expression import Index
 from .nest.index_set_splitting import cut_into_full_ranges
-from .nest.isl_ast import IncompleteCodeError, MarkedAst, build_ast
 from .nest.nest import Block as Parts
 from .nest.nest import Nest, restrict, scattered_loops
 from .nest.run_time_tiles import size_parameter
@@ -69,7 +68,7 @@ def _generate(
     nest: Nest = Parts(())
     if statements(schedule.tree):
         with stage("AST"):
-            ast = _build_ast(schedule, domains, context)
+            ast = build_ast(schedule.tree, domains, context, exact=_asks_for_values(schedule))
         known = {
             size_parameter(name): builder.named(value)
             for name, value in zip(tile_sizes, tiles, strict=True)
@@ -104,15 +103,11 @@ def _generate(
     return function
 
 
-def _build_ast(schedule: Schedule, domains: Mapping[str, isl.Set], context: isl.Set) -> MarkedAst:
-    try:
-        return build_ast(schedule.tree, domains, context)
-    except IncompleteCodeError as error:
-        raise SourceError.at(
-            schedule.scop.func,
-            f"no code can be generated for '{schedule}': {error}",
-            hint="use other tile sizes or another order of the loops",
-        ) from error
+def _asks_for_values(schedule: Schedule) -> bool:
+    """Whether values of loops say where local arrays or the vectors of a tile begin."""
+    return any(array.is_local for array in schedule.scop.arrays) or any(
+        loop.vector is not None and loop.within is not None for loop in loops(schedule.tree)
+    )
 
 
 def _parameter(parameter: Parameter, builder: IRBuilder, sizes: Mapping[str, int]) -> Index:
