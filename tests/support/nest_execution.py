@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterator, Mapping
 
 import islpy as isl
+from loopwright.lowering.nest.nest.build_ast import build_ast
 
 from loopwright.lowering.nest.ast_to_nest import ast_to_nest
-from loopwright.lowering.nest.build_ast import build_ast
 from loopwright.lowering.nest.index_expression import (
     Atom,
     Choice,

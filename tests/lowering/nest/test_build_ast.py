@@ -7,16 +7,16 @@ from collections.abc import Mapping
 
 import islpy as isl
 import pytest
+from loopwright.lowering.nest.nest.build_ast import build_ast
+from loopwright.lowering.nest.nest.scanning import Scan
 from support.nest_execution import run
 from support.scop_execution import Instance, points, time_stamp
 
-from loopwright.lowering.nest import build_ast as module
 from loopwright.lowering.nest.ast_to_nest import ast_to_nest
-from loopwright.lowering.nest.build_ast import build_ast
 from loopwright.lowering.nest.isl_ast import AstBuilder, MarkedAst
 from loopwright.lowering.nest.nest import Call, For, Nest, walk
+from loopwright.lowering.nest.nest import build_ast as module
 from loopwright.lowering.nest.quotients import LinearProgram, linear_program
-from loopwright.lowering.nest.scanning import Scan
 from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, loops
 
 STRIDED = isl.Set("{ S0[i] : i mod 5 = 0 and 0 <= i <= 15 }")

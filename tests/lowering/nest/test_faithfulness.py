@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import islpy as isl
 import pytest
+from loopwright.lowering.nest.nest.faithfulness import is_faithful
 
-from loopwright.lowering.nest.faithfulness import is_faithful
 from loopwright.lowering.nest.index_expression import Comparison, Index, Quotient
 from loopwright.lowering.nest.nest import Block, Call, For, Guard, Nest, TileSplit
 from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, Sequence

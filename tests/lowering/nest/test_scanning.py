@@ -7,13 +7,13 @@ import random
 
 import islpy as isl
 import pytest
+from loopwright.lowering.nest.nest.scanning import Scan
 from support.choice import SeededChooser
 from support.nest_execution import expected, run
 from support.strided_programs import strided_program, tiled
 
 from loopwright.lowering.nest.index_expression import Index
 from loopwright.lowering.nest.nest import Call, For, walk
-from loopwright.lowering.nest.scanning import Scan
 from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop
 from loopwright.runtime.program import load
 
