@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ..dialects import affine
-from ..dialects.errors import SourceError
 from ..dialects.memref import is_memref
 from ..passes.polyhedral.context import bounded_for
 from ..passes.polyhedral.schedule_tree import Loop, loops, statements
@@ -26,9 +25,9 @@ from .memory.scalar_replacement import promote
 from .memory.software_prefetching import stream
 from .memory.store_to_load_forwarding import remove_redundant_accesses
 from .nest.ast_to_nest import ast_to_nest
+from .nest.build_ast import build_ast
 from .nest.index_expression import Index
 from .nest.index_set_splitting import cut_into_full_ranges
-from .nest.isl_ast import IncompleteCodeError, MarkedAst, build_ast
 from .nest.nest import Block as Parts
 from .nest.nest import Nest, restrict, scattered_loops
 from .nest.run_time_tiles import size_parameter
@@ -70,7 +69,7 @@ def _generate(
     nest: Nest = Parts(())
     if statements(schedule.tree):
         with stage("AST"):
-            ast = _build_ast(schedule, domains, context, _asked_loops(schedule))
+            ast = build_ast(schedule.tree, domains, context, _asked_loops(schedule))
         known = {
             size_parameter(name): builder.named(value)
             for name, value in zip(tile_sizes, tiles, strict=True)
@@ -115,19 +114,6 @@ def _asked_loops(schedule: Schedule) -> set[str]:
         if loop.vector is not None and loop.within is not None:
             asked |= {loop.name, loop.within.tile}
     return asked
-
-
-def _build_ast(
-    schedule: Schedule, domains: Mapping[str, isl.Set], context: isl.Set, asked: set[str]
-) -> MarkedAst:
-    try:
-        return build_ast(schedule.tree, domains, context, asked)
-    except IncompleteCodeError as error:
-        raise SourceError.at(
-            schedule.scop.func,
-            f"no code can be generated for '{schedule}': {error}",
-            hint="use other tile sizes or another order of the loops",
-        ) from error
 
 
 def _parameter(parameter: Parameter, builder: IRBuilder, sizes: Mapping[str, int]) -> Index:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .nest.index_expression import (
+from .index_expression import (
     Atom,
     Choice,
     Comparison,
@@ -16,7 +16,7 @@ from .nest.index_expression import (
     Quotient,
     Variable,
 )
-from .nest.nest import For
+from .nest import For
 
 # So many bounds are put in for variables before a proof is given up; it needs a handful as a rule.
 MOST_STEPS = 100

@@ -9,7 +9,7 @@ and another AST of its inside for that case, without min, max and guards.
 from __future__ import annotations
 
 from collections.abc import Container, Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -25,8 +25,8 @@ from .full_tiles import (
     restrict_to_tile,
     tile_box,
 )
-from .quotients import has_sums_of_quotients, linear_program
-from .run_time_tiles import TileInside, collapse, tile_inside
+from .run_time_tiles import TileInside
+from .scanning import Scan
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,14 @@ class TileLoop:
 class MarkedAst:
     """An isl AST and what its marks mean: mark name -> Loop, annotation name -> Note.
 
+    A tree for which isl makes no right one is scanned in its place.
     A call of a statement has its induction variables as arguments, as many as `depths` says, and
     perhaps others behind them. A call of what is in `tiles` is a run-time tile loop; its arguments
     are the values of the loops around. `scaled` has the values of loops whose iterators isl has
     scaled down, over the iterators, by the annotation of the `for`: of those that were asked for.
     """
 
-    root: isl.AstNode
+    root: isl.AstNode | Scan
     depths: Mapping[str, int]
     loops: dict[str, Loop] = field(default_factory=dict[str, Loop])
     notes: dict[str, Note] = field(default_factory=dict[str, Note])
@@ -92,70 +93,31 @@ class MarkedAst:
         return self.notes[mark.get_annotation().get_name()]
 
 
-def build_ast(
-    tree: Tree, domains: Mapping[str, isl.Set], context: isl.Set, asked: Container[str] = ()
-) -> MarkedAst:
-    """The AST of `tree` over `domains` (statement -> instances), for parameters in `context`.
+class UnknownLoopValueError(Exception):
+    """The value of a loop does not follow from isl's iterator, which statements share."""
 
-    `asked` names the loops whose values somebody wants to know. Raises IncompleteCodeError.
+
+class AstBuilder:
+    """Has isl make the AST of a tree without run-time tile loops over `domains`.
+
+    `asked` names the loops whose values somebody wants to know.
     """
-    collapsed = collapse(tree, domains)
-    result = _build(collapsed.tree, collapsed.domains, context, asked)
-    result.loops = {
-        mark: collapsed.originals.get(id(loop), loop) for mark, loop in result.loops.items()
-    }
-    for name, tiles in collapsed.tiles.items():
-        if collapsed.domains[name].intersect_params(context).is_empty():
-            continue
-        inside = tile_inside(tiles, domains, context)
-        ast = build_ast(tiles.loop.body, inside.domains, inside.context, asked)
-        result.tiles[name] = TileLoop(tiles.loop, inside, ast)
-    return result
 
-
-def _build(
-    tree: Tree, domains: Mapping[str, isl.Set], context: isl.Set, asked: Container[str]
-) -> MarkedAst:
-    """The AST of a tree without run-time tile loops; raises IncompleteCodeError."""
-    is_checked = has_sums_of_quotients(tree)
-    with suppress(IncompleteCodeError):
-        return _AstBuilder(domains, context, asked, is_checked=is_checked).build(tree)
-    program = linear_program(tree, domains)
-    result = _AstBuilder(program.domains, context, asked, is_checked=True).build(program.tree)
-    result.depths = _depths(domains)
-    result.loops = {mark: program.originals[id(loop)] for mark, loop in result.loops.items()}
-    return result
-
-
-class IncompleteCodeError(Exception):
-    """isl's AST leaves out instances of statements; `statements` are their names."""
-
-    def __init__(self, statements: tuple[str, ...]) -> None:
-        super().__init__(f"isl leaves out instances of {', '.join(statements)}")
-        self.statements = statements
-
-
-class _AstBuilder:
     def __init__(
-        self,
-        domains: Mapping[str, isl.Set],
-        context: isl.Set,
-        asked: Container[str],
-        *,
-        is_checked: bool,
-    ):
+        self, domains: Mapping[str, isl.Set], context: isl.Set, asked: Container[str] = ()
+    ) -> None:
         self.domains = domains
         self.context = context
         self.asked = asked
         nothing = isl.AstNode.alloc_user(isl.AstExpr.from_val(isl.Val(0)))
-        self.result = MarkedAst(nothing, _depths(domains))
+        self.result = MarkedAst(nothing, depths(domains))
         self.entries: dict[str, TileBox] = {}
         self.pending: list[tuple[str, tuple[TileCase, ...], bool]] = []
         self.builds: list[isl.AstBuild] = []
         self.failure: Exception | None = None
-        self.is_checked = is_checked
 
     def build(self, tree: Tree) -> MarkedAst:
+        """The AST."""
         schedule = self._to_isl(tree, (), self.domains)
         if self.entries:
             schedule = self._guard_entries(schedule.get_root()).get_schedule()
@@ -170,26 +132,7 @@ class _AstBuilder:
         build, _after = build.set_after_each_mark(self._after_mark)
         if self.asked:
             build, _for = build.set_before_each_for(self._before_for)
-        if not self.is_checked:
-            return build.node_from_schedule(schedule)
-        # isl 0.27 loses instances where two quotients of one iterator are added.
-        executed: list[isl.UnionSet] = []
-
-        def at_domain(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
-            with self._keeping_failures():
-                executed.append(build.get_schedule().domain())
-            return node
-
-        build, _domain = build.set_at_each_domain(at_domain)
-        node = build.node_from_schedule(schedule)
-        lost = schedule.get_domain().intersect_params(context)
-        for part in executed:
-            lost = lost.subtract(part)
-        if not lost.is_empty() and self.failure is None:
-            sets = lost.get_set_list()
-            names = {sets.get_at(k).get_tuple_name() or "" for k in range(sets.n_set())}
-            self.failure = IncompleteCodeError(tuple(sorted(names)))
-        return node
+        return build.node_from_schedule(schedule)
 
     def _to_isl(
         self,
@@ -280,7 +223,8 @@ class _AstBuilder:
             inside = self.builds[int(name[1:])]
             if _is_scaled(loop, inside):
                 own = _only_value(loop, inside)
-                assert own is not None, "the value of a loop is a multiple of its iterator"
+                if own is None:
+                    raise UnknownLoopValueError
                 self.result.scaled[name] = own
         annotation = f"N{len(self.result.notes)}"
         self.result.notes[annotation] = Note(cases, complete, value)
@@ -330,7 +274,8 @@ def _reached(box: TileBox) -> isl.Set:
     return reduce(isl.Set.union, parts).coalesce()
 
 
-def _depths(domains: Mapping[str, isl.Set]) -> dict[str, int]:
+def depths(domains: Mapping[str, isl.Set]) -> dict[str, int]:
+    """The number of induction variables of each statement."""
     return {name: domain.dim(isl.dim_type.set) for name, domain in domains.items()}
 
 

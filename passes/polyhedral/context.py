@@ -18,6 +18,9 @@ ISL_LOCK = threading.RLock()
 # Warnings on standard error are of no use to a user, and an abort would take the process along.
 isl.DEFAULT_CONTEXT.set_on_error(isl.on_error.CONTINUE)
 
+# The iterator of a loop with a stride is the loop's value, not the number of the iteration.
+isl.DEFAULT_CONTEXT.set_ast_build_scale_strides(0)
+
 # The largest shipped kernels need half a million of these, and a second is about five million.
 MAXIMAL_OPERATIONS = 100_000_000
 

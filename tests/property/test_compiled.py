@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support.choice import SeededChooser
 from support.differential import (
-    Outcome,
     assert_same,
     compiled,
     describe,
@@ -18,7 +16,7 @@ from support.differential import (
     interpreted,
 )
 from support.random_memory import INTEGERS
-from support.random_programs import RandomProgram, programs, seeded_program, seeded_sizes, sizes_of
+from support.random_programs import programs, seeded_program, seeded_sizes, sizes_of
 from support.random_schedules import random_schedule, schedules
 
 from loopwright.dialects.errors import SourceError
@@ -34,23 +32,6 @@ def run_unscheduled(data: st.DataObject) -> None:
     assume(exact)
     found = compiled(program, function_of(program), sizes)
     assert_same(expected, found, describe(program, sizes))
-
-
-def scheduled(
-    program: RandomProgram,
-    function: Function,
-    sizes: Mapping[str, int],
-    schedule: Schedule,
-    threads: int,
-    *,
-    check_bounds: bool = False,
-) -> Outcome:
-    """What scheduled code does, where isl can make code for the schedule."""
-    try:
-        return compiled(program, function, sizes, schedule, threads, check_bounds=check_bounds)
-    except SourceError as error:
-        assume("isl leaves out instances" not in error.message)
-        raise
 
 
 def analysed(function: Function) -> Schedule:
@@ -74,7 +55,7 @@ def run_scheduled(data: st.DataObject, proposals: int = 6) -> None:
         sizes = data.draw(sizes_of(program))
         expected, exact = interpreted(program, sizes)
         assume(exact)
-        found = scheduled(program, function, sizes, schedule, threads, check_bounds=threads == 2)
+        found = compiled(program, function, sizes, schedule, threads, check_bounds=threads == 2)
         assert_same(expected, found, describe(program, sizes, schedule, threads))
 
 
@@ -86,7 +67,7 @@ def run_large(data: st.DataObject) -> None:
     choices = (17, 32, 41) if program.depth <= 2 else (9, 16, 17)
     sizes = {name: data.draw(st.sampled_from(choices)) for name in program.sizes}
     expected = compiled(program, function, sizes)
-    found = scheduled(program, function, sizes, schedule, 2)
+    found = compiled(program, function, sizes, schedule, 2)
     assert_same(expected, found, describe(program, sizes, schedule, 2))
 
 
