@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import cast
 
 import islpy as isl
 
-from .conflicts import last_accesses
-from .context import TooComplexError, bounded, bounded_for, is_exhausted
+from .context import TooComplexError, bounded, bounded_for
+from .dataflow import ArrayAccesses, union
 from .distance import distances
-from .isl_schedule import to_isl
 from .reductions import Accumulation, find_accumulation
-from .schedule_tree import Sequence, Tree, restrict
-from .scop import Access, AccessKind, Array, Scop
+from .scop import Array, Scop
+from .unimodular import UnimodularStatements
 
 # What isl may spend on the last accesses to one array: about half a second, and eight times what
 # any kernel of the catalogue needs.
@@ -31,6 +29,9 @@ class DependenceKind(Enum):
     ANTI = "anti"
     OUTPUT = "output"
     INPUT = "input"
+
+
+_ORDERING = (DependenceKind.FLOW, DependenceKind.ANTI, DependenceKind.OUTPUT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,19 +162,16 @@ def _compute(scop: Scop, kept: Mapping[str, Iterable[Dependence]]) -> Dependence
     }
     known = {**_noted(scop), **kept}
     items: list[Dependence] = []
-    for array in scop.arrays:
-        through = known.get(array.name)
-        items += _conflicts(scop, array, accumulations) if through is None else through
+    for accesses in _by_array(scop):
+        through = known.get(accesses.array.name)
+        items += _conflicts(accesses, accumulations) if through is None else through
     return Dependences(scop, tuple(items), accumulations)
 
 
 def _inputs(scop: Scop) -> Iterator[Dependence]:
-    for array in scop.arrays:
-        reads = _accesses(scop, array, AccessKind.READ)
-        writes = _accesses(scop, array, AccessKind.WRITE)
-        order = _order_of_users(scop, array)
-        relation = _flow(scop, order, sink=reads, may_source=reads, kill=writes)
-        yield from _dependences(scop, DependenceKind.INPUT, array, relation)
+    for accesses in _by_array(scop):
+        relation = accesses.last_before(accesses.reads, accesses.reads, accesses.writes)
+        yield from _dependences(accesses, DependenceKind.INPUT, relation)
 
 
 def _relaxed(dependences: Dependences) -> Iterator[Dependence]:
@@ -182,90 +180,63 @@ def _relaxed(dependences: Dependences) -> Iterator[Dependence]:
     for dependence in dependences:
         if dependence.array not in relaxed:
             yield dependence
-    for array in scop.arrays:
-        if array.name in relaxed:
-            conflicts = _of_array(scop, array, last_only=False)
-            for part in _split_reductions(conflicts, accumulations):
-                if not part.reduction:
-                    yield part
+    for accesses in _by_array(scop):
+        if accesses.array.name in relaxed:
+            for kind in _ORDERING:
+                for part in _ordering(accesses, kind, accumulations, last_only=False):
+                    if not part.reduction:
+                        yield part
 
 
-def _order_of_users(scop: Scop, array: Array) -> Tree:
-    """The original order of the statements that access an array; the others only cost time."""
-    users = {
-        statement.name
-        for statement in scop.statements
-        if any(access.array is array for access in statement.accesses)
-    }
-    return restrict(scop.tree, users) or Sequence(())
+def _by_array(scop: Scop) -> Iterator[ArrayAccesses]:
+    statements = UnimodularStatements(scop)
+    return (ArrayAccesses(scop, array, statements) for array in scop.arrays)
 
 
 def _conflicts(
-    scop: Scop, array: Array, accumulations: Mapping[str, Accumulation]
-) -> list[Dependence]:
+    accesses: ArrayAccesses, accumulations: Mapping[str, Accumulation]
+) -> Iterator[Dependence]:
     """Dependences from the last access before; from all of them where those are too complex.
 
     The two order the same pairs of instances.
     """
-    for last_only in (True, False):
-        with suppress(TooComplexError), bounded(ARRAY_OPERATIONS):
-            found = _of_array(scop, array, last_only=last_only)
-            return list(_split_reductions(found, accumulations))
-    return list(_split_reductions(_of_array(scop, array, last_only=True), accumulations))
+    is_simple = True
+    for kind in _ORDERING:
+        found: list[Dependence] = []
+        if is_simple:
+            try:
+                with bounded(ARRAY_OPERATIONS):
+                    found = _ordering(accesses, kind, accumulations, last_only=True)
+            except TooComplexError:
+                is_simple = False
+        if not is_simple:
+            found = _ordering(accesses, kind, accumulations, last_only=False)
+        yield from found
 
 
-def _of_array(scop: Scop, array: Array, *, last_only: bool) -> Iterator[Dependence]:
-    """Dependences through an array: from the last access before, or from all accesses before."""
-    writes = _accesses(scop, array, AccessKind.WRITE)
-    if writes.is_empty():
-        return
-    reads = _accesses(scop, array, AccessKind.READ)
-    visible_reads = _reads_from_outside(scop, array)
-    order = _order_of_users(scop, array)
-    flows = (
-        (DependenceKind.FLOW, visible_reads, writes),
-        (DependenceKind.ANTI, writes, reads),
-        (DependenceKind.OUTPUT, writes, writes),
-    )
-    for kind, sink, source in flows:
-        if not last_only:
-            relation = last_accesses(order, source, sink, None)
-        elif kind is DependenceKind.ANTI:
-            relation = _flow(scop, order, sink=sink, may_source=source, kill=writes)
-        else:
-            relation = _flow(scop, order, sink=sink, must_source=source)
-        yield from _dependences(scop, kind, array, relation)
-
-
-def _flow(
-    scop: Scop,
-    order: Tree,
+def _ordering(
+    accesses: ArrayAccesses,
+    kind: DependenceKind,
+    accumulations: Mapping[str, Accumulation],
     *,
-    sink: isl.UnionMap,
-    must_source: isl.UnionMap | None = None,
-    may_source: isl.UnionMap | None = None,
-    kill: isl.UnionMap | None = None,
-) -> isl.UnionMap:
-    source = must_source if must_source is not None else may_source
-    assert source is not None, "a dependence has a source"
-    info = isl.UnionAccessInfo.from_sink(sink).set_schedule(to_isl(order, scop))
-    if must_source is not None:
-        info = info.set_must_source(must_source)
-    if may_source is not None:
-        info = info.set_may_source(may_source)
-    if kill is not None:
-        info = info.set_kill(kill)
-    try:
-        return info.compute_flow().get_may_dependence()
-    except isl.Error:
-        # It fails on some integer divisions, with plenty of operations left.
-        if is_exhausted():
-            raise
-        return last_accesses(order, source, sink, must_source if kill is None else kill)
+    last_only: bool,
+) -> list[Dependence]:
+    """Dependences of a kind through an array, from the last access before or from all before."""
+    if accesses.writes.is_empty():
+        return []
+    sink = accesses.exposed_reads if kind is DependenceKind.FLOW else accesses.writes
+    source = accesses.reads if kind is DependenceKind.ANTI else accesses.writes
+    if not last_only:
+        relation = accesses.all_before(source, sink)
+    elif kind is DependenceKind.ANTI:
+        relation = accesses.last_before(source, sink, accesses.writes)
+    else:
+        relation = accesses.last_before(source, sink)
+    return list(_split_reductions(_dependences(accesses, kind, relation), accumulations))
 
 
 def _dependences(
-    scop: Scop, kind: DependenceKind, array: Array, relation: isl.UnionMap
+    accesses: ArrayAccesses, kind: DependenceKind, relation: isl.UnionMap
 ) -> list[Dependence]:
     """One dependence per pair of statements, in textual order."""
     found: list[Dependence] = []
@@ -275,8 +246,8 @@ def _dependences(
         source = part.get_tuple_name(isl.dim_type.in_)
         target = part.get_tuple_name(isl.dim_type.out)
         assert source is not None and target is not None
-        found.append(Dependence(kind, source, target, array.name, part.coalesce()))
-    order = {statement.name: number for number, statement in enumerate(scop.statements)}
+        found.append(Dependence(kind, source, target, accesses.array.name, part.coalesce()))
+    order = {statement.name: number for number, statement in enumerate(accesses.scop.statements)}
     return sorted(found, key=lambda d: (order[d.source], order[d.target]))
 
 
@@ -305,42 +276,3 @@ def _split_reductions(
                     relation.coalesce(),
                     reduction,
                 )
-
-
-def _accesses(scop: Scop, array: Array, kind: AccessKind) -> isl.UnionMap:
-    return union(
-        scop,
-        (
-            access.relation
-            for statement in scop.statements
-            for access in statement.accesses
-            if access.array is array and access.kind is kind
-        ),
-    )
-
-
-def _reads_from_outside(scop: Scop, array: Array) -> isl.UnionMap:
-    """The reads of an array without those that see a write of the same instance."""
-    result: list[isl.Map] = []
-    for statement in scop.statements:
-        written: list[Access] = []
-        for access in statement.accesses:
-            if access.array is not array:
-                continue
-            if access.kind is AccessKind.WRITE:
-                written.append(access)
-            else:
-                result.append(reduce(_without, written, access.relation))
-    return union(scop, result)
-
-
-def _without(relation: isl.Map, access: Access) -> isl.Map:
-    return relation.subtract(access.relation)
-
-
-def union(scop: Scop, maps: Iterable[isl.Map]) -> isl.UnionMap:
-    """The union of maps, in the Scop's parameter space."""
-    result = isl.UnionMap.empty(scop.context.get_space())
-    for part in maps:
-        result = result.union(isl.UnionMap.from_map(part))
-    return result
