@@ -75,13 +75,13 @@ class ArrayAccesses:
         return last_accesses(self.order, source, sink, None)
 
     def last_before(
-        self, source: isl.UnionMap, sink: isl.UnionMap, kill: isl.UnionMap | None = None
+        self, source: isl.UnionMap, sink: isl.UnionMap, kill: isl.UnionMap
     ) -> isl.UnionMap:
-        """The pairs without an access of `kill`, by default of `source`, in between."""
+        """The pairs without an access of `kill`, which may be `source` itself, in between."""
         if self.are_unimodular:
             info = isl.UnionAccessInfo.from_sink(sink)
             info = info.set_schedule(to_isl(self.order, self.scop))
-            if kill is None:
+            if kill is source:
                 info = info.set_must_source(source)
             else:
                 info = info.set_may_source(source).set_kill(kill)
@@ -90,7 +90,7 @@ class ArrayAccesses:
             except isl.Error:
                 if is_exhausted():
                     raise
-        return last_accesses(self.order, source, sink, source if kill is None else kill)
+        return last_accesses(self.order, source, sink, kill)
 
     def _of_kind(self, kind: AccessKind) -> isl.UnionMap:
         return union(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from typing import cast
@@ -17,9 +17,13 @@ from .reductions import Accumulation, find_accumulation
 from .scop import Array, Scop
 from .unimodular import UnimodularStatements
 
-# What isl may spend on the last accesses to one array: about half a second, and eight times what
-# any kernel of the catalogue needs.
+# What isl may spend on the dependences of one kind through one array: about a second, and eight
+# times what any kernel of the catalogue needs.
 ARRAY_OPERATIONS = 1_000_000
+
+# What it may spend in between, and arrays of a program for which it may be too little.
+_OTHER_OPERATIONS = 10_000_000
+_ATTEMPTS = 3
 
 
 class DependenceKind(Enum):
@@ -39,7 +43,8 @@ class Dependence:
     """Instances of `target` that must stay after instances of `source`, through `array`.
 
     `relation` is `[params] -> { source[...] -> target[...] }`, in program order. `reduction` is set
-    when it only orders the steps of an accumulation (`Dependences.accumulations`).
+    when it only orders the steps of an accumulation (`Dependences.accumulations`), `memory_based`
+    when other writes to the element may lie in between.
     """
 
     kind: DependenceKind
@@ -48,6 +53,13 @@ class Dependence:
     array: str
     relation: isl.Map
     reduction: bool = False
+    memory_based: bool = False
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What is special about it, for people."""
+        flags = {"reduction": self.reduction, "memory-based": self.memory_based}
+        return tuple(flag for flag, is_set in flags.items() if is_set)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +68,9 @@ class Dependences:
 
     `items` has flow dependences (from the last write to a read), anti dependences (from a read to
     the next write) and output dependences (from a write to the next one). Chains of them order all
-    pairs of instances that access the same element, at least one of which writes.
+    pairs of instances that access the same element, at least one of which writes. Where isl does
+    not find the last and next accesses to an array in reasonable time, the dependences through it
+    are memory-based: they lead from all accesses before, and to all behind.
     `accumulations` has the statements that are reductions, by name.
     """
 
@@ -81,7 +95,7 @@ class Dependences:
         lines: list[str] = []
         for item in self.items:
             vector = distances(self.scop, item.source, item.target, item.relation)
-            suffix = " reduction" if item.reduction else ""
+            suffix = "".join(f" {flag}" for flag in item.flags)
             lines += [
                 f"{item.kind.value:6} {item.source} -> {item.target}  {item.array}"
                 f"  ({', '.join(map(str, vector))}){suffix}",
@@ -91,8 +105,11 @@ class Dependences:
 
     @cached_property
     def input(self) -> tuple[Dependence, ...]:
-        """From a read to the next reads of the same value, for reuse; they order nothing."""
-        with bounded_for(self.scop.func, f"the reads of '@{self.scop.name}'"):
+        """From a read to the next reads of the same value, for reuse; they order nothing.
+
+        To all later reads of the element where those are too complex.
+        """
+        with bounded_for(self.scop.func, f"the reads of '@{self.scop.name}'", _OTHER_OPERATIONS):
             return tuple(_inputs(self.scop))
 
     @cached_property
@@ -102,7 +119,9 @@ class Dependences:
         No subset of `items`: other accesses to an element must then stay before or after all steps
         of an accumulation in it, not only the first or last one.
         """
-        with bounded_for(self.scop.func, f"the dependences of '@{self.scop.name}'"):
+        with bounded_for(
+            self.scop.func, f"the dependences of '@{self.scop.name}'", _OTHER_OPERATIONS
+        ):
             return tuple(_relaxed(self))
 
 
@@ -116,7 +135,7 @@ def compute_dependences(
     have been legal only because steps of accumulations may change places. Raises SourceError where
     isl cannot find them in reasonable time.
     """
-    with bounded_for(scop.func, f"the dependences of '@{scop.name}'"):
+    with bounded_for(scop.func, f"the dependences of '@{scop.name}'", _OTHER_OPERATIONS):
         return _compute(scop, {} if before is None else _kept(scop, before, reassociate))
 
 
@@ -162,16 +181,31 @@ def _compute(scop: Scop, kept: Mapping[str, Iterable[Dependence]]) -> Dependence
     }
     known = {**_noted(scop), **kept}
     items: list[Dependence] = []
+    attempts = _ATTEMPTS
     for accesses in _by_array(scop):
         through = known.get(accesses.array.name)
-        items += _conflicts(accesses, accumulations) if through is None else through
+        if through is None and attempts:
+            try:
+                through = _conflicts(accesses, accumulations, last_only=True)
+            except (TooComplexError, isl.Error):
+                attempts -= 1
+        if through is None:
+            through = _conflicts(accesses, accumulations, last_only=False)
+        items += through
     return Dependences(scop, tuple(items), accumulations)
 
 
 def _inputs(scop: Scop) -> Iterator[Dependence]:
     for accesses in _by_array(scop):
-        relation = accesses.last_before(accesses.reads, accesses.reads, accesses.writes)
-        yield from _dependences(accesses, DependenceKind.INPUT, relation)
+        reads = accesses.reads
+        try:
+            with bounded(ARRAY_OPERATIONS):
+                relation = accesses.last_before(reads, reads, accesses.writes)
+                found = _dependences(accesses, DependenceKind.INPUT, relation)
+        except (TooComplexError, isl.Error):
+            relation = accesses.all_before(reads, reads)
+            found = _dependences(accesses, DependenceKind.INPUT, relation, memory_based=True)
+        yield from found
 
 
 def _relaxed(dependences: Dependences) -> Iterator[Dependence]:
@@ -182,10 +216,9 @@ def _relaxed(dependences: Dependences) -> Iterator[Dependence]:
             yield dependence
     for accesses in _by_array(scop):
         if accesses.array.name in relaxed:
-            for kind in _ORDERING:
-                for part in _ordering(accesses, kind, accumulations, last_only=False):
-                    if not part.reduction:
-                        yield part
+            for part in _conflicts(accesses, accumulations, last_only=False):
+                if not part.reduction:
+                    yield part
 
 
 def _by_array(scop: Scop) -> Iterator[ArrayAccesses]:
@@ -194,59 +227,46 @@ def _by_array(scop: Scop) -> Iterator[ArrayAccesses]:
 
 
 def _conflicts(
-    accesses: ArrayAccesses, accumulations: Mapping[str, Accumulation]
-) -> Iterator[Dependence]:
-    """Dependences from the last access before; from all of them where those are too complex.
+    accesses: ArrayAccesses, accumulations: Mapping[str, Accumulation], *, last_only: bool
+) -> list[Dependence]:
+    """Dependences through an array: from the last access before, or from all accesses before.
 
     The two order the same pairs of instances.
     """
-    is_simple = True
-    for kind in _ORDERING:
-        found: list[Dependence] = []
-        if is_simple:
-            try:
-                with bounded(ARRAY_OPERATIONS):
-                    found = _ordering(accesses, kind, accumulations, last_only=True)
-            except TooComplexError:
-                is_simple = False
-        if not is_simple:
-            found = _ordering(accesses, kind, accumulations, last_only=False)
-        yield from found
-
-
-def _ordering(
-    accesses: ArrayAccesses,
-    kind: DependenceKind,
-    accumulations: Mapping[str, Accumulation],
-    *,
-    last_only: bool,
-) -> list[Dependence]:
-    """Dependences of a kind through an array, from the last access before or from all before."""
     if accesses.writes.is_empty():
         return []
-    sink = accesses.exposed_reads if kind is DependenceKind.FLOW else accesses.writes
-    source = accesses.reads if kind is DependenceKind.ANTI else accesses.writes
-    if not last_only:
-        relation = accesses.all_before(source, sink)
-    elif kind is DependenceKind.ANTI:
-        relation = accesses.last_before(source, sink, accesses.writes)
-    else:
-        relation = accesses.last_before(source, sink)
-    return list(_split_reductions(_dependences(accesses, kind, relation), accumulations))
+    found: list[Dependence] = []
+    for kind in (DependenceKind.FLOW, DependenceKind.ANTI, DependenceKind.OUTPUT):
+        with bounded(ARRAY_OPERATIONS):
+            sink = accesses.exposed_reads if kind is DependenceKind.FLOW else accesses.writes
+            source = accesses.reads if kind is DependenceKind.ANTI else accesses.writes
+            if last_only:
+                relation = accesses.last_before(source, sink, accesses.writes)
+            else:
+                relation = accesses.all_before(source, sink)
+            parts = _dependences(accesses, kind, relation, memory_based=not last_only)
+            found += _split_reductions(parts, accumulations)
+    return found
 
 
 def _dependences(
-    accesses: ArrayAccesses, kind: DependenceKind, relation: isl.UnionMap
+    accesses: ArrayAccesses,
+    kind: DependenceKind,
+    relation: isl.UnionMap,
+    *,
+    memory_based: bool = False,
 ) -> list[Dependence]:
     """One dependence per pair of statements, in textual order."""
     found: list[Dependence] = []
+    array = accesses.array.name
     parts = relation.get_map_list()
     for number in range(parts.n_map()):
         part = parts.get_at(number)
         source = part.get_tuple_name(isl.dim_type.in_)
         target = part.get_tuple_name(isl.dim_type.out)
         assert source is not None and target is not None
-        found.append(Dependence(kind, source, target, accesses.array.name, part.coalesce()))
+        pairs = part.coalesce()
+        found.append(Dependence(kind, source, target, array, pairs, memory_based=memory_based))
     order = {statement.name: number for number, statement in enumerate(accesses.scop.statements)}
     return sorted(found, key=lambda d: (order[d.source], order[d.target]))
 
@@ -268,11 +288,4 @@ def _split_reductions(
         others = dependence.relation.subtract(steps)
         for relation, reduction in ((steps, True), (others, False)):
             if not relation.is_empty():
-                yield Dependence(
-                    dependence.kind,
-                    dependence.source,
-                    dependence.target,
-                    dependence.array,
-                    relation.coalesce(),
-                    reduction,
-                )
+                yield replace(dependence, relation=relation.coalesce(), reduction=reduction)
