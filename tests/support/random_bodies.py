@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from .choice import Chooser, chance, choose
+from .random_expressions import linear, multiple, quasi_affine, quotient
 from .random_memory import ArraySpec, Memory, bound_text
 from .random_values import Scope, ValueGenerator
 from .ranges import Affine, Index, Linear, affine_map, affine_set
@@ -84,8 +85,8 @@ class BodyGenerator:
 
     def _time_loop(self, scope: Scope) -> None:
         """Sweeps over the same arrays, repeated."""
-        steps = self.memory.size() if chance(self.chooser, 60) else "3"
-        self.lines.append(f"affine.for %t = 0 to {steps} {{")
+        steps = self.memory.extent() if chance(self.chooser, 60) else Linear((), 3)
+        self.lines.append(f"affine.for %t = 0 to {bound_text([Affine((), steps)], 'min')} {{")
         inner = scope.inner(deeper=1)
         for _ in range(choose(self.chooser, (1, 2))):
             self._perfect_nest_below(inner)
@@ -136,58 +137,67 @@ class BodyGenerator:
         """The induction variable of a new loop, and `affine.for %i = ... to ...`."""
         name = f"%{LOOP_NAMES[scope.depth]}"
         lower, upper = self._lower(scope), self._upper(scope)
-        step = choose(self.chooser, (1, 1, 1, 1, 1, 1, 2, 3, 5))
+        step = choose(self.chooser, (1, 1, 1, 1, 1, 2, 3, 2, 5, 4))
         suffix = "" if step == 1 else f" step {step}"
         header = f"affine.for {name} = {bound_text(lower, 'max')} to {bound_text(upper, 'min')}"
         return Index(name, lower[0].low, upper[0].high.shifted(-1)), header + suffix
 
     def _lower(self, scope: Scope) -> list[Affine]:
-        form = self.chooser.integer(0, 9)
-        constant = Affine((), Linear((), choose(self.chooser, (0, 0, 0, 1, 2))))
+        form = self.chooser.integer(0, 11)
+        constant = Affine.constant(choose(self.chooser, (0, 0, 0, 1, 2, -1, -2, -3)))
         if form <= 6 or not scope.indices:
             return [constant]
-        outer = Affine(((choose(self.chooser, scope.indices), 1),))
         if form <= 8:
-            return [outer.plus(Linear((), choose(self.chooser, (0, 1, -1))))]
-        return [constant, outer.plus(Linear((), -2))]
+            outer = multiple(choose(self.chooser, scope.indices))
+            return [outer.shifted(choose(self.chooser, (0, 1, -1)))]
+        divided = quotient(self.chooser, linear(self.chooser, scope.indices))
+        if form <= 10:
+            return [divided]
+        return [constant, divided]
 
     def _upper(self, scope: Scope) -> list[Affine]:
-        form = self.chooser.integer(0, 11)
+        form = self.chooser.integer(0, 13)
+        extent = self.memory.extent()
         if form <= 4 or (form >= 7 and not scope.indices):
-            offset = choose(self.chooser, (0, 0, -1, 1, -2))
-            return [Affine((), Linear.size(self.memory.size()).shifted(offset))]
+            return [Affine((), extent.shifted(choose(self.chooser, (0, 0, -1, 1, -2))))]
         if form == 5:
-            return [Affine((), Linear((), self.chooser.integer(0, 9)))]
+            return [Affine.constant(self.chooser.integer(-1, 9))]
         if form == 6:
-            return [Affine((), Linear.size(self.memory.size())).wrapped("floordiv 2")]
-        index = choose(self.chooser, scope.indices)
-        size = Linear.size(self.memory.size())
-        offset = Linear((), self.chooser.integer(0, 4))
+            operation = choose(self.chooser, ("floordiv", "ceildiv"))
+            return [Affine((), extent).divided(operation, choose(self.chooser, (2, 3)))]
+        outer = multiple(choose(self.chooser, scope.indices))
+        offset = self.chooser.integer(0, 4)
         if form <= 9:
-            return [Affine(((index, 1),)).plus(offset)]
+            return [outer.shifted(offset)]
         if form == 10:
-            return [Affine((), size), Affine(((index, 1),)).plus(offset)]
-        return [Affine(((index, -1),), size)]
+            return [Affine((), extent), outer.shifted(offset)]
+        if form == 11:
+            return [(outer * -1).plus(extent)]
+        divided = quotient(self.chooser, linear(self.chooser, scope.indices)).shifted(offset)
+        return [divided] if form == 12 else [Affine((), extent), divided]
 
     def _constraint(self, scope: Scope) -> tuple[tuple[Affine, str], Index | None]:
         """A condition, and the index whose bounds are better where it holds."""
         index = choose(self.chooser, scope.indices)
-        plain = Affine(((index, 1),))
-        form = self.chooser.integer(0, 4)
+        form = self.chooser.integer(0, 6)
         if form == 0:
             least = self.chooser.integer(1, 3)
             better = replace(index, low=Linear((), least)) if not index.low.coefficients else None
-            return (plain.plus(Linear((), -least)), ">="), better
+            return (multiple(index).shifted(-least), ">="), better
         if form == 1:
-            most = Linear.size(self.memory.size()).shifted(-self.chooser.integer(1, 3))
+            most = self.memory.extent().shifted(-self.chooser.integer(1, 3))
             return (Affine(((index, -1),), most), ">="), replace(index, high=most)
         if form == 2:
             other = choose(self.chooser, scope.indices)
-            terms = ((index, 1), (other, -1)) if other is not index else ((index, 1),)
-            return (Affine(terms), choose(self.chooser, (">=", "=="))), None
-        wrap = choose(self.chooser, ("mod 2", "mod 3"))
-        after = self.chooser.integer(-1, 0)
-        return (replace(plain.wrapped(wrap), after=after), "=="), None
+            difference = multiple(index) if other is index else multiple(index) + multiple(other, -1)
+            return (difference, choose(self.chooser, (">=", "=="))), None
+        if form <= 4:
+            divisor = choose(self.chooser, (2, 3, 4, 5))
+            wrapped = linear(self.chooser, scope.indices).divided("mod", divisor)
+            remainder = self.chooser.integer(0, divisor - 1)
+            return (wrapped.shifted(-remainder), choose(self.chooser, ("==", "==", ">="))), None
+        condition = quasi_affine(self.chooser, scope.indices, self.memory.extent)
+        return (condition, choose(self.chooser, (">=", ">=", "=="))), None
 
     def _guard(self, scope: Scope) -> None:
         """An affine.if, with or without else, with or without a result."""
@@ -196,7 +206,7 @@ class BodyGenerator:
             return
         constraints: list[tuple[Affine, str]] = []
         indices = scope.indices
-        for _ in range(choose(self.chooser, (1, 1, 2))):
+        for _ in range(choose(self.chooser, (1, 1, 2, 3))):
             constraint, better = self._constraint(scope)
             constraints.append(constraint)
             if better is not None:
@@ -305,13 +315,13 @@ class BodyGenerator:
         """An affine.apply that later subscripts may use, or the value of an affine.min or max."""
         operation = choose(self.chooser, ("apply", "min", "max"))
         first = self.memory.subscript(scope.indices)
-        expressions = [first.plus(first.low.missing())]
+        expressions = [first]
         if operation != "apply":
-            expressions.append(Affine((), Linear.size(self.memory.size())))
+            expressions.append(Affine((), self.memory.extent()))
         name = self.memory.fresh("y")
         self.lines.append(f"{name} = affine.{operation} {affine_map(expressions)}")
         if operation == "apply":
-            index = Index(name, Linear(), expressions[0].high)
+            index = Index(name, first.low, first.high)
             scope.indices = (*scope.indices, index)
         else:
             self.code.from_index(scope, self._kind(), name)

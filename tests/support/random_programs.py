@@ -22,7 +22,14 @@ from .random_memory import ELEMENT_TYPES, ArraySpec, Memory
 from .random_values import helper
 from .ranges import Linear
 
-NUMPY_TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64}
+NUMPY_TYPES = {
+    "f32": np.float32,
+    "f64": np.float64,
+    "i8": np.int8,
+    "i16": np.int16,
+    "i32": np.int32,
+    "i64": np.int64,
+}
 
 
 @dataclass(frozen=True)
