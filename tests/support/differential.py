@@ -13,6 +13,7 @@ import numpy as np
 
 from loopwright.dialects.parse import parse_module
 from loopwright.passes.schedule import Schedule
+from loopwright.runtime.kernel import Kernel
 from loopwright.runtime.program import Function, load
 
 from .interpreter import Interpreter
@@ -36,16 +37,25 @@ def interpreted(program: RandomProgram, sizes: Mapping[str, int]) -> tuple[Outco
     return [*arguments, *results], interpreter.exact
 
 
+def build(
+    function: Function, schedule: Schedule | None, threads: int, *, fast_math: bool = False
+) -> Kernel:
+    """The one place where random tests compile."""
+    return function.compile(schedule, threads=threads, fast_math=fast_math)
+
+
 def compiled(
     program: RandomProgram,
     function: Function,
     sizes: Mapping[str, int],
     schedule: Schedule | None = None,
     threads: int = 1,
+    *,
+    fast_math: bool = False,
 ) -> Outcome:
     """Arguments after a run of compiled code, then results."""
     arguments = program.make_arguments(sizes)
-    kernel = function.compile(schedule, threads=threads)
+    kernel = build(function, schedule, threads, fast_math=fast_math)
     try:
         results = kernel(*arguments)
     except Exception as error:

@@ -189,7 +189,9 @@ class BodyGenerator:
             return (Affine(((index, -1),), most), ">="), replace(index, high=most)
         if form == 2:
             other = choose(self.chooser, scope.indices)
-            difference = multiple(index) if other is index else multiple(index) + multiple(other, -1)
+            difference = (
+                multiple(index) if other is index else multiple(index) + multiple(other, -1)
+            )
             return (difference, choose(self.chooser, (">=", "=="))), None
         if form <= 4:
             divisor = choose(self.chooser, (2, 3, 4, 5))

@@ -39,7 +39,9 @@ def quotient(chooser: Chooser, operand: Affine) -> Affine:
     return (result * choose(chooser, (1, 1, 1, -1, 2))).shifted(choose(chooser, (0, 0, 1, -1)))
 
 
-def quasi_affine(chooser: Chooser, indices: Sequence[Index], extent: Callable[[], Linear]) -> Affine:
+def quasi_affine(
+    chooser: Chooser, indices: Sequence[Index], extent: Callable[[], Linear]
+) -> Affine:
     """Any expression of the indices and, now and then, an extent; it may be negative."""
     form = chooser.integer(0, 9)
     if form <= 4:

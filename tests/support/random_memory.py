@@ -91,17 +91,20 @@ class Memory:
         self.arrays[spec.name] = spec
         return spec
 
-    def array(self, visible: Sequence[str], element_type: str) -> ArraySpec:
+    def array(self, visible: Sequence[str], element_type: str, least_rank: int = 0) -> ArraySpec:
         """An array of the type: one of the locals in `visible`, an argument, or a new one."""
         known = [
             spec
             for spec in self.arrays.values()
-            if spec.element_type == element_type and (not spec.local or spec.name in visible)
+            if spec.element_type == element_type
+            and spec.rank >= least_rank
+            and (not spec.local or spec.name in visible)
         ]
         arguments = sum(not spec.local for spec in self.arrays.values())
         if known and (arguments >= self.most_arguments or chance(self.chooser, 65)):
             return choose(self.chooser, known)
-        return self.new_array(choose(self.chooser, (1, 2, 0, 2, 1, 3)), element_type)
+        rank = max(least_rank, choose(self.chooser, (1, 2, 0, 2, 1, 3)))
+        return self.new_array(rank, element_type)
 
     def access(self, spec: ArraySpec, indices: Sequence[Index]) -> list[Affine] | None:
         """Subscripts inside `spec`; None where there are none."""

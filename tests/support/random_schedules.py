@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hypothesis import strategies as st
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from loopwright.passes import schedule_tree
 from loopwright.passes.registry import all_transformations
 from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import Loop, chain, loops, walk
+from loopwright.passes.schedule_tree import Loop, chain, loops, statements, walk
 from loopwright.passes.transformation import (
     IllegalTransformation,
     MalformedTransformation,
@@ -26,9 +26,19 @@ from loopwright.passes.transformation import (
 
 from .choice import Chooser, DrawnChooser, chance, choose, distinct
 
-TILE_SIZES = (2, 4, 8, 1, 3, 5, 7, 16, 32, 40)
+# Of these, 40 and 100 are larger than most loops, and 1 makes tiles of single values.
+TILE_SIZES = (2, 4, 1, 8, 3, 5, 7, 16, 32, 40, 1, 100)
 
-Option = Callable[[Chooser, Schedule, int], Any]
+# Kinds of steps that are likely to meet in one schedule; a schedule draws most steps from one row.
+THEMES = (
+    (),
+    ("tile", "strip-mine", "split", "interchange", "reverse", "shift"),
+    ("pack", "tile", "strip-mine", "wavefront", "skew", "shift", "unroll", "pack"),
+    ("tile", "strip-mine", "parallel", "vectorize", "unroll", "unroll-and-jam"),
+    ("fuse", "distribute", "split", "strip-mine", "reorder", "shift", "tile"),
+)
+
+Option = Callable[[Chooser, Schedule, Sequence[Loop]], Any]
 
 
 def _one_of(*values: Any) -> Option:
@@ -36,43 +46,95 @@ def _one_of(*values: Any) -> Option:
 
 
 def _per_loop(*values: int, fewer: int = 0) -> Option:
-    return lambda chooser, _, loops: tuple(choose(chooser, values) for _ in range(loops - fewer))
+    return lambda chooser, _, loops: tuple(
+        choose(chooser, values) for _ in range(len(loops) - fewer)
+    )
 
 
-def _array(chooser: Chooser, schedule: Schedule, _: int) -> str:
+def _array(chooser: Chooser, schedule: Schedule, _: Sequence[Loop]) -> str:
     return choose(chooser, [array.name for array in schedule.scop.arrays])
 
 
-def _split_value(chooser: Chooser, schedule: Schedule, _: int) -> str:
-    names = ["", *(parameter.name for parameter in schedule.scop.parameters)]
-    return f"{choose(chooser, names)}{choose(chooser, ['+1', '-1', '+2', '-2', '+3', '+0'])}"
+def _used_array(chooser: Chooser, schedule: Schedule, loops: Sequence[Loop]) -> str:
+    """As a rule an array that a statement in the loop accesses."""
+    used = [
+        access.array.name
+        for name in statements(loops[0])
+        for access in schedule.scop.statement(name).accesses
+    ]
+    return choose(chooser, used) if used and chance(chooser, 90) else _array(chooser, schedule, ())
 
 
-def _parts(chooser: Chooser, schedule: Schedule, _: int) -> tuple[str, ...]:
+def _split_value(chooser: Chooser, schedule: Schedule, loops: Sequence[Loop]) -> str:
+    """A size, a loop around, a multiple of one, or a number, and an offset."""
+    around = [loop.name for loop in schedule.outer(loops[0])]
+    sizes = [parameter.name for parameter in schedule.scop.parameters]
+    names = ["", *sizes, *around, *around]
+    factors = choose(chooser, ("", "", "2*", "-"))
+    name = choose(chooser, names)
+    offset = choose(chooser, ["+1", "-1", "+2", "-2", "+3", "+0"])
+    return f"{factors}{name}{offset}" if name else offset
+
+
+def _parts(chooser: Chooser, schedule: Schedule, _: Sequence[Loop]) -> tuple[str, ...]:
     """One statement of some of the parts of a sequence, in any order."""
     bodies = [n for n in walk(schedule.tree) if isinstance(n, schedule_tree.Sequence)]
     if not bodies:
         return ()
     parts = choose(chooser, bodies).children
     chosen = distinct(chooser, list(parts), chooser.integer(2, len(parts)))
-    return tuple(choose(chooser, list(schedule_tree.statements(part))) for part in chosen)
+    return tuple(choose(chooser, list(statements(part))) for part in chosen)
 
 
-# (transformation, option) -> a value, given the schedule and the number of loops
+def _some_statements(
+    chooser: Chooser, _schedule: Schedule, loops: Sequence[Loop]
+) -> tuple[str, ...]:
+    """As a rule all, which is said by none."""
+    return (choose(chooser, list(statements(loops[0]))),) if chance(chooser, 20) else ()
+
+
+def _order(chooser: Chooser, schedule: Schedule, _: Sequence[Loop]) -> tuple[int, ...]:
+    """As a rule as it is, which is said by no order."""
+    if not chance(chooser, 35):
+        return ()
+    rank = len(choose(chooser, schedule.scop.arrays).shape)
+    return tuple(distinct(chooser, range(rank), rank))
+
+
+def _panels(chooser: Chooser, schedule: Schedule, _: Sequence[Loop]) -> tuple[int, ...]:
+    """As a rule no panels."""
+    if not chance(chooser, 20):
+        return ()
+    rank = len(choose(chooser, schedule.scop.arrays).shape)
+    return tuple(choose(chooser, (0, 2, 4, 3, 1)) for _ in range(rank))
+
+
+def _reads(chooser: Chooser, _schedule: Schedule, loops: Sequence[Loop]) -> tuple[str, ...]:
+    """As a rule all, which is said by none."""
+    if not chance(chooser, 10):
+        return ()
+    return (f"{choose(chooser, list(statements(loops[0])))}.{chooser.integer(0, 2)}",)
+
+
+# (transformation, option) -> a value, given the schedule and the loops
 OPTIONS: dict[tuple[str, str], Option] = {
     ("tile", "sizes"): _per_loop(*TILE_SIZES),
     ("strip-mine", "size"): _one_of(*TILE_SIZES),
-    ("vectorize", "width"): _one_of(4, 8, 2),
-    ("unroll", "factor"): _one_of(2, 4, 3, 8),
+    ("vectorize", "width"): _one_of(4, 8, 2, 3),
+    ("unroll", "factor"): _one_of(2, 4, 3, 8, 0),
     ("skew", "factors"): _per_loop(1, 2, -1, fewer=1),
     ("wavefront", "factors"): lambda chooser, _, loops: (
-        (choose(chooser, (1, 2, 3)), choose(chooser, (1, 2, -1, 3))) if loops == 2 else (1, 1)
+        (choose(chooser, (1, 2, 3)), choose(chooser, (1, 2, -1, 3))) if len(loops) == 2 else (1, 1)
     ),
     ("shift", "offset"): _one_of(1, -1, 2, 5),
+    ("shift", "statements"): _some_statements,
     # Enough also on a busy machine: what comes next must not depend on the time.
     ("affine-schedule", "seconds"): _one_of(60),
     ("affine-schedule", "fusion"): _one_of("balanced", "minimal", "maximal"),
-    ("pack", "array"): _array,
+    ("pack", "array"): _used_array,
+    ("pack", "order"): _order,
+    ("pack", "panels"): _panels,
+    ("pack", "reads"): _reads,
     ("expand", "array"): _array,
     ("split", "at"): _split_value,
     ("reorder", "statements"): _parts,
@@ -82,18 +144,26 @@ OPTIONS: dict[tuple[str, str], Option] = {
 }
 
 
-def propose(chooser: Chooser, schedule: Schedule) -> Transformation | None:
-    """A random transformation, legal or not; None when the program has no loops."""
+def propose(
+    chooser: Chooser, schedule: Schedule, theme: Sequence[str] = ()
+) -> Transformation | None:
+    """A random transformation, legal or not; None when the program has no loops.
+
+    Three of four are of the kinds in `theme`, where it names some.
+    """
     if not any(loops(schedule.tree)):
         return None
     kinds = dict(all_transformations())
     if not chance(chooser, 10):
         # it solves integer programs, in a process of its own
         kinds.pop("affine-schedule", None)
-    cls = choose(chooser, list(kinds.values()))
+    if theme and chance(chooser, 75):
+        cls = kinds[choose(chooser, theme)]
+    else:
+        cls = choose(chooser, list(kinds.values()))
     subjects = SUBJECTS.get(cls.name, _one_loop)(chooser, schedule)
     names = tuple(schedule.short_name(loop) for loop in subjects)
-    return cls(names, **_options(chooser, schedule, cls, len(names)))
+    return cls(names, **_options(chooser, schedule, cls, subjects))
 
 
 def _one_loop(chooser: Chooser, schedule: Schedule) -> list[Loop]:
@@ -168,7 +238,7 @@ SUBJECTS: dict[str, Callable[[Chooser, Schedule], list[Loop]]] = {
 
 
 def _options(
-    chooser: Chooser, schedule: Schedule, cls: type[Transformation], loops: int
+    chooser: Chooser, schedule: Schedule, cls: type[Transformation], loops: Sequence[Loop]
 ) -> dict[str, Any]:
     hints = typing.get_type_hints(cls)
     values: dict[str, Any] = {}
@@ -179,7 +249,7 @@ def _options(
         if make is not None:
             values[field.name] = make(chooser, schedule, loops)
         elif field.default is dataclasses.MISSING or chance(chooser, 30):
-            value = _by_type(chooser, hints[field.name], loops)
+            value = _by_type(chooser, hints[field.name], len(loops))
             if value is not None:
                 values[field.name] = value
     return values
@@ -205,13 +275,24 @@ class Attempt:
     error: IllegalTransformation | MalformedTransformation | None
 
 
-def attempts(chooser: Chooser, schedule: Schedule, count: int) -> list[Attempt]:
-    """`count` proposals one after the other, each on top of the legal ones before."""
+Watch = Callable[[Schedule, Transformation], None]
+
+
+def attempts(
+    chooser: Chooser, schedule: Schedule, count: int, watch: Watch | None = None
+) -> list[Attempt]:
+    """`count` proposals one after the other, each on top of the legal ones before.
+
+    `watch` sees each of them before it is tried.
+    """
     result: list[Attempt] = []
+    theme = choose(chooser, THEMES)
     for _ in range(count):
-        transformation = propose(chooser, schedule)
+        transformation = propose(chooser, schedule, theme)
         if transformation is None:
             break
+        if watch is not None:
+            watch(schedule, transformation)
         after, error = None, None
         try:
             after = schedule.apply(transformation)
@@ -222,9 +303,11 @@ def attempts(chooser: Chooser, schedule: Schedule, count: int) -> list[Attempt]:
     return result
 
 
-def random_schedule(chooser: Chooser, schedule: Schedule, count: int = 6) -> Schedule:
+def random_schedule(
+    chooser: Chooser, schedule: Schedule, count: int = 6, watch: Watch | None = None
+) -> Schedule:
     """The schedule after the legal ones of `count` random proposals."""
-    made = attempts(chooser, schedule, count)
+    made = attempts(chooser, schedule, count, watch)
     return next((a.after for a in reversed(made) if a.after is not None), schedule)
 
 

@@ -92,7 +92,7 @@ class ValueGenerator:
 
     def _stencil(self, scope: Scope, kind: str, value: str) -> str:
         """`value` combined with several elements of one array, most of them close together."""
-        spec = self.memory.array(scope.locals, kind)
+        spec = self.memory.array(scope.locals, kind, least_rank=1)
         count = choose(self.chooser, (2, 3, 4))
         accesses = self.memory.neighbours(spec, scope.indices, count) or []
         if chance(self.chooser, 40):

@@ -1,0 +1,134 @@
+"""Random pairs of a program and a schedule: what compiled code does against the interpreter.
+
+The seed of a program decides all: the program, its sizes, its schedules, the numbers of threads.
+"""
+
+from __future__ import annotations
+
+import random
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from loopwright.dialects.errors import SourceError
+from loopwright.passes.polyhedral.bounds import BoundsError
+from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedule_tree import loops
+from loopwright.runtime.program import Function
+
+from .arithmetic import UndefinedBehaviourError
+from .choice import SeededChooser, chance, choose
+from .differential import Outcome, assert_same, compiled, describe, function_of, interpreted
+from .interpreter import UnsupportedError
+from .random_programs import RandomProgram, seeded_program, seeded_sizes
+from .random_schedules import random_schedule
+from .short_vectors import align_short_loops
+from .supervision import Tell, Verdict
+
+SCHEDULES = 5
+"""Schedules of each program: most of the time goes into its dependences."""
+
+SAME, REFUSED, INEXACT, WRONG, ERROR = "same", "refused", "inexact", "wrong", "error"
+
+# What isl is not able to do is refused in one line, which is no failure.
+REFUSALS = ("too complex", "isl leaves out instances")
+
+
+@dataclass(frozen=True)
+class Run:
+    """Sizes, and what a program does with them."""
+
+    sizes: Mapping[str, int]
+    expected: Outcome
+
+
+def check_pairs(seed: int, tell: Tell) -> None:
+    """Tells the verdicts on the program with this number as written, and on its schedules."""
+    align_short_loops(seed % 2 == 1)
+    source = random.Random(seed)
+    Checker(seed, seeded_program(seed, calls=True), SeededChooser(source), tell).check()
+
+
+@dataclass
+class Checker:
+    """The checks of one program."""
+
+    seed: int
+    program: RandomProgram
+    chooser: SeededChooser
+    tell: Tell
+    agreed: bool = True
+
+    def check(self) -> None:
+        """Tells the verdicts."""
+        runs = [run for run in (self._run(), self._run()) if run is not None]
+        if not runs:
+            self.tell(Verdict(self.seed, "program", INEXACT))
+            return
+        with self._verdict("program"):
+            function = function_of(self.program)
+            for run in runs:
+                note = describe(self.program, run.sizes)
+                self.tell(f"compile: {note}")
+                assert_same(run.expected, compiled(self.program, function, run.sizes), note)
+        if not self.agreed:
+            return
+        with self._verdict("dependences"):
+            self.tell(f"dependences: {self.program.text}")
+            _ = function.dependences
+        for number in range(SCHEDULES if self.agreed else 0):
+            with self._verdict(f"schedule {number}"):
+                self._check_schedule(function, runs[number % len(runs)])
+
+    def _run(self) -> Run | None:
+        """Sizes at which all floats are exact, and the results; None after a few attempts."""
+        for _ in range(3):
+            sizes = seeded_sizes(self.program, self.chooser.source)
+            try:
+                expected, exact = interpreted(self.program, sizes)
+            except (UndefinedBehaviourError, UnsupportedError):
+                # A float that does not fit an integer, or a program that runs for too long.
+                continue
+            if exact:
+                return Run(sizes, expected)
+        return None
+
+    def _check_schedule(self, function: Function, run: Run) -> None:
+        fast_math = chance(self.chooser, 20)
+        schedule = self._schedule(function, run, fast_math)
+        parallel = any(loop.parallel for loop in loops(schedule.tree))
+        threads = choose(self.chooser, (1, 2, 3)) if parallel else 1
+        note = describe(self.program, run.sizes, schedule, threads)
+        note += "\nfast math" if fast_math else ""
+        self.tell(f"compile: {note}")
+        found = compiled(self.program, function, run.sizes, schedule, threads, fast_math=fast_math)
+        assert_same(run.expected, found, note)
+
+    def _schedule(self, function: Function, run: Run, fast_math: bool) -> Schedule:
+        """The default schedule for two threads, or a random one."""
+        if chance(self.chooser, 8):
+            return function.default_schedule(run.sizes, threads=2, fast_math=fast_math)
+        return random_schedule(
+            self.chooser,
+            function.schedule(fast_math=fast_math),
+            self.chooser.integer(1, 8),
+            lambda before, step: self.tell(f"{self.program.text}{before},{step}".rstrip(",")),
+        )
+
+    @contextmanager
+    def _verdict(self, name: str) -> Iterator[None]:
+        """Tells how a check ended; `agreed` says whether it found nothing."""
+        verdict, detail = SAME, ""
+        try:
+            yield
+        except AssertionError as error:
+            verdict, detail = WRONG, str(error)
+        except SourceError as error:
+            expected = any(text in error.message for text in REFUSALS)
+            verdict = REFUSED if expected and not isinstance(error, BoundsError) else ERROR
+            detail = f"{error}\n{self.program.text}"
+        except Exception:
+            verdict, detail = ERROR, f"{traceback.format_exc()}{self.program.text}"
+        self.agreed = verdict == SAME
+        self.tell(Verdict(self.seed, name, verdict, detail))
