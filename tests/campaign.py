@@ -4,9 +4,10 @@
     python tests/campaign.py --pairs 1 --seed 1234
 
 Runs in child processes: one that ends or hangs is a finding like a wrong result. Each program has a
-seed, which decides everything, and several schedules. Findings are printed, and written to a folder as programs
-with comments that tell the seed, the sizes and the pipeline. All seeds below the one that a line of
-progress names are done: `--seed` goes on from there. The exit code is 1 when there are findings.
+seed, which decides everything, and several schedules. Findings are printed, and written to a folder
+as programs with comments that tell the seed, the sizes and the pipeline. All seeds below the one
+that a line of progress names are done: `--seed` goes on from there. The exit code is 1 when there
+are findings.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=_setting("PAIRS", 60_000))
     parser.add_argument("--seed", type=int, default=_setting("SEED", 0), help="the first one")
     parser.add_argument("--jobs", type=int, default=_setting("JOBS", 2), help="child processes")
-    parser.add_argument("--limit", type=int, default=60, help="seconds of CPU that a step may take")
+    parser.add_argument("--limit", type=int, default=30, help="seconds of CPU that a step may take")
     parser.add_argument("--findings", type=Path, default=Path("build/campaign"))
     options = parser.parse_args()
     campaign = Campaign(options.pairs, options.seed, options.jobs, options.limit, options.findings)

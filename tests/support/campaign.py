@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .pairs import ERROR, INEXACT, REFUSED, SCHEDULES, WRONG, check_pairs
+from .pairs import ERROR, INEXACT, PAIR, REFUSED, SAME, SCHEDULES, WRONG, check_pairs
 from .random_programs import seeded_program
 from .supervision import ENDED, HANG, Check, Verdict, supervise
 
@@ -40,7 +40,7 @@ class Campaign:
         for event in supervise(self.check, seeds, jobs=self.jobs, limit=self.limit):
             if isinstance(event, int):
                 open_seeds.discard(event)
-            else:
+            elif event is not None:
                 self._count(event)
             if time.monotonic() - told > PAUSE:
                 told = time.monotonic()
@@ -51,7 +51,7 @@ class Campaign:
         return self.findings
 
     def _count(self, verdict: Verdict) -> None:
-        if verdict.name.startswith("schedule") or verdict.verdict != "same":
+        if verdict.name.startswith(PAIR) or verdict.verdict != SAME:
             self.counts[verdict.verdict] += 1
         if verdict.verdict == REFUSED:
             self.refusals[verdict.detail.splitlines()[0].partition("error: ")[2]] += 1
@@ -75,7 +75,7 @@ class Campaign:
         print(line, flush=True)
 
     def __str__(self) -> str:
-        compared = self.counts["same"] + self.counts[WRONG]
+        compared = self.counts[SAME] + self.counts[WRONG]
         seconds = time.monotonic() - self.start
         others = [f"{self.counts[kind]} {kind}" for kind in (REFUSED, INEXACT, *FINDINGS)]
         return f"{compared} pairs, {compared / seconds:.2f} a second; {', '.join(others)}"

@@ -29,6 +29,9 @@ from .supervision import Tell, Verdict
 SCHEDULES = 5
 """Schedules of each program: most of the time goes into its dependences."""
 
+PAIR = "schedule"
+"""What the names of verdicts on pairs begin with."""
+
 SAME, REFUSED, INEXACT, WRONG, ERROR = "same", "refused", "inexact", "wrong", "error"
 
 # What isl is not able to do is refused in one line, which is no failure.
@@ -72,13 +75,17 @@ class Checker:
                 note = describe(self.program, run.sizes)
                 self.tell(f"compile: {note}")
                 assert_same(run.expected, compiled(self.program, function, run.sizes), note)
+            if self.program.sizes and not self.program.has_floats:
+                sizes = self._large_sizes()
+                self.tell(f"compile: {describe(self.program, sizes)}")
+                runs.append(Run(sizes, compiled(self.program, function, sizes)))
         if not self.agreed:
             return
         with self._verdict("dependences"):
             self.tell(f"dependences: {self.program.text}")
             _ = function.dependences
         for number in range(SCHEDULES if self.agreed else 0):
-            with self._verdict(f"schedule {number}"):
+            with self._verdict(f"{PAIR} {number}"):
                 self._check_schedule(function, runs[number % len(runs)])
 
     def _run(self) -> Run | None:
@@ -93,6 +100,11 @@ class Checker:
             if exact:
                 return Run(sizes, expected)
         return None
+
+    def _large_sizes(self) -> dict[str, int]:
+        """Sizes larger than most tiles, which would take the interpreter too long."""
+        choices = (17, 32, 41) if self.program.depth <= 2 else (9, 16, 17)
+        return {name: choose(self.chooser, choices) for name in self.program.sizes}
 
     def _check_schedule(self, function: Function, run: Run) -> None:
         fast_math = chance(self.chooser, 20)

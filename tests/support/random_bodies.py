@@ -23,7 +23,7 @@ class BodyGenerator:
         self.memory = memory
         self.code = ValueGenerator(chooser, memory)
         self.deepest = 0
-        self.budget = 8
+        self.budget = choose(chooser, (2, 4, 8))
 
     @property
     def lines(self) -> list[str]:
@@ -35,7 +35,7 @@ class BodyGenerator:
         scope = Scope()
         if chance(self.chooser, 20):
             self._local_array(scope, function_level=True)
-        for _ in range(choose(self.chooser, (1, 1, 2, 2, 3, 4))):
+        for _ in range(choose(self.chooser, (1, 1, 1, 2, 2, 3, 4))):
             self._nest(scope)
         results: list[tuple[str, str]] = []
         if chance(self.chooser, 15):

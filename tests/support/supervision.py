@@ -25,7 +25,7 @@ from pathlib import Path
 ENDED, HANG = "process ended", "hang"
 
 # A step that waits without computing is given so many times the limit.
-PATIENCE = 8
+PATIENCE = 4
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,9 @@ class _Worker:
 
 
 def supervise(
-    check: Check, seeds: Sequence[int], *, jobs: int = 1, batch: int = 20, limit: int = 60
-) -> Iterator[Verdict | int]:
-    """The verdicts as they come, and each seed once it is done with.
+    check: Check, seeds: Sequence[int], *, jobs: int = 1, batch: int = 20, limit: int = 30
+) -> Iterator[Verdict | int | None]:
+    """The verdicts as they come, each seed once it is done with, and None every second.
 
     A child process has `batch` seeds; `limit` are the seconds of CPU that a step may take.
     """
@@ -135,6 +135,7 @@ def supervise(
             while waiting and len(workers) < jobs:
                 workers.append(_Worker.start(check, waiting.pop(0), limit, folder))
             wait([worker.receiver for worker in workers], timeout=1)
+            yield None
             for worker in list(workers):
                 done, ended = [*worker.left], False
                 try:
