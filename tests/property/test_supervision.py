@@ -14,7 +14,7 @@ def test_a_death_is_told_with_its_step_and_place() -> None:
     events = list(supervise(dies, range(5), batch=3))
     verdicts = {event.seed: event for event in events if isinstance(event, Verdict)}
     assert [verdicts[seed].verdict for seed in range(5)] == ["same", "same", ENDED, "same", "same"]
-    assert verdicts[2].detail.startswith("SIGSEGV, at: a step")
+    assert verdicts[2].detail.startswith("SIGSEGV\na step\n")
     assert "in dies" in verdicts[2].detail
     assert sorted(event for event in events if isinstance(event, int)) == list(range(5))
 

@@ -54,7 +54,7 @@ class Campaign:
         if verdict.name.startswith(PAIR) or verdict.verdict != SAME:
             self.counts[verdict.verdict] += 1
         if verdict.verdict == REFUSED:
-            self.refusals[verdict.detail.splitlines()[0].partition("error: ")[2]] += 1
+            self.refusals[verdict.detail.splitlines()[0]] += 1
         if verdict.verdict in FINDINGS:
             self.findings.append(verdict)
             self._write(verdict)

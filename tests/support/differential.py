@@ -21,6 +21,11 @@ from .random_programs import RandomProgram
 
 Outcome = list[Any]
 
+
+class DifferenceError(AssertionError):
+    """Two runs of a program left different values."""
+
+
 INTERPRETED_OPERATIONS = 400_000
 
 
@@ -86,4 +91,4 @@ def assert_same(expected: Outcome, found: Outcome, note: str) -> None:
     assert len(expected) == len(found), note
     for number, (one, other) in enumerate(zip(expected, found, strict=True)):
         if not np.array_equal(one, other, equal_nan=True):
-            raise AssertionError(f"{note}\nargument {number}: expected\n{one}\nfound\n{other}")
+            raise DifferenceError(f"{note}\nargument {number}: expected\n{one}\nfound\n{other}")

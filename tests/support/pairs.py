@@ -19,7 +19,7 @@ from loopwright.runtime.program import Function
 
 from .arithmetic import UndefinedBehaviourError
 from .choice import SeededChooser, chance, choose
-from .differential import Outcome, assert_same, compiled, describe, function_of, interpreted
+from .differential import DifferenceError, Outcome, assert_same, compiled, function_of, interpreted
 from .interpreter import UnsupportedError
 from .random_programs import RandomProgram, seeded_program, seeded_sizes
 from .random_schedules import random_schedule
@@ -62,6 +62,7 @@ class Checker:
     chooser: SeededChooser
     tell: Tell
     agreed: bool = True
+    step: str = ""
 
     def check(self) -> None:
         """Tells the verdicts."""
@@ -72,17 +73,16 @@ class Checker:
         with self._verdict("program"):
             function = function_of(self.program)
             for run in runs:
-                note = describe(self.program, run.sizes)
-                self.tell(f"compile: {note}")
+                note = self._step("the program as written", sizes=run.sizes)
                 assert_same(run.expected, compiled(self.program, function, run.sizes), note)
             if self.program.sizes and not self.program.has_floats:
                 sizes = self._large_sizes()
-                self.tell(f"compile: {describe(self.program, sizes)}")
+                self._step("the program as written", sizes=sizes)
                 runs.append(Run(sizes, compiled(self.program, function, sizes)))
         if not self.agreed:
             return
         with self._verdict("dependences"):
-            self.tell(f"dependences: {self.program.text}")
+            self._step("dependences")
             _ = function.dependences
         for number in range(SCHEDULES if self.agreed else 0):
             with self._verdict(f"{PAIR} {number}"):
@@ -111,22 +111,36 @@ class Checker:
         schedule = self._schedule(function, run, fast_math)
         parallel = any(loop.parallel for loop in loops(schedule.tree))
         threads = choose(self.chooser, (1, 2, 3)) if parallel else 1
-        note = describe(self.program, run.sizes, schedule, threads)
-        note += "\nfast math" if fast_math else ""
-        self.tell(f"compile: {note}")
+        note = self._step(
+            "compile and run",
+            pipeline=schedule,
+            sizes=run.sizes,
+            threads=threads,
+            fast_math=fast_math,
+        )
         found = compiled(self.program, function, run.sizes, schedule, threads, fast_math=fast_math)
         assert_same(run.expected, found, note)
 
     def _schedule(self, function: Function, run: Run, fast_math: bool) -> Schedule:
         """The default schedule for two threads, or a random one."""
         if chance(self.chooser, 8):
+            self._step("default schedule", sizes=run.sizes, threads=2, fast_math=fast_math)
             return function.default_schedule(run.sizes, threads=2, fast_math=fast_math)
         return random_schedule(
             self.chooser,
             function.schedule(fast_math=fast_math),
             self.chooser.integer(1, 8),
-            lambda before, step: self.tell(f"{self.program.text}{before},{step}".rstrip(",")),
+            lambda before, step: self._step(
+                "apply", pipeline=f"{before},{step}".strip(","), fast_math=fast_math
+            ),
         )
+
+    def _step(self, name: str, **facts: object) -> str:
+        """Tells what is done next; a note on how to do it again."""
+        facts = {key: str(value) for key, value in facts.items()}
+        self.step = "\n".join([f"at: {name}", *(f"{key}: {facts[key]}" for key in facts)])
+        self.tell(self.step)
+        return self.step
 
     @contextmanager
     def _verdict(self, name: str) -> Iterator[None]:
@@ -134,13 +148,14 @@ class Checker:
         verdict, detail = SAME, ""
         try:
             yield
-        except AssertionError as error:
+        except DifferenceError as error:
             verdict, detail = WRONG, str(error)
         except SourceError as error:
             expected = any(text in error.message for text in REFUSALS)
             verdict = REFUSED if expected and not isinstance(error, BoundsError) else ERROR
-            detail = f"{error}\n{self.program.text}"
-        except Exception:
-            verdict, detail = ERROR, f"{traceback.format_exc()}{self.program.text}"
+            detail = f"{error.message}\n{self.step}\n{error}"
+        except Exception as error:
+            verdict = ERROR
+            detail = f"{type(error).__name__}: {error}\n{self.step}\n{traceback.format_exc()}"
         self.agreed = verdict == SAME
         self.tell(Verdict(self.seed, name, verdict, detail))

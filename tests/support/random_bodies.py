@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from .choice import Chooser, chance, choose
-from .random_expressions import linear, multiple, quasi_affine, quotient
+from .random_bounds import LOOP_NAMES, BoundGenerator
 from .random_memory import ArraySpec, Memory, bound_text
 from .random_values import Scope, ValueGenerator
 from .ranges import Affine, Index, Linear, affine_map, affine_set
 
-LOOP_NAMES = "ijklm"
 MAX_DEPTH = 4
 
 
@@ -22,6 +20,7 @@ class BodyGenerator:
         self.chooser = chooser
         self.memory = memory
         self.code = ValueGenerator(chooser, memory)
+        self.bounds = BoundGenerator(chooser, memory)
         self.deepest = 0
         self.budget = choose(chooser, (2, 4, 8))
 
@@ -75,7 +74,13 @@ class BodyGenerator:
             self._loop(scope, self._block)
 
     def _perfect_nest(self, scope: Scope) -> None:
-        """Loops directly inside each other around one or two statements."""
+        """Loops directly inside each other, some behind a condition, around a few statements."""
+        if scope.depth and chance(self.chooser, self.memory.style.guarded):
+            self._guard(scope, self._rest_of_nest)
+        else:
+            self._rest_of_nest(scope)
+
+    def _rest_of_nest(self, scope: Scope) -> None:
         if scope.depth >= MAX_DEPTH or (scope.depth and chance(self.chooser, 45)):
             self._statement(scope)
             if chance(self.chooser, 30):
@@ -105,7 +110,7 @@ class BodyGenerator:
             elif form <= 5:
                 self._loop(scope, self._block)
             elif form == 6:
-                self._guard(scope)
+                self._guard(scope, self._block)
             elif form == 7:
                 self._reduction(scope)
             elif form == 8 and scope.depth:
@@ -123,7 +128,7 @@ class BodyGenerator:
             self.code.store(scope, kind, choose(self.chooser, scope.values.get(kind, [value])))
 
     def _loop(self, scope: Scope, fill: Callable[[Scope], None]) -> None:
-        index, header = self._header(scope)
+        index, header = self.bounds.header(scope)
         self.lines.append(f"{header} {{")
         fill(self._inside(scope, index))
         self.lines.append("}")
@@ -133,75 +138,7 @@ class BodyGenerator:
         self.deepest = max(self.deepest, inner.depth)
         return inner
 
-    def _header(self, scope: Scope) -> tuple[Index, str]:
-        """The induction variable of a new loop, and `affine.for %i = ... to ...`."""
-        name = f"%{LOOP_NAMES[scope.depth]}"
-        lower, upper = self._lower(scope), self._upper(scope)
-        step = choose(self.chooser, (1, 1, 1, 1, 1, 2, 3, 2, 5, 4))
-        suffix = "" if step == 1 else f" step {step}"
-        header = f"affine.for {name} = {bound_text(lower, 'max')} to {bound_text(upper, 'min')}"
-        return Index(name, lower[0].low, upper[0].high.shifted(-1)), header + suffix
-
-    def _lower(self, scope: Scope) -> list[Affine]:
-        form = self.chooser.integer(0, 11)
-        constant = Affine.constant(choose(self.chooser, (0, 0, 0, 1, 2, -1, -2, -3)))
-        if form <= 6 or not scope.indices:
-            return [constant]
-        if form <= 8:
-            outer = multiple(choose(self.chooser, scope.indices))
-            return [outer.shifted(choose(self.chooser, (0, 1, -1)))]
-        divided = quotient(self.chooser, linear(self.chooser, scope.indices))
-        if form <= 10:
-            return [divided]
-        return [constant, divided]
-
-    def _upper(self, scope: Scope) -> list[Affine]:
-        form = self.chooser.integer(0, 13)
-        extent = self.memory.extent()
-        if form <= 4 or (form >= 7 and not scope.indices):
-            return [Affine((), extent.shifted(choose(self.chooser, (0, 0, -1, 1, -2))))]
-        if form == 5:
-            return [Affine.constant(self.chooser.integer(-1, 9))]
-        if form == 6:
-            operation = choose(self.chooser, ("floordiv", "ceildiv"))
-            return [Affine((), extent).divided(operation, choose(self.chooser, (2, 3)))]
-        outer = multiple(choose(self.chooser, scope.indices))
-        offset = self.chooser.integer(0, 4)
-        if form <= 9:
-            return [outer.shifted(offset)]
-        if form == 10:
-            return [Affine((), extent), outer.shifted(offset)]
-        if form == 11:
-            return [(outer * -1).plus(extent)]
-        divided = quotient(self.chooser, linear(self.chooser, scope.indices)).shifted(offset)
-        return [divided] if form == 12 else [Affine((), extent), divided]
-
-    def _constraint(self, scope: Scope) -> tuple[tuple[Affine, str], Index | None]:
-        """A condition, and the index whose bounds are better where it holds."""
-        index = choose(self.chooser, scope.indices)
-        form = self.chooser.integer(0, 6)
-        if form == 0:
-            least = self.chooser.integer(1, 3)
-            better = replace(index, low=Linear((), least)) if not index.low.coefficients else None
-            return (multiple(index).shifted(-least), ">="), better
-        if form == 1:
-            most = self.memory.extent().shifted(-self.chooser.integer(1, 3))
-            return (Affine(((index, -1),), most), ">="), replace(index, high=most)
-        if form == 2:
-            other = choose(self.chooser, scope.indices)
-            difference = (
-                multiple(index) if other is index else multiple(index) + multiple(other, -1)
-            )
-            return (difference, choose(self.chooser, (">=", "=="))), None
-        if form <= 4:
-            divisor = choose(self.chooser, (2, 3, 4, 5))
-            wrapped = linear(self.chooser, scope.indices).divided("mod", divisor)
-            remainder = self.chooser.integer(0, divisor - 1)
-            return (wrapped.shifted(-remainder), choose(self.chooser, ("==", "==", ">="))), None
-        condition = quasi_affine(self.chooser, scope.indices, self.memory.extent)
-        return (condition, choose(self.chooser, (">=", ">=", "=="))), None
-
-    def _guard(self, scope: Scope) -> None:
+    def _guard(self, scope: Scope, fill: Callable[[Scope], None]) -> None:
         """An affine.if, with or without else, with or without a result."""
         if not scope.indices:
             self._statement(scope)
@@ -209,7 +146,7 @@ class BodyGenerator:
         constraints: list[tuple[Affine, str]] = []
         indices = scope.indices
         for _ in range(choose(self.chooser, (1, 1, 2, 3))):
-            constraint, better = self._constraint(scope)
+            constraint, better = self.bounds.condition(scope)
             constraints.append(constraint)
             if better is not None:
                 indices = tuple(better if i.name == better.name else i for i in indices)
@@ -217,10 +154,10 @@ class BodyGenerator:
             self._conditional_value(scope, scope.inner(indices), affine_set(constraints))
             return
         self.lines.append(f"{self._condition(constraints)} {{")
-        self._block(scope.inner(indices))
-        if chance(self.chooser, 40):
+        fill(scope.inner(indices))
+        if chance(self.chooser, 30):
             self.lines.append("} else {")
-            self._block(scope.inner())
+            fill(scope.inner())
         self.lines.append("}")
 
     def _condition(self, constraints: list[tuple[Affine, str]]) -> str:
@@ -258,7 +195,7 @@ class BodyGenerator:
         for _ in inits:
             carried.append(self.memory.fresh("a"))
             results.append(self.memory.fresh("r"))
-        index, header = self._header(scope)
+        index, header = self.bounds.header(scope)
         pairs = ", ".join(f"{a} = {init}" for a, init in zip(carried, inits, strict=True))
         types = ", ".join([kind] * len(inits))
         text = f"{', '.join(results)} = {header} iter_args({pairs}) -> ({types}) {{"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from .choice import Chooser, chance, choose, distinct
 from .random_expressions import multiple, quasi_affine
+from .random_styles import EXTENTS, draw_style
 from .ranges import Affine, Index, Linear, affine_map, join
 
 INTEGERS = ("i32", "i64", "i8", "i16")
@@ -45,8 +46,7 @@ class Memory:
         self.scalars: dict[str, str] = {}
         self.arrays: dict[str, ArraySpec] = {}
         self.frees: list[str] = []
-        self.most_arguments = choose(chooser, (5, 3, 2, 1))
-        self.constant_bounds = chance(chooser, 25)
+        self.style = draw_style(chooser)
         self._count = 0
 
     def fresh(self, prefix: str) -> str:
@@ -101,7 +101,7 @@ class Memory:
             and (not spec.local or spec.name in visible)
         ]
         arguments = sum(not spec.local for spec in self.arrays.values())
-        if known and (arguments >= self.most_arguments or chance(self.chooser, 65)):
+        if known and (arguments >= self.style.most_arguments or chance(self.chooser, 65)):
             return choose(self.chooser, known)
         rank = max(least_rank, choose(self.chooser, (1, 2, 0, 2, 1, 3)))
         return self.new_array(rank, element_type)
@@ -182,8 +182,8 @@ class Memory:
 
     def extent(self) -> Linear:
         """A size, or a number in a program of constant bounds."""
-        if self.constant_bounds:
-            return Linear((), self.chooser.integer(0, 9))
+        if self.style.constant_bounds:
+            return Linear((), choose(self.chooser, EXTENTS))
         return Linear.size(self.size())
 
     def shape(self, spec: ArraySpec) -> tuple[Linear, ...]:

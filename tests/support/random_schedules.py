@@ -1,33 +1,28 @@
 """Random transformations of a schedule, and the legal ones among them.
 
 Every transformation of the registry takes part: its options are made from their types, or from a
-row of `OPTIONS` where some values are more telling than others.
+row of `random_options.OPTIONS` where some values are more telling than others.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
-import typing
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from loopwright.passes import schedule_tree
 from loopwright.passes.registry import all_transformations
 from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import Loop, chain, loops, statements, walk
+from loopwright.passes.schedule_tree import loops
 from loopwright.passes.transformation import (
     IllegalTransformation,
     MalformedTransformation,
     Transformation,
 )
 
-from .choice import Chooser, DrawnChooser, chance, choose, distinct
-
-# Of these, 40 and 100 are larger than most loops, and 1 makes tiles of single values.
-TILE_SIZES = (2, 4, 1, 8, 3, 5, 7, 16, 32, 40, 1, 100)
+from .choice import Chooser, DrawnChooser, chance, choose
+from .random_options import random_options
+from .random_subjects import SUBJECTS, one_loop
 
 # Kinds of steps that are likely to meet in one schedule; a schedule draws most steps from one row.
 THEMES = (
@@ -38,121 +33,21 @@ THEMES = (
     ("fuse", "distribute", "split", "strip-mine", "reorder", "shift", "tile"),
 )
 
-Option = Callable[[Chooser, Schedule, Sequence[Loop]], Any]
-
-
-def _one_of(*values: Any) -> Option:
-    return lambda chooser, _, __: choose(chooser, values)
-
-
-def _per_loop(*values: int, fewer: int = 0) -> Option:
-    return lambda chooser, _, loops: tuple(
-        choose(chooser, values) for _ in range(len(loops) - fewer)
-    )
-
-
-def _array(chooser: Chooser, schedule: Schedule, _: Sequence[Loop]) -> str:
-    return choose(chooser, [array.name for array in schedule.scop.arrays])
-
-
-def _used_array(chooser: Chooser, schedule: Schedule, loops: Sequence[Loop]) -> str:
-    """As a rule an array that a statement in the loop accesses."""
-    used = [
-        access.array.name
-        for name in statements(loops[0])
-        for access in schedule.scop.statement(name).accesses
-    ]
-    return choose(chooser, used) if used and chance(chooser, 90) else _array(chooser, schedule, ())
-
-
-def _split_value(chooser: Chooser, schedule: Schedule, loops: Sequence[Loop]) -> str:
-    """A size, a loop around, a multiple of one, or a number, and an offset."""
-    around = [loop.name for loop in schedule.outer(loops[0])]
-    sizes = [parameter.name for parameter in schedule.scop.parameters]
-    names = ["", *sizes, *around, *around]
-    factors = choose(chooser, ("", "", "2*", "-"))
-    name = choose(chooser, names)
-    offset = choose(chooser, ["+1", "-1", "+2", "-2", "+3", "+0"])
-    return f"{factors}{name}{offset}" if name else offset
-
-
-def _parts(chooser: Chooser, schedule: Schedule, _: Sequence[Loop]) -> tuple[str, ...]:
-    """One statement of some of the parts of a sequence, in any order."""
-    bodies = [n for n in walk(schedule.tree) if isinstance(n, schedule_tree.Sequence)]
-    if not bodies:
-        return ()
-    parts = choose(chooser, bodies).children
-    chosen = distinct(chooser, list(parts), chooser.integer(2, len(parts)))
-    return tuple(choose(chooser, list(statements(part))) for part in chosen)
-
-
-def _some_statements(
-    chooser: Chooser, _schedule: Schedule, loops: Sequence[Loop]
-) -> tuple[str, ...]:
-    """As a rule all, which is said by none."""
-    return (choose(chooser, list(statements(loops[0]))),) if chance(chooser, 20) else ()
-
-
-def _order(chooser: Chooser, schedule: Schedule, _: Sequence[Loop]) -> tuple[int, ...]:
-    """As a rule as it is, which is said by no order."""
-    if not chance(chooser, 35):
-        return ()
-    rank = len(choose(chooser, schedule.scop.arrays).shape)
-    return tuple(distinct(chooser, range(rank), rank))
-
-
-def _panels(chooser: Chooser, schedule: Schedule, _: Sequence[Loop]) -> tuple[int, ...]:
-    """As a rule no panels."""
-    if not chance(chooser, 20):
-        return ()
-    rank = len(choose(chooser, schedule.scop.arrays).shape)
-    return tuple(choose(chooser, (0, 2, 4, 3, 1)) for _ in range(rank))
-
-
-def _reads(chooser: Chooser, _schedule: Schedule, loops: Sequence[Loop]) -> tuple[str, ...]:
-    """As a rule all, which is said by none."""
-    if not chance(chooser, 10):
-        return ()
-    return (f"{choose(chooser, list(statements(loops[0])))}.{chooser.integer(0, 2)}",)
-
-
-# (transformation, option) -> a value, given the schedule and the loops
-OPTIONS: dict[tuple[str, str], Option] = {
-    ("tile", "sizes"): _per_loop(*TILE_SIZES),
-    ("strip-mine", "size"): _one_of(*TILE_SIZES),
-    ("vectorize", "width"): _one_of(4, 8, 2, 3),
-    ("unroll", "factor"): _one_of(2, 4, 3, 8, 0),
-    ("skew", "factors"): _per_loop(1, 2, -1, fewer=1),
-    ("wavefront", "factors"): lambda chooser, _, loops: (
-        (choose(chooser, (1, 2, 3)), choose(chooser, (1, 2, -1, 3))) if len(loops) == 2 else (1, 1)
-    ),
-    ("shift", "offset"): _one_of(1, -1, 2, 5),
-    ("shift", "statements"): _some_statements,
-    # Enough also on a busy machine: what comes next must not depend on the time.
-    ("affine-schedule", "seconds"): _one_of(60),
-    ("affine-schedule", "fusion"): _one_of("balanced", "minimal", "maximal"),
-    ("pack", "array"): _used_array,
-    ("pack", "order"): _order,
-    ("pack", "panels"): _panels,
-    ("pack", "reads"): _reads,
-    ("expand", "array"): _array,
-    ("split", "at"): _split_value,
-    ("reorder", "statements"): _parts,
-    ("unroll-and-jam", "factor"): _one_of(2, 4, 3),
-    ("diamond", "size"): _one_of(2, 3, 4, 8),
-    ("fuse", "shift"): _one_of("none", "auto"),
-}
-
 
 def propose(
-    chooser: Chooser, schedule: Schedule, theme: Sequence[str] = ()
+    chooser: Chooser, schedule: Schedule, theme: Sequence[str], recent: Set[str]
 ) -> Transformation | None:
     """A random transformation, legal or not; None when the program has no loops.
 
-    Three of four are of the kinds in `theme`, where it names some.
+    Three of four are of the kinds in `theme`, where it names some; half of them are about loops
+    called as in `recent`.
     """
-    if not any(loops(schedule.tree)):
+    existing = list(loops(schedule.tree))
+    if not existing:
         return None
+    changed = [loop for loop in existing if loop.name in recent]
+    if changed and chance(chooser, 50):
+        existing = changed
     kinds = dict(all_transformations())
     if not chance(chooser, 10):
         # it solves integer programs, in a process of its own
@@ -161,111 +56,12 @@ def propose(
         cls = kinds[choose(chooser, theme)]
     else:
         cls = choose(chooser, list(kinds.values()))
-    subjects = SUBJECTS.get(cls.name, _one_loop)(chooser, schedule)
+    subjects = SUBJECTS.get(cls.name, one_loop)(chooser, schedule, existing)
     names = tuple(schedule.short_name(loop) for loop in subjects)
-    return cls(names, **_options(chooser, schedule, cls, subjects))
+    return cls(names, **random_options(chooser, schedule, cls, subjects))
 
 
-def _one_loop(chooser: Chooser, schedule: Schedule) -> list[Loop]:
-    return [choose(chooser, list(loops(schedule.tree)))]
-
-
-def _innermost(chooser: Chooser, schedule: Schedule) -> list[Loop]:
-    """As a rule a loop without others inside."""
-    existing = list(loops(schedule.tree))
-    inner = [loop for loop in existing if len(list(loops(loop))) == 1]
-    return [choose(chooser, inner if chance(chooser, 75) else existing)]
-
-
-def _chain(chooser: Chooser, schedule: Schedule) -> list[Loop]:
-    """Loops directly inside each other, outermost first."""
-    existing = list(loops(schedule.tree))
-    starts = [loop for loop in existing if len(chain(loop)) > 1] or existing
-    members = chain(choose(chooser, starts))
-    return list(members[: chooser.integer(min(2, len(members)), len(members))])
-
-
-def _pair(chooser: Chooser, schedule: Schedule) -> list[Loop]:
-    return _chain(chooser, schedule)[:2]
-
-
-def _chain_or_one(chooser: Chooser, schedule: Schedule) -> list[Loop]:
-    pick = _one_loop if chance(chooser, 30) else _chain
-    return pick(chooser, schedule)
-
-
-def _permuted(chooser: Chooser, schedule: Schedule) -> list[Loop]:
-    members = _chain(chooser, schedule)
-    return distinct(chooser, members, len(members))
-
-
-def _siblings(chooser: Chooser, schedule: Schedule) -> list[Loop]:
-    """Loops that follow each other."""
-    runs: list[list[Loop]] = []
-    for node in walk(schedule.tree):
-        if isinstance(node, schedule_tree.Sequence):
-            for one, other in itertools.pairwise(node.children):
-                if isinstance(one, Loop) and isinstance(other, Loop):
-                    runs.append([one, other])
-    return choose(chooser, runs) if runs else _chain(chooser, schedule)
-
-
-def _nested(chooser: Chooser, schedule: Schedule) -> list[Loop]:
-    """A loop, with or without one somewhere inside."""
-    outer = _one_loop(chooser, schedule)
-    inside = list(loops(outer[0].body))
-    return [*outer, choose(chooser, inside)] if inside and chance(chooser, 30) else outer
-
-
-def _nothing(_chooser: Chooser, _schedule: Schedule) -> list[Loop]:
-    return []
-
-
-# what a transformation is about, where that is not one loop
-SUBJECTS: dict[str, Callable[[Chooser, Schedule], list[Loop]]] = {
-    "vectorize": _innermost,
-    "interchange": _permuted,
-    "tile": _chain_or_one,
-    "skew": _chain,
-    "wavefront": _pair,
-    "distribute": _chain_or_one,
-    "fuse": _siblings,
-    "affine-schedule": _nothing,
-    "reorder": _nothing,
-    "diamond": _pair,
-    "expand": _nested,
-}
-
-
-def _options(
-    chooser: Chooser, schedule: Schedule, cls: type[Transformation], loops: Sequence[Loop]
-) -> dict[str, Any]:
-    hints = typing.get_type_hints(cls)
-    values: dict[str, Any] = {}
-    for field in dataclasses.fields(cls):
-        if field.name == "loops":
-            continue
-        make = OPTIONS.get((cls.name, field.name))
-        if make is not None:
-            values[field.name] = make(chooser, schedule, loops)
-        elif field.default is dataclasses.MISSING or chance(chooser, 30):
-            value = _by_type(chooser, hints[field.name], len(loops))
-            if value is not None:
-                values[field.name] = value
-    return values
-
-
-def _by_type(chooser: Chooser, kind: Any, loops: int) -> Any:
-    """A value of an option that has no row in `OPTIONS`; None where the default must do."""
-    number = {int: lambda: chooser.integer(1, 8), bool: lambda: chance(chooser, 50)}
-    if kind in number:
-        return number[kind]()
-    if typing.get_origin(kind) is tuple and typing.get_args(kind)[0] is int:
-        return tuple(chooser.integer(1, 8) for _ in range(loops))
-    return None
-
-
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Attempt:
     """A proposed transformation, and what became of it."""
 
@@ -273,6 +69,10 @@ class Attempt:
     transformation: Transformation
     after: Schedule | None
     error: IllegalTransformation | MalformedTransformation | None
+
+
+def _loop_names(schedule: Schedule) -> set[str]:
+    return {loop.name for loop in loops(schedule.tree)}
 
 
 Watch = Callable[[Schedule, Transformation], None]
@@ -287,8 +87,9 @@ def attempts(
     """
     result: list[Attempt] = []
     theme = choose(chooser, THEMES)
+    recent: set[str] = set()
     for _ in range(count):
-        transformation = propose(chooser, schedule, theme)
+        transformation = propose(chooser, schedule, theme, recent)
         if transformation is None:
             break
         if watch is not None:
@@ -299,7 +100,10 @@ def attempts(
         except (IllegalTransformation, MalformedTransformation) as caught:
             error = caught
         result.append(Attempt(schedule, transformation, after, error))
-        schedule = after or schedule
+        if after is not None:
+            recent = _loop_names(after) - _loop_names(schedule)
+            recent |= {name.rpartition(".")[2] for name in transformation.loops}
+            schedule = after
     return result
 
 

@@ -115,7 +115,7 @@ class _Worker:
         code = self.process.exitcode or 0
         kind = HANG if hung or code == -signal.SIGXCPU else ENDED
         name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        detail = f"{name}, at: {self.step}\n{told}".strip()
+        detail = f"{name}\n{self.step}\n{told}".strip()
         return Verdict(self.left[0], "", kind, detail)
 
 
