@@ -20,7 +20,7 @@ def one_loop(chooser: Chooser, _: Schedule, existing: Sequence[Loop]) -> list[Lo
 def _innermost(chooser: Chooser, _: Schedule, existing: Sequence[Loop]) -> list[Loop]:
     """As a rule a loop without others inside."""
     inner = [loop for loop in existing if len(list(loops(loop))) == 1]
-    return [choose(chooser, inner if chance(chooser, 75) else existing)]
+    return [choose(chooser, inner if inner and chance(chooser, 75) else existing)]
 
 
 def _chain(chooser: Chooser, _: Schedule, existing: Sequence[Loop]) -> list[Loop]:
