@@ -37,7 +37,7 @@ def test_a_long_step_is_told_with_its_place() -> None:
 
 
 def test_a_step_that_waits_is_told() -> None:
-    events = supervise(waits_for_ever, range(2), limit=1)
+    events = supervise(waits_for_ever, range(2), patience=4)
     hung, other = [event for event in events if isinstance(event, Verdict)]
     assert (hung.seed, hung.verdict, other.verdict) == (0, HANG, "same")
 

@@ -24,8 +24,8 @@ from pathlib import Path
 
 ENDED, HANG = "process ended", "hang"
 
-# A step that waits without computing is given so many times the limit.
-PATIENCE = 4
+# Seconds that a step may take without computing, and a busy machine to get to it.
+PATIENCE = 600
 
 
 @dataclass(frozen=True)
@@ -120,11 +120,18 @@ class _Worker:
 
 
 def supervise(
-    check: Check, seeds: Sequence[int], *, jobs: int = 1, batch: int = 20, limit: int = 30
+    check: Check,
+    seeds: Sequence[int],
+    *,
+    jobs: int = 1,
+    batch: int = 20,
+    limit: int = 30,
+    patience: float = PATIENCE,
 ) -> Iterator[Verdict | int | None]:
     """The verdicts as they come, each seed once it is done with, and None every second.
 
-    A child process has `batch` seeds; `limit` are the seconds of CPU that a step may take.
+    A child process has `batch` seeds; `limit` are the seconds of CPU that a step may take, and
+    `patience` those that it may take in all.
     """
     waiting = [list(seeds[n : n + batch]) for n in range(0, len(seeds), batch)]
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
@@ -143,7 +150,7 @@ def supervise(
                 except EOFError:
                     ended = True
                 yield from (seed for seed in done if seed not in worker.left)
-                if ended or time.monotonic() - worker.since > PATIENCE * limit:
+                if ended or time.monotonic() - worker.since > patience:
                     workers.remove(worker)
                     verdict = worker.end()
                     if verdict is not None:
