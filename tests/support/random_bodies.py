@@ -7,6 +7,7 @@ from collections.abc import Callable
 from .choice import Chooser, chance, choose
 from .random_bounds import LOOP_NAMES, BoundGenerator
 from .random_memory import ArraySpec, Memory, bound_text
+from .random_styles import DIVIDED, LoopStyle
 from .random_values import Scope, ValueGenerator
 from .ranges import Affine, Index, Linear, affine_map, affine_set
 
@@ -61,7 +62,7 @@ class BodyGenerator:
         return choose(self.chooser, self.memory.element_types)
 
     def _nest(self, scope: Scope) -> None:
-        form = self.chooser.integer(0, 9)
+        form = self.chooser.integer(0, 10)
         if form <= 3:
             self._perfect_nest(scope)
         elif form == 4:
@@ -70,12 +71,33 @@ class BodyGenerator:
             self._parallel(scope)
         elif form == 6:
             self._reduction(scope)
+        elif form <= 8:
+            self._divided_nest(scope)
         else:
             self._loop(scope, self._block)
 
+    def _divided_nest(self, scope: Scope) -> None:
+        """A loop around one whose bounds are quotients, of which some iterations do something."""
+        self._loop(scope, self._divided_body)
+
+    def _divided_body(self, scope: Scope) -> None:
+        if chance(self.chooser, 30):
+            self._statement(scope)
+        self._loop(scope, self._guarded_body, DIVIDED)
+        if chance(self.chooser, 60):
+            self._statement(scope)
+
+    def _guarded_body(self, scope: Scope) -> None:
+        if scope.depth < MAX_DEPTH - 1 and chance(self.chooser, 25):
+            self._loop(scope, self._guarded_body, DIVIDED)
+        elif chance(self.chooser, 70):
+            self._guard(scope, self._statement)
+        else:
+            self._statement(scope)
+
     def _perfect_nest(self, scope: Scope) -> None:
         """Loops directly inside each other, some behind a condition, around a few statements."""
-        if scope.depth and chance(self.chooser, self.memory.style.guarded):
+        if scope.depth and chance(self.chooser, self.memory.style.loops.guarded):
             self._guard(scope, self._rest_of_nest)
         else:
             self._rest_of_nest(scope)
@@ -127,8 +149,10 @@ class BodyGenerator:
             # the same value once more, or one that was loaded before the store
             self.code.store(scope, kind, choose(self.chooser, scope.values.get(kind, [value])))
 
-    def _loop(self, scope: Scope, fill: Callable[[Scope], None]) -> None:
-        index, header = self.bounds.header(scope)
+    def _loop(
+        self, scope: Scope, fill: Callable[[Scope], None], style: LoopStyle | None = None
+    ) -> None:
+        index, header = self.bounds.header(scope, style or self.memory.style.loops)
         self.lines.append(f"{header} {{")
         fill(self._inside(scope, index))
         self.lines.append("}")
@@ -195,7 +219,7 @@ class BodyGenerator:
         for _ in inits:
             carried.append(self.memory.fresh("a"))
             results.append(self.memory.fresh("r"))
-        index, header = self.bounds.header(scope)
+        index, header = self.bounds.header(scope, self.memory.style.loops)
         pairs = ", ".join(f"{a} = {init}" for a, init in zip(carried, inits, strict=True))
         types = ", ".join([kind] * len(inits))
         text = f"{', '.join(results)} = {header} iter_args({pairs}) -> ({types}) {{"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from .choice import Chooser, chance, choose
 from .random_expressions import linear, multiple, quasi_affine, quotient
 from .random_memory import Memory, bound_text
+from .random_styles import LoopStyle
 from .random_values import Scope
 from .ranges import Affine, Index, Linear
 
@@ -19,13 +20,12 @@ class BoundGenerator:
     def __init__(self, chooser: Chooser, memory: Memory):
         self.chooser = chooser
         self.memory = memory
-        self.style = memory.style
 
-    def header(self, scope: Scope) -> tuple[Index, str]:
+    def header(self, scope: Scope, style: LoopStyle) -> tuple[Index, str]:
         """The induction variable of a new loop, and `affine.for %i = ... to ...`."""
         name = f"%{LOOP_NAMES[scope.depth]}"
-        lower, upper = self._lower(scope), self._upper(scope)
-        step = choose(self.chooser, self.style.steps)
+        lower, upper = self._lower(scope, style), self._upper(scope, style)
+        step = choose(self.chooser, style.steps)
         suffix = "" if step == 1 else f" step {step}"
         header = f"affine.for {name} = {bound_text(lower, 'max')} to {bound_text(upper, 'min')}"
         return Index(name, lower[0].low, upper[0].high.shifted(-1)), header + suffix
@@ -34,9 +34,9 @@ class BoundGenerator:
         """A quotient of loops around."""
         return quotient(self.chooser, linear(self.chooser, scope.indices))
 
-    def _lower(self, scope: Scope) -> list[Affine]:
+    def _lower(self, scope: Scope, style: LoopStyle) -> list[Affine]:
         constant = Affine.constant(choose(self.chooser, (0, 0, 0, 1, 2, -1, -2, -3)))
-        if scope.indices and chance(self.chooser, self.style.divided):
+        if scope.indices and chance(self.chooser, style.divided):
             divided = self._divided(scope)
             return [constant, divided] if chance(self.chooser, 20) else [divided]
         form = self.chooser.integer(0, 9)
@@ -46,10 +46,10 @@ class BoundGenerator:
         outer = outer.shifted(choose(self.chooser, (0, 1, -1)))
         return [outer] if form <= 8 else [constant, outer]
 
-    def _upper(self, scope: Scope) -> list[Affine]:
+    def _upper(self, scope: Scope, style: LoopStyle) -> list[Affine]:
         extent = Affine((), self.memory.extent())
         offset = self.chooser.integer(0, 4)
-        if chance(self.chooser, self.style.divided):
+        if chance(self.chooser, style.divided):
             if not scope.indices or chance(self.chooser, 20):
                 operation = choose(self.chooser, ("floordiv", "ceildiv"))
                 return [extent.divided(operation, choose(self.chooser, (2, 3)))]

@@ -24,7 +24,7 @@ from .choice import Chooser, DrawnChooser, chance, choose
 from .random_options import random_options
 from .random_subjects import SUBJECTS, one_loop
 
-# Kinds of steps that are likely to meet in one schedule; a schedule draws most steps from one row.
+# Kinds of steps that are likely to meet in one schedule, in any order; () stands for all kinds.
 THEMES = (
     (),
     ("tile", "strip-mine", "split", "interchange", "reverse", "shift"),
@@ -33,29 +33,63 @@ THEMES = (
     ("fuse", "distribute", "split", "strip-mine", "reorder", "shift", "tile"),
 )
 
+# Kinds of steps one after the other: what goes wrong may take several that build on each other.
+RECIPES = (
+    ("strip-mine", "reverse"),
+    ("tile", "split"),
+    ("pack", "strip-mine", "wavefront"),
+    ("tile", "pack", "skew"),
+    ("strip-mine", "strip-mine", "vectorize"),
+)
 
-def propose(
-    chooser: Chooser, schedule: Schedule, theme: Sequence[str], recent: Set[str]
-) -> Transformation | None:
-    """A random transformation, legal or not; None when the program has no loops.
 
-    Three of four are of the kinds in `theme`, where it names some; half of them are about loops
-    called as in `recent`.
-    """
+@dataclass
+class _Plan:
+    """Which kinds of steps a schedule draws; `recent` are names of loops that the last changed."""
+
+    theme: Sequence[str]
+    recipe: list[str]
+    recent: Set[str] = frozenset()
+
+    @classmethod
+    def draw(cls, chooser: Chooser) -> _Plan:
+        """A theme or a recipe."""
+        if chance(chooser, 40):
+            return cls((), list(choose(chooser, RECIPES)))
+        return cls(choose(chooser, THEMES), [])
+
+    def kind(self, chooser: Chooser) -> type[Transformation]:
+        """As a rule what comes next in the recipe, or what is in the theme; else any kind."""
+        kinds = dict(all_transformations())
+        planned = self.recipe[:1] or self.theme
+        if planned and chance(chooser, 75):
+            return kinds[choose(chooser, planned)]
+        if not chance(chooser, 10):
+            # it solves integer programs, in a process of its own
+            kinds.pop("affine-schedule", None)
+        return choose(chooser, list(kinds.values()))
+
+    def applied(self, before: Schedule, step: Transformation, after: Schedule) -> None:
+        """Notes a step that was legal."""
+        if self.recipe[:1] == [step.name]:
+            del self.recipe[0]
+        named = {name.rpartition(".")[2] for name in step.loops}
+        self.recent = named | (_loop_names(after) - _loop_names(before))
+
+
+def _loop_names(schedule: Schedule) -> set[str]:
+    return {loop.name for loop in loops(schedule.tree)}
+
+
+def _propose(chooser: Chooser, schedule: Schedule, plan: _Plan) -> Transformation | None:
+    """A random transformation, legal or not; None when the program has no loops."""
     existing = list(loops(schedule.tree))
     if not existing:
         return None
-    changed = [loop for loop in existing if loop.name in recent]
+    changed = [loop for loop in existing if loop.name in plan.recent]
     if changed and chance(chooser, 50):
         existing = changed
-    kinds = dict(all_transformations())
-    if not chance(chooser, 10):
-        # it solves integer programs, in a process of its own
-        kinds.pop("affine-schedule", None)
-    if theme and chance(chooser, 75):
-        cls = kinds[choose(chooser, theme)]
-    else:
-        cls = choose(chooser, list(kinds.values()))
+    cls = plan.kind(chooser)
     subjects = SUBJECTS.get(cls.name, one_loop)(chooser, schedule, existing)
     names = tuple(schedule.short_name(loop) for loop in subjects)
     return cls(names, **random_options(chooser, schedule, cls, subjects))
@@ -71,10 +105,6 @@ class Attempt:
     error: IllegalTransformation | MalformedTransformation | None
 
 
-def _loop_names(schedule: Schedule) -> set[str]:
-    return {loop.name for loop in loops(schedule.tree)}
-
-
 Watch = Callable[[Schedule, Transformation], None]
 
 
@@ -86,10 +116,9 @@ def attempts(
     `watch` sees each of them before it is tried.
     """
     result: list[Attempt] = []
-    theme = choose(chooser, THEMES)
-    recent: set[str] = set()
+    plan = _Plan.draw(chooser)
     for _ in range(count):
-        transformation = propose(chooser, schedule, theme, recent)
+        transformation = _propose(chooser, schedule, plan)
         if transformation is None:
             break
         if watch is not None:
@@ -101,8 +130,7 @@ def attempts(
             error = caught
         result.append(Attempt(schedule, transformation, after, error))
         if after is not None:
-            recent = _loop_names(after) - _loop_names(schedule)
-            recent |= {name.rpartition(".")[2] for name in transformation.loops}
+            plan.applied(schedule, transformation, after)
             schedule = after
     return result
 
