@@ -7,7 +7,7 @@ from collections.abc import Callable
 from .choice import Chooser, chance, choose
 from .random_bounds import LOOP_NAMES, BoundGenerator
 from .random_memory import ArraySpec, Memory, bound_text
-from .random_styles import DIVIDED, LoopStyle
+from .random_styles import DIVIDED, STRIDED, LoopStyle
 from .random_values import Scope, ValueGenerator
 from .ranges import Affine, Index, Linear, affine_map, affine_set
 
@@ -63,7 +63,9 @@ class BodyGenerator:
 
     def _nest(self, scope: Scope) -> None:
         form = self.chooser.integer(0, 10)
-        if form <= 3:
+        if self.memory.style.loops is DIVIDED and form % 2:
+            self._divided_nest(scope)
+        elif form <= 3:
             self._perfect_nest(scope)
         elif form == 4:
             self._time_loop(scope)
@@ -78,7 +80,7 @@ class BodyGenerator:
 
     def _divided_nest(self, scope: Scope) -> None:
         """A loop around one whose bounds are quotients, of which some iterations do something."""
-        self._loop(scope, self._divided_body)
+        self._loop(scope, self._divided_body, STRIDED)
 
     def _divided_body(self, scope: Scope) -> None:
         if chance(self.chooser, 30):

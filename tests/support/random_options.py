@@ -22,10 +22,10 @@ def _one_of(*values: Any) -> Option:
 
 
 def _size(chooser: Chooser) -> int:
-    """The size of a tile: a single value, more than most loops have, or what is usual."""
-    if chance(chooser, 30):
-        return choose(chooser, (1, 1, 100))
-    return choose(chooser, (2, 4, 8, 3, 5, 7, 16, 32, 40))
+    """The size of a tile: a few values, what is usual, or more than most loops have."""
+    if chance(chooser, 50):
+        return choose(chooser, (2, 1, 3, 1))
+    return choose(chooser, (4, 8, 2, 3, 5, 7, 16, 32, 40, 100))
 
 
 def _factors(chooser: Chooser, _: Schedule, loops: Sequence[Loop]) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ class LoopStyle:
 
 PLAIN = LoopStyle((1,), 0, 0)
 MIXED = LoopStyle((1, 1, 1, 2, 3), 10, 10)
+STRIDED = LoopStyle((1, 2, 3), 0, 0)
 DIVIDED = LoopStyle((3, 2, 1), 70, 50)
 
 
