@@ -23,7 +23,7 @@ from loopwright.costmodel.learning.splits import split
 from loopwright.costmodel.models.additive_network import AdditiveNetwork
 from loopwright.costmodel.models.model import TrainingOptions
 from loopwright.costmodel.models.statement_rows import ScheduleRows
-from loopwright.runtime.cache import cache_directory
+from loopwright.runtime.jit.cache import cache_directory
 
 ALL = ""
 

@@ -12,7 +12,7 @@ os.environ["LOOPWRIGHT_CACHE"] = "off"
 
 import loopwright
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.stages import record_stages
+from loopwright.support.stage_times import record_stages
 
 SCHEDULES = {
     "tile, vectorize, parallel": (

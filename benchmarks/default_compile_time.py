@@ -16,7 +16,7 @@ os.environ["LOOPWRIGHT_CACHE"] = "off"
 
 import loopwright
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.stages import record_stages
+from loopwright.support.stage_times import record_stages
 
 REPETITIONS = 3
 COLUMNS = ("choose schedule", "optimise", "codegen", "total")

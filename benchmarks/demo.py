@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import loopwright
-from loopwright.passes.target import Target
+from loopwright.passes.machine.target import Target
 
 os.environ["OPENBLAS_THREAD_TIMEOUT"] = "20"  # idle threads take cores from other versions
 if "avx512f" in Target.host().features:  # before NumPy is loaded: see docs/measuring.md

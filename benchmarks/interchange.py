@@ -44,17 +44,17 @@ from loopwright.costmodel.learning.splits import split
 from loopwright.costmodel.original import original_schedule
 from loopwright.costmodel.representation.levels import iterators
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import leaves
+from loopwright.passes.polyhedral.schedule_tree import leaves
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.protocols import CostModel
 from loopwright.passes.search.space.affine import predicted_interchanges
 from loopwright.passes.search.space.swaps import swaps
 from loopwright.passes.transformations.affine_schedule import AffineSchedule
 from loopwright.runtime.labelling.fingerprint import machine_fingerprint
+from loopwright.runtime.measuring.timing import Timing
 from loopwright.runtime.program import Function
-from loopwright.runtime.timing import Timing
 
 VISITS = 2
 BUDGET = 0.1
@@ -65,7 +65,7 @@ MODELS = ("network", "trees")
 GENERAL = ("additive", "roofline")
 TURNS = 7
 
-Ratings = Callable[[Schedule, Request], np.ndarray]
+Ratings = Callable[[Schedule, SchedulingContext], np.ndarray]
 """How good the classes of a program are: (shots, classes)."""
 
 
@@ -148,8 +148,8 @@ def legal_classes(original: Schedule) -> dict[int, Schedule]:
 def of_loop_pairs(model: InterchangeModel) -> Ratings:
     """The answers of a model of interchanges."""
 
-    def rate(original: Schedule, request: Request) -> np.ndarray:
-        features = model.description.describe(request, original, original.tree)
+    def rate(original: Schedule, context: SchedulingContext) -> np.ndarray:
+        features = model.description.describe(context, original, original.tree)
         return model.ratings([features])[0]
 
     return rate
@@ -158,9 +158,9 @@ def of_loop_pairs(model: InterchangeModel) -> Ratings:
 def of_cost_model(model: CostModel) -> Ratings:
     """The general cost model, asked about each interchange."""
 
-    def rate(original: Schedule, request: Request) -> np.ndarray:
+    def rate(original: Schedule, context: SchedulingContext) -> np.ndarray:
         found = legal_classes(original)
-        predicted = model.predict(request, list(found.values()))
+        predicted = model.predict(context, list(found.values()))
         rated = np.full(len(CLASSES), -np.inf)
         rated[list(found)] = predicted
         return np.tile(rated, (SHOTS, 1))
@@ -168,21 +168,21 @@ def of_cost_model(model: CostModel) -> Ratings:
     return rate
 
 
-def of_affine_schedule(original: Schedule, request: Request) -> np.ndarray:
+def of_affine_schedule(original: Schedule, context: SchedulingContext) -> np.ndarray:
     """The order of affine scheduling; what is no interchange of two levels counts as none."""
     rated = np.zeros((SHOTS, len(CLASSES)))
-    wanted = _order(original.apply(AffineSchedule()), request)
+    wanted = _order(original.apply(AffineSchedule()), context)
     for number, schedule in legal_classes(original).items():
-        rated[:, number] = _order(schedule, request) == wanted
+        rated[:, number] = _order(schedule, context) == wanted
     rated[:, NONE] += 0.5
     return rated
 
 
-def _order(schedule: Schedule, request: Request) -> dict[str, list[int | None]]:
+def _order(schedule: Schedule, context: SchedulingContext) -> dict[str, list[int | None]]:
     """Of each statement, the iterator of each loop."""
-    facts = request.facts(schedule.scop)
+    statistics = context.statistics(schedule.scop)
     return {
-        leaf.statement: iterators(facts.statements[leaf.statement], loops)
+        leaf.statement: iterators(statistics.statements[leaf.statement], loops)
         for leaf, loops in leaves(schedule.tree)
     }
 
@@ -224,36 +224,38 @@ def _examples(directory: Path) -> list[tuple[ProgramExamples, ProgramPairs]]:
     return [(each, by_key[each.key]) for each in found]
 
 
-def _parse(program: ProgramPairs) -> tuple[Schedule, Request]:
-    return original_schedule(program.text), Request(program.sizes, 1)
+def _parse(program: ProgramPairs) -> tuple[Schedule, SchedulingContext]:
+    return original_schedule(program.text), SchedulingContext(program.sizes, 1)
 
 
-def explore_with_cost_model(model: CostModel, original: Schedule, request: Request) -> object:
+def explore_with_cost_model(
+    model: CostModel, original: Schedule, context: SchedulingContext
+) -> object:
     """All legal interchanges with the predicted best first."""
     found = list(legal_classes(original).values())
-    rated = zip(model.predict(request, found), found, strict=True)
+    rated = zip(model.predict(context, found), found, strict=True)
     return sorted(rated, key=lambda pair: -pair[0])
 
 
 def explore_with_loop_pairs(
-    model: InterchangeModel, original: Schedule, request: Request
+    model: InterchangeModel, original: Schedule, context: SchedulingContext
 ) -> object:
     """The answers of a model of interchanges, applied."""
     propose = predicted_interchanges(model)
-    return [move.apply(original) for move in propose(original, original.tree, request)]
+    return [move.apply(original) for move in propose(original, original.tree, context)]
 
 
 def compare_times(names: Sequence[str]) -> None:
     """Prints milliseconds per benchmark kernel, and speed-ups over the general cost model."""
     general = find_model(GENERAL[0])
-    ways: dict[str, Callable[[Schedule, Request], object]] = {
-        GENERAL[0]: lambda original, request: explore_with_cost_model(general, original, request)
+    ways: dict[str, Callable[[Schedule, SchedulingContext], object]] = {
+        GENERAL[0]: lambda original, context: explore_with_cost_model(general, original, context)
     }
     for name in names or MODELS:
         model = find_loop_pairs(name)
         assert isinstance(model, InterchangeModel)
-        ways[name] = lambda original, request, model=model: explore_with_loop_pairs(
-            model, original, request
+        ways[name] = lambda original, context, model=model: explore_with_loop_pairs(
+            model, original, context
         )
     ratios: dict[tuple[str, str], list[float]] = {}
     print("ms, new / again      " + "".join(f"{name:>20}" for name in ways))
@@ -268,16 +270,18 @@ def compare_times(names: Sequence[str]) -> None:
         print(f"{name}, {kind}: median speed-up {median(found):.2f}")
 
 
-def _time(way: Callable[[Schedule, Request], object], subject: Subject) -> tuple[float, float]:
+def _time(
+    way: Callable[[Schedule, SchedulingContext], object], subject: Subject
+) -> tuple[float, float]:
     """Seconds for a program that is new, and for one that is known; the median of some turns."""
     new: list[float] = []
     again: list[float] = []
     for _ in range(TURNS):
         original = original_schedule(subject.text)
-        request = Request(infer_extents(original.scop, subject.sizes), 1)
+        context = SchedulingContext(infer_extents(original.scop, subject.sizes), 1)
         for times in (new, again):
             start = process_time()
-            way(original, request)
+            way(original, context)
             times.append(process_time() - start)
     return median(new), median(again)
 

@@ -12,11 +12,11 @@ import time
 
 from loopwright.dialects.parse import parse_module
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.polyhedral.raising import raise_module
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import Loop, chain, loops
-from loopwright.passes.transformation import TransformationError
+from loopwright.passes.polyhedral.raising.raise_function import raise_module
+from loopwright.passes.polyhedral.schedule_tree import Loop, chain, loops
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.schedules.transformation import TransformationError
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 KERNELS = (
     *("gemm", "2mm", "jacobi-1d", "jacobi-2d", "seidel-2d", "cholesky", "trisolv", "correlation"),

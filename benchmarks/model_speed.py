@@ -18,9 +18,9 @@ import loopwright
 from loopwright.costmodel.find import find_model
 from loopwright.costmodel.sampler import sample_schedules
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.default.request import Request
-from loopwright.passes.garbage import garbage_collected_seldom
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.support.garbage_collection import garbage_collected_seldom
 
 CANDIDATES = 256
 BATCH = 64
@@ -37,17 +37,17 @@ def main() -> None:
         program = loopwright.load(entry.text)[entry.function]
         values = entry.arguments("LARGE")
         sizes = program.signature.sizes_of(values).of(program.scop)
-        request = Request(sizes, 2)
+        context = SchedulingContext(sizes, 2)
         original = Schedule.original(program.scop)
         found = sample_schedules(Random(1), original, CANDIDATES, [])
         schedules = [sample.schedule for sample in found]
         start = process_time()
-        model.predict(request, [original])
+        model.predict(context, [original])
         once = process_time() - start
         with garbage_collected_seldom():
             start = process_time()
             for first in range(0, len(schedules), BATCH):
-                model.predict(request, schedules[first : first + BATCH])
+                model.predict(context, schedules[first : first + BATCH])
             rates.append(len(schedules) / (process_time() - start))
         print(f"{name:<14}{1e3 * once:>12.1f}{rates[-1]:>14.0f}", flush=True)
     print(f"{'median':<26}{median(rates):>14.0f}")

@@ -30,10 +30,10 @@ from loopwright.costmodel.learning.pairs import ProgramPairs, read_pairs
 from loopwright.costmodel.models.model import TrainingOptions
 from loopwright.costmodel.models.tournament import FEATURES, Tournament
 from loopwright.costmodel.original import original_schedule
-from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.search.roofline import Roofline
-from loopwright.runtime.cache import cache_directory
+from loopwright.passes.syntax.pipeline import parse_pipeline
+from loopwright.runtime.jit.cache import cache_directory
 
 DATASET = Path(__file__).parents[1] / "datasets" / "gemm-tiles"
 SHARE = 0.1
@@ -117,7 +117,7 @@ def _left_out(
 def _estimated(program: ProgramPairs) -> Values:
     original = original_schedule(program.text)
     schedules = [original.apply_all(parse_pipeline(text)) for text in program.schedules]
-    return np.array(Roofline().predict(Request(program.sizes, 1), schedules))
+    return np.array(Roofline().predict(SchedulingContext(program.sizes, 1), schedules))
 
 
 def _shares(scores: Values, speed: Values) -> tuple[float, float]:

@@ -33,14 +33,14 @@ from loopwright.costmodel.dataset.store import Writer
 from loopwright.costmodel.labels import Label, LabelledProgram, Status, Subject
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.two_level import two_level_tiles
+from loopwright.runtime.calling.signature import CValue
 from loopwright.runtime.labelling.fingerprint import code_generator, machine_fingerprint
 from loopwright.runtime.labelling.messages import ObjectCode
 from loopwright.runtime.program import Function, load
-from loopwright.runtime.signature import CValue
 from loopwright.runtime.tuning.compiler import Compiler
 from loopwright.runtime.tuning.messages import Arguments, Program, Trial
 from loopwright.runtime.tuning.runner import Runner
@@ -116,7 +116,7 @@ class Problem:
         most = RANDOM_COUNT if self.is_random else COUNT
         count = min(most, max(FEWEST, round(MOST_WORK / self.flops)))
         original = Schedule.original(self.function.scop)
-        found = two_level_tiles(original, 0, Request(self.sizes, 1), count)
+        found = two_level_tiles(original, 0, SchedulingContext(self.sizes, 1), count)
         return [str(schedule) for schedule in found]
 
     @cached_property

@@ -31,11 +31,11 @@ import numpy as np
 
 from loopwright.costmodel.registers.learner import SHARE, Agent, measurements
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.default.request import Request
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.register_bands import RegisterSpace, State
 from loopwright.runtime.labelling.messages import ObjectCode
-from loopwright.runtime.probes import probes
+from loopwright.runtime.machine.probes import probes
 from loopwright.runtime.program import load
 from loopwright.runtime.tuning.compiler import Compiler
 from loopwright.runtime.tuning.evaluator import arguments_of
@@ -74,7 +74,9 @@ class Problem:
     @cached_property
     def space(self) -> RegisterSpace:
         """Its bands, on one thread."""
-        return RegisterSpace(Schedule.original(self.function.scop), Request(self.sizes, 1))
+        return RegisterSpace(
+            Schedule.original(self.function.scop), SchedulingContext(self.sizes, 1)
+        )
 
     @cached_property
     def codes(self) -> dict[State, ObjectCode]:

@@ -28,15 +28,15 @@ import loopwright
 from loopwright.commands.shipped import comparison
 from loopwright.costmodel.find import DEFAULT_MODEL, find_model
 from loopwright.kernels.catalogue import KernelEntry
-from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.beam import BeamSearch
-from loopwright.passes.search.ledger import Ledger, OutOfTime
 from loopwright.passes.search.result import Task
 from loopwright.passes.search.roofline import Roofline
+from loopwright.passes.search.search_state import OutOfTime, SearchState
 from loopwright.passes.search.searching import search
 from loopwright.passes.search.space.stages import SPACES
+from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.bench.selection import SelectionError, select_kernels
 from loopwright.runtime.tuning.evaluator import RunningEvaluator
 
@@ -81,7 +81,7 @@ class RecordingEvaluator:
         self.seconds = 0.0
 
     def measure(
-        self, request: Request, schedules: Sequence[Schedule], seconds: float = inf
+        self, context: SchedulingContext, schedules: Sequence[Schedule], seconds: float = inf
     ) -> list[float]:
         """In small groups, so that little is lost when the time is up."""
         answers: list[float] = []
@@ -89,16 +89,16 @@ class RecordingEvaluator:
             group = schedules[start : start + GROUP]
             unknown = [schedule for schedule in group if str(schedule) not in self._known]
             if unknown:
-                self._run(request, unknown)
+                self._run(context, unknown)
             for schedule in group:
                 if str(schedule) not in self._known:
                     return answers
                 answers.append(self._known[str(schedule)])
         return answers
 
-    def _run(self, request: Request, schedules: Sequence[Schedule]) -> None:
+    def _run(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> None:
         begin = time.monotonic()
-        answers = self._evaluator.measure(request, schedules, max(0.0, self._end - begin))
+        answers = self._evaluator.measure(context, schedules, max(0.0, self._end - begin))
         taken = time.monotonic() - begin
         self.seconds += taken
         for schedule, speedup in zip(schedules, answers, strict=False):
@@ -118,7 +118,7 @@ class Case:
     model: str
 
     @contextmanager
-    def evaluator(self) -> Generator[tuple[RunningEvaluator, Schedule, Request]]:
+    def evaluator(self) -> Generator[tuple[RunningEvaluator, Schedule, SchedulingContext]]:
         """Who runs candidates, the program as written, and the sizes."""
         function = loopwright.load(self.entry.text)[self.entry.function]
         values = list(self.entry.arguments(self.size))
@@ -129,15 +129,19 @@ class Case:
             threads=self.threads,
             comparison=comparison(self.entry, function, values),
         ) as evaluator:
-            yield evaluator, Schedule.original(function.scop), Request(sizes, self.threads)
+            yield (
+                evaluator,
+                Schedule.original(function.scop),
+                SchedulingContext(sizes, self.threads),
+            )
 
 
 def advance(case: Case, journal: Journal, end: float) -> None:
     """Goes on with a kernel; raises OutOfTime when the time is up before it is done."""
-    with case.evaluator() as (evaluator, original, request):
+    with case.evaluator() as (evaluator, original, context):
         if not journal.of("model"):
-            evaluator.measure(request, [original])
-            result = search(case.search, Task(original, request, find_model(case.model)))
+            evaluator.measure(context, [original])
+            result = search(case.search, Task(original, context, find_model(case.model)))
             journal.add(
                 kind="model",
                 schedule=str(result.best),
@@ -146,20 +150,20 @@ def advance(case: Case, journal: Journal, end: float) -> None:
             )
         if not journal.of("execution"):
             recording = RecordingEvaluator(journal, evaluator, end)
-            task = Task(Schedule.original(original.program), request, Roofline(), recording)
-            ledger = Ledger(task)
-            replace(case.search, execution=True).explore(ledger)
-            seconds = ledger.seconds - recording.seconds
+            task = Task(Schedule.original(original.program), context, Roofline(), recording)
+            state = SearchState(task)
+            replace(case.search, execution=True).explore(state)
+            seconds = state.seconds - recording.seconds
             journal.add(
                 kind="execution",
-                schedule=str(ledger.result("done").best),
+                schedule=str(state.result("done").best),
                 seconds=seconds + sum(line["seconds"] for line in journal.of("run")),
-                candidates=len(ledger.measured),
+                candidates=len(state.measured),
             )
         texts = [journal.of(kind)[0]["schedule"] for kind in ("model", "execution")]
         pair = [original.apply_all(parse_pipeline(text)) for text in texts]
         for _ in range(len(journal.of("turn")), ROUNDS):
-            answers = evaluator.measure(request, pair, end - time.monotonic())
+            answers = evaluator.measure(context, pair, end - time.monotonic())
             if len(answers) < len(pair):
                 raise OutOfTime
             journal.add(kind="turn", model=answers[0], execution=answers[1])

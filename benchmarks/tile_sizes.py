@@ -24,8 +24,8 @@ from tile_spaces import BENCHMARKS, FOLDER, NAMES, SIZES
 from loopwright.costmodel.tile_sizes.network import TileNetworks
 from loopwright.costmodel.tile_sizes.search import BUCKET, SEARCHES, Plan
 from loopwright.costmodel.tile_sizes.space import TileSpace
-from loopwright.passes.default.request import Request
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.tuning.tiles import promising_points
 
 parquet: Any = importlib.import_module("pyarrow.parquet")
@@ -51,7 +51,7 @@ def promising(name: str) -> tuple[int, ...]:
     function = benchmark.function()
     tiling = function.schedule(benchmark.schedule, fast_math=benchmark.fast_math)
     original = Schedule.original(function.scop, reassociate=benchmark.fast_math)
-    return promising_points(original, tiling, space_of(name), Request(benchmark.sizes, 1))
+    return promising_points(original, tiling, space_of(name), SchedulingContext(benchmark.sizes, 1))
 
 
 def space_of(name: str) -> TileSpace:

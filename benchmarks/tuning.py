@@ -29,8 +29,8 @@ from loopwright.commands.tune import parse_time
 from loopwright.costmodel.find import DEFAULT_MODEL, find_model
 from loopwright.kernels.catalogue import KernelEntry
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.request import Request
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.caution import surest_gains
 from loopwright.runtime.bench.selection import SelectionError, select_kernels
 from loopwright.runtime.program import Function
@@ -67,7 +67,7 @@ def in_turns(
 ) -> float | None:
     """How many times as fast as the default schedule a schedule is; None where one cannot run."""
     sizes = function.signature.sizes_of(values).of(function.scop)
-    request = Request(sizes, options.threads)
+    context = SchedulingContext(sizes, options.threads)
     default = default_schedule(function.scop, sizes, threads=options.threads, reassociate=True)
     if str(found) == str(default):
         return 1.0
@@ -80,11 +80,11 @@ def in_turns(
         fast_math=True,
         comparison=comparison(entry, function, values),
         substitute=Substitute.default(
-            function, request, parse_time(options.budget), fast_math=True
+            function, context, parse_time(options.budget), fast_math=True
         ),
     ) as evaluator:
         for _ in range(ROUNDS):
-            speedups = dict(zip(map(str, pair), evaluator.measure(request, pair), strict=True))
+            speedups = dict(zip(map(str, pair), evaluator.measure(context, pair), strict=True))
             if not all(speedups.values()):
                 return None
             gains.append(speedups[str(found)] / speedups[str(default)])
@@ -98,12 +98,12 @@ def untuned(
     """The speed-up of what the model finds without a run over the default schedule."""
     sizes = function.signature.sizes_of(values).of(function.scop)
     original = Schedule.original(function.scop, reassociate=True)
-    request = Request(sizes, options.threads)
+    context = SchedulingContext(sizes, options.threads)
     default = default_schedule(function.scop, sizes, threads=options.threads, reassociate=True)
     begin = time.monotonic()
     found = modelled_schedule(original, sizes, options.threads, options.model)
     seconds = time.monotonic() - begin
-    predicted = surest_gains(find_model(options.model), request, [default, found])[1]
+    predicted = surest_gains(find_model(options.model), context, [default, found])[1]
     return {
         "gain": in_turns(entry, function, values, options, found),
         "predicted": predicted,

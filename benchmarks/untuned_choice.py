@@ -22,10 +22,10 @@ from loopwright.costmodel.learning.machines import target_of
 from loopwright.costmodel.learning.pairs import ProgramPairs, read_pairs
 from loopwright.costmodel.learning.splits import TRAINING, position
 from loopwright.costmodel.original import original_schedule
-from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.search.caution import surest_gains
 from loopwright.passes.search.protocols import CostModel
+from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.tuning.auto import GAIN
 
 THRESHOLDS = (1.1, 1.25, GAIN, 1.5, 2.0)
@@ -75,10 +75,10 @@ def _choice(program: ProgramPairs, default: int, model: CostModel) -> Choice:
     )
     order = [default, *(n for n in range(len(program.schedules)) if n != default)]
     schedules = [original.apply_all(parse_pipeline(program.schedules[n])) for n in order]
-    request = Request(program.sizes, max(program.threads))
-    predicted = model.predict(request, schedules)
+    context = SchedulingContext(program.sizes, max(program.threads))
+    predicted = model.predict(context, schedules)
     return Choice(
-        surest_gains(model, request, schedules),
+        surest_gains(model, context, schedules),
         [each / predicted[0] for each in predicted],
         [float(program.speedups[n] / program.speedups[default]) for n in order],
     )

@@ -30,10 +30,10 @@ from loopwright.costmodel.learning.splits import TRAINING, position
 from loopwright.costmodel.models.additive import Additive
 from loopwright.costmodel.models.model import TrainingOptions
 from loopwright.costmodel.models.statement_rows import ScheduleRows, StatementRows
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.context import TooComplexError, bounded
-from loopwright.passes.schedule import Schedule
-from loopwright.runtime.cache import cache_directory
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.runtime.jit.cache import cache_directory
 
 OPERATIONS = 500_000
 """Of isl, for the working sets of one schedule: about a tenth of a second."""
@@ -50,25 +50,27 @@ class WithWorkingSets:
         """Name and version."""
         return f"statements-{FEATURES_VERSION}-working-sets-{VERSION}"
 
-    def featurise(self, request: Request, schedules: Sequence[Schedule]) -> list[ScheduleRows]:
+    def featurise(
+        self, context: SchedulingContext, schedules: Sequence[Schedule]
+    ) -> list[ScheduleRows]:
         """The rows of each schedule."""
         if not schedules:
             return []
-        plain = StatementRows().featurise(request, schedules)
+        plain = StatementRows().featurise(context, schedules)
         first = schedules[0]
         written = Schedule.original(first.program, first.target, reassociate=first.reassociate)
-        original = _widened(plain[0].original, written, request)
+        original = _widened(plain[0].original, written, context)
         return [
-            ScheduleRows(_widened(rows.scheduled, schedule, request), original)
+            ScheduleRows(_widened(rows.scheduled, schedule, context), original)
             for rows, schedule in zip(plain, schedules, strict=True)
         ]
 
 
-def _widened(rows: np.ndarray, schedule: Schedule, request: Request) -> np.ndarray:
+def _widened(rows: np.ndarray, schedule: Schedule, context: SchedulingContext) -> np.ndarray:
     caches = schedule.target.caches
     try:
         with bounded(OPERATIONS):
-            reuses = reuses_of(schedule, request)
+            reuses = reuses_of(schedule, context)
         sets = [1.0, *published(reuses, caches), *split(reuses, caches)]
     except TooComplexError:
         sets = [0.0] * (1 + len(PUBLISHED) + len(SPLIT))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..passes.target import Target
-from ..passes.user_folders import user_path
+from ..passes.machine.target import Target
+from ..support.user_folders import user_path
 
 
 def models_directory() -> Path | None:

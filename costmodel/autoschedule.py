@@ -9,15 +9,15 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ..passes.default.request import Request
+from ..passes.estimate.scheduling_context import SchedulingContext
+from ..passes.machine.target import Target
 from ..passes.polyhedral.extents import infer_extents
-from ..passes.schedule_ops import to_sequence
-from ..passes.schedule_passes import find_function, find_sequence, read_schedule, read_sizes
+from ..passes.schedules.transformation import MalformedTransformation
 from ..passes.search.beam import WIDEST_BEAM, BeamSearch
 from ..passes.search.result import Task
 from ..passes.search.searching import search
-from ..passes.target import Target
-from ..passes.transformation import MalformedTransformation
+from ..passes.syntax.schedule_ops import to_sequence
+from ..passes.syntax.schedule_passes import find_function, find_sequence, read_schedule, read_sizes
 from .find import DEFAULT_MODEL, find_model
 from .learning.errors import LearningError
 
@@ -63,5 +63,7 @@ class AutoSchedule(ModulePass):
             model = find_model(self.model)
         except (LearningError, OSError) as error:
             raise MalformedTransformation(f"autoschedule: {error}") from error
-        result = search(BeamSearch(self.beam), Task(original, Request(sizes, threads), model))
+        result = search(
+            BeamSearch(self.beam), Task(original, SchedulingContext(sizes, threads), model)
+        )
         op.body.block.insert_op_after(to_sequence(result.best), function)

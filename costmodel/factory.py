@@ -11,8 +11,8 @@ from random import Random
 from typing import ClassVar
 
 from ..passes.default.default_schedule import candidates
-from ..passes.default.request import Request
-from ..passes.schedule import Schedule
+from ..passes.estimate.scheduling_context import SchedulingContext
+from ..passes.schedules.schedule import Schedule
 from ..passes.search.beam import BeamSearch
 from ..passes.search.result import Task
 from ..passes.search.searching import explored
@@ -86,7 +86,7 @@ class RandomWorkload(SeededWorkload):
         depth = max(len(statement.loops) for statement in original.scop.statements)
         share = min(1.0, 0.2 + 0.1 * statements + 0.12 * depth)
         count = round(self.fewest + share * random.random() * (self.most - self.fewest))
-        defaults = list(candidates(original, Request(sizes, self.threads)))
+        defaults = list(candidates(original, SchedulingContext(sizes, self.threads)))
         for sample in sample_schedules(random, original, count, defaults):
             yield sample.schedule, sample.origin
 
@@ -116,12 +116,14 @@ class SearchedWorkload(SeededWorkload):
     ) -> Iterator[tuple[Schedule, str]]:
         """The default schedule, then the best ones, then others."""
         random = Random(self.program_seed(item))
-        task = Task(original, Request(sizes, self.threads), _model(self.model), budget=self.budget)
-        ledger = explored(BeamSearch(), task)
-        met = [schedule for schedule in ledger.ranked() if schedule.transformations]
+        task = Task(
+            original, SchedulingContext(sizes, self.threads), _model(self.model), budget=self.budget
+        )
+        state = explored(BeamSearch(), task)
+        met = [schedule for schedule in state.ranked() if schedule.transformations]
         best, rest = met[: self.best], met[self.best :]
         others = random.sample(rest, min(self.others, len(rest)))
-        default = ledger.default_schedule
+        default = state.default_schedule
         usual = [default] if default.transformations else []
         near = self._near(random, original, default)
         seen: set[object] = set()
@@ -132,8 +134,8 @@ class SearchedWorkload(SeededWorkload):
             (near, NEAR_DEFAULT),
         ):
             for schedule in schedules:
-                if ledger.key(schedule) not in seen:
-                    seen.add(ledger.key(schedule))
+                if state.key(schedule) not in seen:
+                    seen.add(state.key(schedule))
                     yield schedule, name
 
     def _near(self, random: Random, original: Schedule, default: Schedule) -> Iterator[Schedule]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from ..passes.schedule import Schedule
+from ..passes.schedules.schedule import Schedule
 
 Status = Literal["measured", "censored"]
 

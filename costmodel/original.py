@@ -5,9 +5,9 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 
 from ..dialects.parse import parse_module
-from ..passes.polyhedral.raising import raise_function
-from ..passes.schedule import Schedule
-from ..passes.target import Target
+from ..passes.machine.target import Target
+from ..passes.polyhedral.raising.raise_function import raise_function
+from ..passes.schedules.schedule import Schedule
 
 
 def original_schedule(

@@ -9,10 +9,10 @@ from random import Random
 
 from ..kernels.catalogue import KernelEntry, catalogue
 from ..passes.default.default_schedule import candidates
-from ..passes.default.request import Request
+from ..passes.estimate.scheduling_context import SchedulingContext
 from ..passes.polyhedral.counting import cardinality, fix_parameters
 from ..passes.polyhedral.extents import infer_extents
-from ..passes.schedule import Schedule
+from ..passes.schedules.schedule import Schedule
 from .labels import Subject
 from .original import original_schedule
 from .sampler import SAMPLER_VERSION, sample_schedules
@@ -53,7 +53,7 @@ class PolybenchWorkload:
         self, item: int, original: Schedule, sizes: Mapping[str, int]
     ) -> Iterator[tuple[Schedule, str]]:
         """Its schedules, the default ones first."""
-        defaults = list(candidates(original, Request(sizes, self.threads)))
+        defaults = list(candidates(original, SchedulingContext(sizes, self.threads)))
         for sample in sample_schedules(Random(item), original, self.count, defaults):
             yield sample.schedule, sample.origin
 

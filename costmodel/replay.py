@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from random import Random
 from statistics import median
 
-from ..passes.pipeline import parse_pipeline
-from ..passes.schedule import Schedule
-from ..passes.transformation import TransformationError
+from ..passes.schedules.schedule import Schedule
+from ..passes.schedules.transformation import TransformationError
+from ..passes.syntax.pipeline import parse_pipeline
 from .dataset.arrow import Row
 from .dataset.schema import subject_of
 from .labels import LabelledProgram, Subject

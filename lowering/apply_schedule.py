@@ -9,7 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ..passes.schedule_passes import (
+from ..passes.syntax.schedule_passes import (
     find_function,
     find_sequence,
     read_schedule,

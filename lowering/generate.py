@@ -13,24 +13,25 @@ from ..dialects import affine
 from ..dialects.errors import SourceError
 from ..dialects.memref import is_memref
 from ..passes.polyhedral.context import bounded_for
+from ..passes.polyhedral.schedule_tree import Loop, loops, statements
 from ..passes.polyhedral.scop import Array, Parameter, Scop
-from ..passes.schedule import Schedule
-from ..passes.schedule_tree import Loop, loops, statements
-from ..passes.stages import stage
-from .ast_to_nest import ast_to_nest
-from .emit_loops import LoopEmitter
-from .emit_statements import StatementEmitter
-from .full_ranges import cut_into_full_ranges
-from .index_expression import Index
-from .ir_builder import IRBuilder
-from .isl_ast import IncompleteCodeError, MarkedAst, build_ast
-from .nest import Block as Parts
-from .nest import Nest, restrict, scattered_loops
-from .promotion import promote
-from .redundancy import remove_redundant_accesses
-from .run_time_tiles import size_parameter
-from .storage import Storage, place_local_arrays
-from .streaming import stream
+from ..passes.schedules.schedule import Schedule
+from ..support.stage_times import stage
+from .loops.emit_loops import LoopEmitter
+from .loops.emit_statements import StatementEmitter
+from .loops.ir_builder import IRBuilder
+from .loops.local_bounds import check_local_subscripts
+from .loops.storage import Storage, place_local_arrays
+from .memory.scalar_replacement import promote
+from .memory.software_prefetching import stream
+from .memory.store_to_load_forwarding import remove_redundant_accesses
+from .nest.ast_to_nest import ast_to_nest
+from .nest.index_expression import Index
+from .nest.index_set_splitting import cut_into_full_ranges
+from .nest.isl_ast import IncompleteCodeError, MarkedAst, build_ast
+from .nest.nest import Block as Parts
+from .nest.nest import Nest, restrict, scattered_loops
+from .nest.run_time_tiles import size_parameter
 
 
 def generate(
@@ -81,8 +82,9 @@ def _generate(
         scattered = scattered_loops(restrict(nest, names), schedule.tree)
         return [*scattered, *(marked if vectors else ())]
 
+    placements = place_local_arrays(scop, schedule.tree, no_homes, context, parameters)
     storage = Storage(
-        place_local_arrays(scop, schedule.tree, no_homes, context, parameters),
+        placements,
         {a.name: entry.args[a.argument] for a in scop.arrays if a.argument is not None},
     )
     scalars: dict[SSAValue, SSAValue] = dict(zip(scop.func.args, own, strict=True))
@@ -91,6 +93,8 @@ def _generate(
         builder, StatementEmitter(builder, scop, parameters, scalars, storage), storage, simd
     )
     nest = cut_into_full_ranges(nest)
+    with stage("local arrays"):
+        check_local_subscripts(scop, nest, placements, parameters, context)
     with storage.allocated(builder, None, nest):
         emitter.emit(nest, {})
         results = [_returned(builder, storage, array) for array in scop.returns]

@@ -11,7 +11,7 @@ from ..dialects.context import DIALECTS
 
 
 def _schedule() -> Dialect:
-    from .schedule_ops import schedule_dialect
+    from .syntax.schedule_ops import schedule_dialect
 
     return schedule_dialect()
 

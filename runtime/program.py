@@ -14,19 +14,19 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..lowering.llvm import Options
 from ..passes.default.default_schedule import default_schedule
+from ..passes.machine.target import Target
 from ..passes.polyhedral.bounds import check_bounds
 from ..passes.polyhedral.context import ISL_LOCK
 from ..passes.polyhedral.dependences import Dependences
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.polyhedral.scop import Scop
-from ..passes.schedule import Schedule, dependences_of
-from ..passes.target import Target
-from .compile import Source, model, read, schedule_from
-from .errors import BuildError, UnknownFunction
+from ..passes.schedules.schedule import Schedule, dependences_of
+from .calling.errors import BuildError, UnknownFunction
+from .calling.signature import Signature
+from .jit.compile import Source, model, read, schedule_from
+from .jit.threads import MOST_THREADS, default_threads
 from .kernel import Kernel
 from .library.build import Library, build
-from .signature import Signature
-from .threads import MOST_THREADS, default_threads
 from .tuning.auto import auto_schedule
 from .tuning.database import Question
 
@@ -142,6 +142,7 @@ class Function:
         threads: int | None = None,
         fast_math: bool = False,
         target: Target | None = None,
+        check_bounds: bool = False,
     ) -> Kernel:
         """A kernel that runs this function.
 
@@ -152,13 +153,15 @@ class Function:
         tuning has found, or else a cost model or `"default"` (`choose_schedule`).
         `threads` run the parallel loops; None leaves the number to the OpenMP runtime.
         With `fast_math`, floating-point operations may be reassociated and approximated. Code is
-        generated for `target`, by default this machine.
+        generated for `target`, by default this machine. With `check_bounds`, every access of the
+        generated code, also to its local arrays, is checked when it runs: a call raises OutOfBounds
+        for the first that would leave its array. That is slow, and for tests of the compiler.
 
         Raises SourceError, TransformationError, UnsupportedSignature; ValueError for a number of
         threads below 1 or above 1024, or a schedule of another function.
         """
         target = target or Target.host()
-        options = _options(self.name, threads, fast_math)
+        options = replace(_options(self.name, threads, fast_math), check_bounds=check_bounds)
         source = self.source(schedule, threads=threads, fast_math=fast_math, target=target)
         chosen = source.schedule
         sizes = chosen.run_time_sizes if isinstance(chosen, Schedule) else ()

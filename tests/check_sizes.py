@@ -27,7 +27,7 @@ from support.reference_runs import agreements, function_of
 from support.standard_schedules import STANDARD_SCHEDULES, standard_schedule
 
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 
 OK, TOO_SLOW, WRONG, ENDED, ERROR = "ok", "too slow", "wrong", "process ended", "error"
 REFERENCE = "unscheduled"

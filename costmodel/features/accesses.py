@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...passes.default.facts import Facts, bytes_of
+from ...passes.estimate.program_statistics import ProgramStatistics, bytes_of
 from ...passes.polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 
 PERIODS = (4096, 65536)
@@ -60,7 +60,7 @@ class Boxes:
 def profile_accesses(
     statement: Statement,
     scop: Scop,
-    facts: Facts,
+    statistics: ProgramStatistics,
     arrays: Mapping[str, int],
     kept: Iterable[tuple[str, int, float]] = (),
 ) -> tuple[tuple[AccessProfile, ...], Boxes]:
@@ -72,10 +72,10 @@ def profile_accesses(
     for name, position, extent in kept:
         extents.setdefault(name, {})[position] = extent
     shapes = {
-        array.name: _shape(array, facts, extents.get(array.name, {}))
+        array.name: _shape(array, statistics, extents.get(array.name, {}))
         for array in {access.array.name: access.array for access in statement.accesses}.values()
     }
-    symbols = [facts.sizes.get(parameter.name, 0) for parameter in scop.parameters]
+    symbols = [statistics.sizes.get(parameter.name, 0) for parameter in scop.parameters]
     depth = len(statement.loops)
     subscripts = [
         _Subscripts(access, access.coefficients, access.map.eval([0] * depth, symbols))
@@ -101,13 +101,13 @@ class _Subscripts(NamedTuple):
     offsets: tuple[int, ...]
 
 
-def _shape(array: Array, facts: Facts, kept: Mapping[int, float]) -> _Shape:
+def _shape(array: Array, statistics: ProgramStatistics, kept: Mapping[int, float]) -> _Shape:
     """The shape of an array.
 
     Dimensions that storage contracts, and are not `kept`, do not move. A buffer has no extents yet:
     its rows are taken to be a few cache lines apart.
     """
-    extents = [float(extent) for extent in facts.extents(array)]
+    extents = [float(extent) for extent in statistics.extents(array)]
     strides = [0.0] * len(extents)
     step = 1.0
     for position in reversed(range(len(extents))):

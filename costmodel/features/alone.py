@@ -6,7 +6,7 @@ from functools import lru_cache
 from math import ceil, prod
 from typing import NamedTuple, cast
 
-from ...passes.schedule_tree import Loop
+from ...passes.polyhedral.schedule_tree import Loop
 from .computing import ComputingTimes, computing_times
 from .outer import outer
 from .placement import Placement

@@ -10,7 +10,7 @@ import islpy as isl
 
 from ...passes.polyhedral.context import TooComplexError, bounded
 from ...passes.polyhedral.counting import UncountableError, cardinality, fix_parameters
-from .once import once
+from ...support.cached_property import cached_property
 
 _UNKNOWN = 1000.0
 """For a number of values without a bound."""
@@ -65,7 +65,7 @@ class Orders:
         inside, around = self._count(outer & linked | {iterator}), self._count(outer & linked)
         return inside / around if inside and around else self._spans[iterator]
 
-    @once
+    @cached_property
     def _linked(self) -> tuple[frozenset[int], ...]:
         """Of each iterator, all others that it depends on, directly or through others."""
         groups = [{iterator} for iterator in range(len(self._spans))]

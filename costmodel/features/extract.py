@@ -8,10 +8,10 @@ from struct import Struct
 import numpy as np
 from numpy.typing import NDArray
 
-from ...passes.default.request import Request
-from ...passes.schedule import Schedule
-from ...passes.schedule_tree import Tree, nests
-from ...passes.target import Target
+from ...passes.estimate.scheduling_context import SchedulingContext
+from ...passes.machine.target import Target
+from ...passes.polyhedral.schedule_tree import Tree, nests
+from ...passes.schedules.schedule import Schedule
 from .alone import alone
 from .bodies import body
 from .estimate import estimate
@@ -29,12 +29,12 @@ _PACKED = Struct(f"{len(NAMES)}d")
 """A row, as statements remember it."""
 
 
-def rows_of(schedules: Sequence[Schedule], request: Request) -> list[NDArray[np.float32]]:
+def rows_of(schedules: Sequence[Schedule], context: SchedulingContext) -> list[NDArray[np.float32]]:
     """Of each schedule, one row of `schema.NAMES` per statement that runs at all, in textual order.
 
     What is new is found out at one go, where schedules are of the same program.
     """
-    profiles = [profile_program(schedule, request) for schedule in schedules]
+    profiles = [profile_program(schedule, context) for schedule in schedules]
     trees = [nests(schedule.tree) for schedule in schedules]
     together: dict[int, list[int]] = {}
     for number, profile in enumerate(profiles):
@@ -44,7 +44,7 @@ def rows_of(schedules: Sequence[Schedule], request: Request) -> list[NDArray[np.
         found = iter(profiles[numbers[0]].nests.of([nest for n in numbers for nest in trees[n]]))
         placed.update((n, [next(found) for _ in trees[n]]) for n in numbers)
     return [
-        _rows(placed[number], schedule, profile.total_bytes, request)
+        _rows(placed[number], schedule, profile.total_bytes, context)
         for number, (schedule, profile) in enumerate(zip(schedules, profiles, strict=True))
     ]
 
@@ -53,10 +53,10 @@ def _rows(
     placed: Sequence[Sequence[PlacedStatement]],
     schedule: Schedule,
     total_bytes: float,
-    request: Request,
+    context: SchedulingContext,
 ) -> NDArray[np.float32]:
     how = execution(
-        request.threads,
+        context.threads,
         all(item.place.vector is not None for nest in placed for item in nest if item.place.loops),
         sum(any(item.place.fork is not None for item in nest) for nest in placed),
         _machine(schedule.target),
@@ -68,30 +68,30 @@ def _rows(
 
 
 def rows_of_nests(
-    schedule: Schedule, request: Request, trees: Sequence[Tree]
+    schedule: Schedule, context: SchedulingContext, trees: Sequence[Tree]
 ) -> list[NDArray[np.float32]]:
     """Of each nest, taken for a whole program, what `rows_of` says; `trees` need not be legal.
 
     They are other orders of a nest of the schedule.
     """
-    profile = profile_program(schedule, request)
+    profile = profile_program(schedule, context)
     # Nobody comes back to these trees.
     placed = profile.nests.of(trees, is_kept=False)
-    return [_rows([nest], schedule, profile.total_bytes, request) for nest in placed]
+    return [_rows([nest], schedule, profile.total_bytes, context) for nest in placed]
 
 
 def placed_rows(
-    schedule: Schedule, request: Request
+    schedule: Schedule, context: SchedulingContext
 ) -> tuple[list[Placement], NDArray[np.float32]]:
     """The statements of a schedule that run at all, under their loops, and their rows."""
-    (rows,) = rows_of([schedule], request)
-    placed = profile_program(schedule, request).nests.of(nests(schedule.tree))
+    (rows,) = rows_of([schedule], context)
+    placed = profile_program(schedule, context).nests.of(nests(schedule.tree))
     return [item.place for nest in placed for item in nest], rows
 
 
-def profiles_of(schedule: Schedule, request: Request) -> Mapping[str, StatementProfile]:
+def profiles_of(schedule: Schedule, context: SchedulingContext) -> Mapping[str, StatementProfile]:
     """What is known of the statements of a schedule without their loops, by name."""
-    return profile_program(schedule, request).nests.statements
+    return profile_program(schedule, context).nests.statements
 
 
 def _row(item: PlacedStatement, statements: int, around: Surroundings) -> bytes:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...passes.default.facts import CACHE_LINE
+from ...passes.estimate.program_statistics import CACHE_LINE
 from .accesses import PERIODS
 from .statements import StatementProfile
 

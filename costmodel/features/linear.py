@@ -9,7 +9,7 @@ from typing import NamedTuple
 import islpy as isl
 import numpy as np
 
-from ...passes.schedule_tree import Loop
+from ...passes.polyhedral.schedule_tree import Loop
 
 _IN, _PARAM, _DIV = isl.dim_type.in_, isl.dim_type.param, isl.dim_type.div
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...passes.polyhedral.schedule_tree import Loop
 from ...passes.polyhedral.scop import Scop
-from ...passes.schedule_tree import Loop
 from .linear import LinearForm
 from .statements import StatementProfile
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...passes.schedule_tree import Loop, Tree, leaves
+from ...passes.polyhedral.schedule_tree import Loop, Tree, leaves
 from .footprints import Footprint
 from .linear import LinearForms
 from .local_arrays import Kept, LocalArray, kept_dimensions

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from math import copysign
 from typing import NamedTuple
 
-from ...passes.default.facts import CACHE_LINE
-from ...passes.schedule_tree import Loop
+from ...passes.estimate.program_statistics import CACHE_LINE
+from ...passes.polyhedral.schedule_tree import Loop
+from ...support.cached_property import cached_property
 from .footprints import Footprint, footprints
 from .linear import LinearForm, directions
-from .once import once
 from .skewed import iterations
 from .statements import StatementProfile
 
@@ -58,7 +58,7 @@ class Placement:
     footprint: Footprint
     remembered: dict[object, object] = field(default_factory=dict[object, object])
 
-    @once
+    @cached_property
     def vector(self) -> int | None:
         """The position of the vector loop; None, too, where its lanes would run other loops."""
         position = next((n for n, loop in enumerate(self.loops) if loop.vector is not None), None)
@@ -77,7 +77,7 @@ class Placement:
             for other, _ in self.forms[inner].terms
         )
 
-    @once
+    @cached_property
     def written_out(self) -> tuple[bool, ...]:
         """Which loops are gone: unrolled fully, by request or because they are short.
 
@@ -147,14 +147,14 @@ class Placement:
             if around.rounds and any(d in own for d, _ in around.terms)
         )
 
-    @once
+    @cached_property
     def innermost(self) -> int | None:
         """The position of the innermost loop that is left when short loops are written out."""
         return next(
             (n for n in range(len(self.loops) - 1, -1, -1) if not self.written_out[n]), None
         )
 
-    @once
+    @cached_property
     def copies(self) -> tuple[float, ...]:
         """How often the body stands in each loop."""
         return tuple(
@@ -162,7 +162,7 @@ class Placement:
             for loop, trips, gone in zip(self.loops, self.trips, self.written_out, strict=True)
         )
 
-    @once
+    @cached_property
     def fork(self) -> int | None:
         """The position of the outermost loop that several threads share; one iteration is none."""
         return next(
@@ -170,7 +170,7 @@ class Placement:
             None,
         )
 
-    @once
+    @cached_property
     def repeats(self) -> float:
         """How often the same is done again: iterations of inner loops that change nothing.
 
@@ -188,7 +188,7 @@ class Placement:
                     break
         return result
 
-    @once
+    @cached_property
     def ragged(self) -> float:
         """The part of the iterations that are outside of full tiles, as bounds cut tiles slantwise.
 
@@ -218,7 +218,7 @@ class Placement:
             default=0.0,
         )
 
-    @once
+    @cached_property
     def directions(self) -> tuple[tuple[float, ...] | None, ...]:
         """How the iterators grow with a step of each loop; None for tile loops."""
         members = [n for n, form in enumerate(self.forms) if not form.rounds]
@@ -229,7 +229,7 @@ class Placement:
                 found[position] = direction
         return tuple(found)
 
-    @once
+    @cached_property
     def steps(self) -> tuple[tuple[float, ...], ...]:
         """Per loop, by how many elements each access moves with a step.
 
@@ -262,7 +262,7 @@ class Placement:
                 )
         return tuple(result)
 
-    @once
+    @cached_property
     def jumps(self) -> float:
         """How often an instance reads or writes a line that does not follow the last one.
 
@@ -286,7 +286,7 @@ class Placement:
             total += 1.0 / run
         return total
 
-    @once
+    @cached_property
     def carriers(self) -> dict[int, tuple[float, bool]]:
         """The loops that hand results from one iteration to another, by position.
 
@@ -317,7 +317,7 @@ class Placement:
             return False
         return _stores(earlier) <= _stores(self)
 
-    @once
+    @cached_property
     def ranges(self) -> tuple[tuple[float, float], ...]:
         """The extreme values of each loop, over the box around the domain."""
         profile = self.profile

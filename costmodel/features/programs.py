@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from ...passes.default.facts import Facts
-from ...passes.default.request import Request
+from ...passes.estimate.program_statistics import ProgramStatistics
+from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.polyhedral.scop import Scop, Statement
-from ...passes.schedule import Schedule, dependences_of
+from ...passes.schedules.schedule import Schedule, dependences_of
 from .domains import Domains
 from .local_arrays import Kept, local_arrays
 from .nests import Nests
@@ -27,19 +27,19 @@ class ProgramProfile:
     nests: Nests
 
 
-def profile_program(schedule: Schedule, request: Request) -> ProgramProfile:
+def profile_program(schedule: Schedule, context: SchedulingContext) -> ProgramProfile:
     """What is known of a schedule's statements without their loops, found out once."""
     memory = schedule.scop.memory
     profiles = cast(
         "dict[tuple[object, ...], ProgramProfile]", memory.setdefault("cost profiles", {})
     )
-    sizes = tuple(sorted(request.sizes.items()))
+    sizes = tuple(sorted(context.sizes.items()))
     key = (sizes, schedule.target.vector_bits, schedule.reassociate)
     found = profiles.get(key)
     if found is None:
         profiles.clear()  # sizes seldom change, and never back and forth
-        statements = _statements(schedule.program, key, request)
-        found = profiles[key] = _profile_scop(schedule, request, statements)
+        statements = _statements(schedule.program, key, context)
+        found = profiles[key] = _profile_scop(schedule, context, statements)
     return found
 
 
@@ -51,7 +51,11 @@ class _Statements:
         self._known: dict[tuple[object, ...], tuple[Statement, StatementProfile]] = {}
 
     def of(
-        self, statement: Statement, schedule: Schedule, facts: Facts, arrays: Mapping[str, int]
+        self,
+        statement: Statement,
+        schedule: Schedule,
+        statistics: ProgramStatistics,
+        arrays: Mapping[str, int],
     ) -> StatementProfile:
         """Everything about a statement that no step changes; `arrays` are numbers by name."""
         scop = schedule.scop
@@ -59,9 +63,11 @@ class _Statements:
         key = id(statement), *[arrays[access.array.name] for access in statement.accesses]
         if key in self._known:
             _, profile = self._known[key]
-            return in_changed_program(profile, statement, facts, dependences, len(arrays), schedule)
+            return in_changed_program(
+                profile, statement, statistics, dependences, len(arrays), schedule
+            )
         profile = profile_statement(
-            statement, scop, facts, dependences, arrays, schedule, self._domains
+            statement, scop, statistics, dependences, arrays, schedule, self._domains
         )
         if len(self._known) > _MEMORY:
             self._known.clear()
@@ -70,27 +76,29 @@ class _Statements:
         return profile
 
 
-def _statements(program: Scop, key: object, request: Request) -> _Statements:
+def _statements(program: Scop, key: object, context: SchedulingContext) -> _Statements:
     """What is known of statements at these sizes, in the program and in all it is turned into."""
     known = cast("dict[object, _Statements]", program.memory.setdefault("cost statements", {}))
     if key not in known:
         known.clear()
-        known[key] = _Statements(request.sizes)
+        known[key] = _Statements(context.sizes)
     return known[key]
 
 
-def _profile_scop(schedule: Schedule, request: Request, known: _Statements) -> ProgramProfile:
+def _profile_scop(
+    schedule: Schedule, context: SchedulingContext, known: _Statements
+) -> ProgramProfile:
     scop = schedule.scop
-    facts = request.facts(scop)
+    statistics = context.statistics(scop)
     arrays = {array.name: number for number, array in enumerate(scop.arrays)}
     statements = {
-        statement.name: known.of(statement, schedule, facts, arrays)
+        statement.name: known.of(statement, schedule, statistics, arrays)
         for statement in scop.statements
     }
-    total = float(sum(facts.bytes(array) for array in scop.arrays if not array.is_local))
+    total = float(sum(statistics.bytes(array) for array in scop.arrays if not array.is_local))
 
     def kept_in(name: str, kept: Kept) -> StatementProfile:
-        return with_kept(statements[name], scop.statement(name), scop, facts, arrays, kept)
+        return with_kept(statements[name], scop.statement(name), scop, statistics, arrays, kept)
 
     locals_ = local_arrays(scop, statements)
-    return ProgramProfile(total, Nests(statements, request.sizes, locals_, kept_in))
+    return ProgramProfile(total, Nests(statements, context.sizes, locals_, kept_in))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...passes.default.facts import CACHE_LINE
+from ...passes.estimate.program_statistics import CACHE_LINE
 from .nests import PlacedStatement
 from .sections import LEVELS, Control, Level, LoopCounts, Memory, Surroundings
 

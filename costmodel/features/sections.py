@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from .once import once
+from ...support.cached_property import cached_property
 
 _FILL = 0.7
 """The part of a cache that data of one loop can be expected to keep."""
@@ -213,7 +213,7 @@ class Execution:
     parallel_nests: int
     machine: Machine
 
-    @once
+    @cached_property
     def caches(self) -> tuple[float, ...]:
         """Usable bytes of the caches of levels 1 to 3."""
         return tuple([_FILL * size for size in self.machine[:3]])

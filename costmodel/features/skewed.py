@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import combinations
 from math import prod
 
-from ...passes.schedule_tree import Loop
+from ...passes.polyhedral.schedule_tree import Loop
 from .linear import LinearForm
 
 Row = tuple[float, ...]

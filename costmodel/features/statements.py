@@ -13,14 +13,14 @@ import numpy as np
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation, SSAValue
 
-from ...passes.default.facts import Facts, bytes_of
+from ...passes.estimate.program_statistics import ProgramStatistics, bytes_of
 from ...passes.polyhedral.context import TooComplexError, bounded
 from ...passes.polyhedral.dependences import DependenceKind, Dependences
 from ...passes.polyhedral.scop import Scop, Statement
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
+from ...support.cached_property import cached_property
 from .accesses import AccessProfile, Boxes, profile_accesses
 from .domains import Domains, Orders
-from .once import once
 
 _CLASSES = {
     "addf": "additions",
@@ -122,7 +122,7 @@ class StatementProfile:
     instructions: float
     reassociable: bool
 
-    @once
+    @cached_property
     def strides(self) -> tuple[tuple[float, ...], ...]:
         """The strides of all accesses, per iterator."""
         return tuple(
@@ -135,27 +135,27 @@ class StatementProfile:
             return self.spans
         return self.orders.spans(tuple(order))
 
-    @once
+    @cached_property
     def loaded(self) -> frozenset[int]:
         """The numbers of the arrays that it loads from."""
         return frozenset(each.array for each in self.accesses if not each.is_write)
 
-    @once
+    @cached_property
     def stored(self) -> frozenset[int]:
         """The numbers of the arrays that it stores to."""
         return frozenset(each.array for each in self.accesses if each.is_write)
 
-    @once
+    @cached_property
     def kinds(self) -> tuple[tuple[bool, int], ...]:
         """Of each access, whether it stores, and the bytes of an element."""
         return tuple((each.is_write, each.size) for each in self.accesses)
 
-    @once
+    @cached_property
     def reads(self) -> int:
         """Different elements that an instance loads."""
         return sum(not access.is_write for access in self.accesses)
 
-    @once
+    @cached_property
     def writes(self) -> int:
         """Different elements that an instance stores."""
         return sum(access.is_write for access in self.accesses)
@@ -164,7 +164,7 @@ class StatementProfile:
 def profile_statement(
     statement: Statement,
     scop: Scop,
-    facts: Facts,
+    statistics: ProgramStatistics,
     dependences: Dependences,
     arrays: Mapping[str, int],
     schedule: Schedule,
@@ -179,7 +179,7 @@ def profile_statement(
     box = prod(h - w + 1 for w, h in zip(low, high, strict=True))
     chain, own_chain = _chains(statement)
     operations = _operations(statement)
-    accesses, boxes = profile_accesses(statement, scop, facts, arrays)
+    accesses, boxes = profile_accesses(statement, scop, statistics, arrays)
     return StatementProfile(
         statement.name,
         spans,
@@ -197,7 +197,7 @@ def profile_statement(
         boxes,
         chain,
         own_chain,
-        tuple(_carried(statement, dependences, facts.sizes)),
+        tuple(_carried(statement, dependences, statistics.sizes)),
         sum(operations) + len(accesses),
         _is_reassociable(statement, dependences, schedule),
     )
@@ -207,19 +207,19 @@ def with_kept(
     profile: StatementProfile,
     statement: Statement,
     scop: Scop,
-    facts: Facts,
+    statistics: ProgramStatistics,
     arrays: Mapping[str, int],
     kept: Iterable[tuple[str, int, float]],
 ) -> StatementProfile:
     """The same statement where storage keeps dimensions of local arrays: name, position, extent."""
-    accesses, boxes = profile_accesses(statement, scop, facts, arrays, kept)
+    accesses, boxes = profile_accesses(statement, scop, statistics, arrays, kept)
     return replace(profile, accesses=accesses, boxes=boxes)
 
 
 def in_changed_program(
     profile: StatementProfile,
     statement: Statement,
-    facts: Facts,
+    statistics: ProgramStatistics,
     dependences: Dependences,
     array_count: int,
     schedule: Schedule,
@@ -231,7 +231,7 @@ def in_changed_program(
     return replace(
         profile,
         boxes=replace(profile.boxes, arrays=member),
-        carried=tuple(_carried(statement, dependences, facts.sizes)),
+        carried=tuple(_carried(statement, dependences, statistics.sizes)),
         reassociable=_is_reassociable(statement, dependences, schedule),
     )
 

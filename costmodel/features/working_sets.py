@@ -13,9 +13,9 @@ from math import log2
 import numpy as np
 from numpy.typing import NDArray
 
-from ...passes.default.request import Request
-from ...passes.polyhedral.working_sets import Reuse, WorkingSet, working_sets
-from ...passes.schedule import Schedule
+from ...passes.estimate.scheduling_context import SchedulingContext
+from ...passes.polyhedral.footprints.working_sets import Reuse, WorkingSet, working_sets
+from ...passes.schedules.schedule import Schedule
 from .extract import placed_rows
 from .pages import PAGES, page_misses
 from .placement import Placement
@@ -104,19 +104,19 @@ def places(placed: Sequence[Placement], rows: Row) -> list[float]:
     return np.log2(1.0 + totals).tolist()
 
 
-def reuses_of(schedule: Schedule, request: Request) -> tuple[Reuse, ...]:
+def reuses_of(schedule: Schedule, context: SchedulingContext) -> tuple[Reuse, ...]:
     """The reuses of a schedule; what is no box counts as the box around it."""
-    return working_sets(schedule.scop, schedule.tree, request.sizes, hull=True)
+    return working_sets(schedule.scop, schedule.tree, context.sizes, hull=True)
 
 
-def row_of(schedule: Schedule, request: Request, *, whole: bool) -> Row:
+def row_of(schedule: Schedule, context: SchedulingContext, *, whole: bool) -> Row:
     """The features of a schedule: `PUBLISHED`; with `whole`, all others after these.
 
     Raises TooComplexError.
     """
-    reuses, caches = reuses_of(schedule, request), schedule.target.caches
+    reuses, caches = reuses_of(schedule, context), schedule.target.caches
     row = published(reuses, caches)
     if whole:
-        placed, rows = placed_rows(schedule, request)
+        placed, rows = placed_rows(schedule, context)
         row += [*split(reuses, caches), *estimates(rows), *places(placed, rows)]
     return np.array(row, np.float32)

@@ -19,11 +19,11 @@ from ...passes.polyhedral.counting import (
     floating_point_operations,
 )
 from ...passes.polyhedral.extents import infer_extents
+from ...passes.polyhedral.schedule_tree import Sequence as TreeSequence
 from ...passes.polyhedral.scop import Access, Scop, Statement
-from ...passes.schedule import Schedule
-from ...passes.schedule_tree import Sequence as TreeSequence
+from ...passes.schedules.schedule import Schedule
+from ...passes.schedules.transformation import Transformation
 from ...passes.search.space.trees import chains, innermost_loops
-from ...passes.transformation import Transformation
 from ...passes.transformations.fuse import Fuse
 from ...passes.transformations.interchange import Interchange
 from ...passes.transformations.parallel import Parallel
@@ -38,7 +38,7 @@ BENCHMARK_SIZE = "LARGE"
 
 
 @dataclass(frozen=True)
-class Facts:
+class ProgramStatistics:
     """What is counted of a program; `legal` are the transformations that can be applied somewhere.
 
     `bytes` are those of all arrays, `types` those of their elements, `intensity` operations on
@@ -61,7 +61,7 @@ class Facts:
     legal: frozenset[str]
 
 
-def facts_of(scop: Scop, sizes: Mapping[str, int]) -> Facts:
+def facts_of(scop: Scop, sizes: Mapping[str, int]) -> ProgramStatistics:
     """Counts a program at its sizes; raises UncountableError."""
     names = infer_extents(scop, sizes)
     domains = [fix_parameters(statement.domain, names) for statement in scop.statements]
@@ -75,7 +75,7 @@ def facts_of(scop: Scop, sizes: Mapping[str, int]) -> Facts:
         for shape in [array.shape]
     )
     root = scop.tree
-    return Facts(
+    return ProgramStatistics(
         len(scop.statements),
         len(root.children) if isinstance(root, TreeSequence) else 1,
         max(len(statement.loops) for statement in scop.statements),
@@ -138,7 +138,7 @@ def _probes(schedule: Schedule) -> dict[str, list[Transformation]]:
     }
 
 
-def random_facts(seeds: Iterable[int]) -> Iterator[Facts]:
+def random_facts(seeds: Iterable[int]) -> Iterator[ProgramStatistics]:
     """Those of random programs."""
     for seed in seeds:
         program = random_program(seed)
@@ -149,7 +149,7 @@ def random_facts(seeds: Iterable[int]) -> Iterator[Facts]:
             continue
 
 
-def benchmark_facts() -> Iterator[Facts]:
+def benchmark_facts() -> Iterator[ProgramStatistics]:
     """Those of PolyBench's kernels."""
     for entry in catalogue().values():
         if entry.name.startswith(f"{BENCHMARK_SUITE}/"):
@@ -161,10 +161,12 @@ def benchmark_facts() -> Iterator[Facts]:
                 continue
 
 
-def coverage_table(random: Sequence[Facts], benchmarks: Sequence[Facts]) -> list[list[str]]:
+def coverage_table(
+    random: Sequence[ProgramStatistics], benchmarks: Sequence[ProgramStatistics]
+) -> list[list[str]]:
     """Quantiles and shares, one row per property."""
     rows = [["", f"random ({len(random)})", f"{BENCHMARK_SUITE} ({len(benchmarks)})"]]
-    numbers: dict[str, Callable[[Facts], float]] = {
+    numbers: dict[str, Callable[[ProgramStatistics], float]] = {
         "statements": lambda f: f.statements,
         "loop nests": lambda f: f.nests,
         "depth": lambda f: f.depth,
@@ -175,17 +177,21 @@ def coverage_table(random: Sequence[Facts], benchmarks: Sequence[Facts]) -> list
     }
     columns = (random, benchmarks)
     for name, value in numbers.items():
-        rows.append([name, *(_quantiles([value(f) for f in facts]) for facts in columns)])
+        rows.append([name, *(_quantiles([value(f) for f in statistics]) for statistics in columns)])
     for depth in range(1, 8):
-        shares = (_share(f.depth == depth for f in facts) for facts in columns)
+        shares = (_share(f.depth == depth for f in statistics) for statistics in columns)
         rows.append([f"depth {depth}", *shares])
-    for name in sorted({name for facts in columns for f in facts for name in f.types}):
-        rows.append([name, *(_share(name in f.types for f in facts) for facts in columns)])
-    rows.append(["reductions", *(_share(f.reduces for f in facts) for facts in columns)])
-    rows.append(["time loops", *(_share(f.repeats for f in facts) for facts in columns)])
-    rows.append(["rectangular", *(_share(f.is_rectangular for f in facts) for facts in columns)])
+    for name in sorted({name for statistics in columns for f in statistics for name in f.types}):
+        rows.append(
+            [name, *(_share(name in f.types for f in statistics) for statistics in columns)]
+        )
+    rows.append(["reductions", *(_share(f.reduces for f in statistics) for statistics in columns)])
+    rows.append(["time loops", *(_share(f.repeats for f in statistics) for statistics in columns)])
+    rows.append(
+        ["rectangular", *(_share(f.is_rectangular for f in statistics) for statistics in columns)]
+    )
     for name in ("parallel", "interchange", "tile", "vectorize", "fuse"):
-        shares = (_share(name in f.legal for f in facts) for facts in columns)
+        shares = (_share(name in f.legal for f in statistics) for statistics in columns)
         rows.append([f"{name} legal somewhere", *shares])
     return rows
 

@@ -17,7 +17,7 @@ from .accesses import Accesses
 from .distribution import GENERAL, Mix, draw
 from .exclusions import contains_benchmark
 from .expressions import Code
-from .memory import Dimension, Facts
+from .memory import Dimension, ProgramStatistics
 from .nests import NestBuilder
 from .sizing import choose_sizes
 from .statements import Statements
@@ -39,12 +39,12 @@ def write_program(random: Random, mix: Mix = GENERAL) -> RandomProgram:
     """A program made of the decisions of `random`."""
     element_type = draw(random, distribution.ELEMENT_TYPES)
     symbols = [Dimension(name) for name in SYMBOLS[: draw(random, distribution.SIZE_SYMBOLS)]]
-    code, facts = Code(random, element_type), Facts()
-    accesses = Accesses(random, code, facts.arrays)
-    statements = Statements(random, code, accesses, facts)
+    code, statistics = Code(random, element_type), ProgramStatistics()
+    accesses = Accesses(random, code, statistics.arrays)
+    statements = Statements(random, code, accesses, statistics)
     is_repeated = random.random() < mix.time_loop
     if is_repeated:
-        facts.time_loop = TIME_STEPS
+        statistics.time_loop = TIME_STEPS
         accesses.is_repeated = True
         code.lines.append("affine.for %t = 0 to %tsteps {")
     outer = [TIME_STEPS] if is_repeated else []
@@ -58,7 +58,7 @@ def write_program(random: Random, mix: Mix = GENERAL) -> RandomProgram:
         used.insert(0, TIME_STEPS)
     return RandomProgram(
         _function(code, accesses, used),
-        choose_sizes(random, used, facts, int(element_type[1:]) // 8, mix.seconds),
+        choose_sizes(random, used, statistics, int(element_type[1:]) // 8, mix.seconds),
     )
 
 

@@ -7,26 +7,26 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 from . import distribution
-from .memory import Dimension, Facts, Loop
+from .memory import Dimension, Loop, ProgramStatistics
 
 LEAST_EXTENT = 4
 LARGEST_SCALE = 1e8
 
 
-def estimate_seconds(facts: Facts, sizes: Mapping[str, int]) -> float:
+def estimate_seconds(statistics: ProgramStatistics, sizes: Mapping[str, int]) -> float:
     """About how long an unscheduled run takes."""
     total = 0.0
-    for work in facts.work:
+    for work in statistics.work:
         total += work.nanoseconds * math.prod(_trips(loop, sizes) for loop in work.loops)
-    repetitions = sizes[facts.time_loop.name] if facts.time_loop else 1
+    repetitions = sizes[statistics.time_loop.name] if statistics.time_loop else 1
     return total * repetitions * 1e-9
 
 
-def footprint(facts: Facts, sizes: Mapping[str, int], element_bytes: int) -> int:
+def footprint(statistics: ProgramStatistics, sizes: Mapping[str, int], element_bytes: int) -> int:
     """Bytes of all arrays."""
     elements = (
         math.prod(_extent(dimension, sizes) for dimension in array.dimensions)
-        for array in facts.arrays
+        for array in statistics.arrays
     )
     return element_bytes * sum(elements)
 
@@ -34,7 +34,7 @@ def footprint(facts: Facts, sizes: Mapping[str, int], element_bytes: int) -> int
 def choose_sizes(
     random: Random,
     symbols: Sequence[Dimension],
-    facts: Facts,
+    statistics: ProgramStatistics,
     element_bytes: int,
     between: tuple[float, float],
 ) -> dict[str, int]:
@@ -42,12 +42,12 @@ def choose_sizes(
     low, high = between
     seconds = math.exp(random.uniform(math.log(low), math.log(high)))
     sizes: dict[str, int] = {}
-    if facts.time_loop is not None:
-        sizes[facts.time_loop.name] = random.choice(distribution.TIME_STEPS)
+    if statistics.time_loop is not None:
+        sizes[statistics.time_loop.name] = random.choice(distribution.TIME_STEPS)
     proportions = {
         symbol.name: math.exp(random.gauss(0.0, 0.5))
         for symbol in symbols
-        if symbol is not facts.time_loop
+        if symbol is not statistics.time_loop
     }
     snaps = {name: random.random() < distribution.SNAPPED_SIZES for name in proportions}
 
@@ -62,8 +62,8 @@ def choose_sizes(
     for _ in range(40):
         middle = math.sqrt(lowest * highest)
         tried = scaled(middle)
-        fits = footprint(facts, tried, element_bytes) <= distribution.MOST_BYTES
-        if fits and estimate_seconds(facts, tried) <= seconds:
+        fits = footprint(statistics, tried, element_bytes) <= distribution.MOST_BYTES
+        if fits and estimate_seconds(statistics, tried) <= seconds:
             lowest = middle
         else:
             highest = middle

@@ -12,7 +12,7 @@ from . import distribution
 from .accesses import MOST_SUBSCRIPTS, Accesses, Nest, shifted
 from .distribution import draw
 from .expressions import Code, Value
-from .memory import UNIT, ArraySpec, Facts, Loop, Work
+from .memory import UNIT, ArraySpec, Loop, ProgramStatistics, Work
 
 Term = Callable[[Sequence[Loop], Sequence[Loop], Nest, ArraySpec], Value]
 """Makes what a reduction adds up, from all loops, those that are kept, the nest, the target."""
@@ -28,7 +28,7 @@ class Statements:
     random: Random
     code: Code
     accesses: Accesses
-    facts: Facts
+    statistics: ProgramStatistics
 
     def write(self, pattern: str, loops: Sequence[Loop], nest: Nest) -> None:
         """One statement of the given pattern inside the loops, outermost first."""
@@ -40,7 +40,7 @@ class Statements:
         """Notes what the statement that is written inside costs."""
         self.code.nanoseconds = 0.0
         yield
-        self.facts.work.append(Work(tuple(loops), self.code.nanoseconds))
+        self.statistics.work.append(Work(tuple(loops), self.code.nanoseconds))
 
     def assignment(self, loops: Sequence[Loop], nest: Nest) -> None:
         """`X[i, j] = f(A[i, j], B[j], ...)`."""

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...passes.default.request import Request
+from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.polyhedral.context import ISL_LOCK
-from ...passes.schedule import Schedule
-from ...passes.schedule_tree import Tree, loops, nests
+from ...passes.polyhedral.schedule_tree import Tree, loops, nests
+from ...passes.schedules.schedule import Schedule
 from ...passes.search.space.swaps import Levels, swaps
 from ..learning.examples import ProgramExamples, Unsupported
 from ..models.model import LearnedModel
@@ -37,7 +37,7 @@ class NestDescription(Protocol):
         """Name and version of the features."""
         ...
 
-    def describe(self, request: Request, schedule: Schedule, nest: Tree) -> Any:
+    def describe(self, context: SchedulingContext, schedule: Schedule, nest: Tree) -> Any:
         """The features of a top-level nest; raises Unsupported."""
         ...
 
@@ -53,7 +53,9 @@ class InterchangeFeaturiser:
         """That of the nests."""
         return self.description.schema
 
-    def featurise(self, request: Request, schedules: Sequence[Schedule]) -> list[Interchanged]:
+    def featurise(
+        self, context: SchedulingContext, schedules: Sequence[Schedule]
+    ) -> list[Interchanged]:
         """The class of each schedule, and the nest; raises Unsupported for other schedules."""
         if not schedules:
             return []
@@ -70,7 +72,7 @@ class InterchangeFeaturiser:
         found = [numbers.get(_order(schedule.tree)) for schedule in schedules]
         if None in found:
             raise Unsupported("schedules of other kinds than an interchange of two levels")
-        nest = self.description.describe(request, original, original.tree)
+        nest = self.description.describe(context, original, original.tree)
         return [Interchanged(nest, number) for number in found if number is not None]
 
 
@@ -110,14 +112,14 @@ class InterchangeModel(LearnedModel):
         return accuracies(programs, self.ratings([each.features[0].nest for each in programs]))
 
     def rate(
-        self, request: Request, schedule: Schedule, nest: Tree
+        self, context: SchedulingContext, schedule: Schedule, nest: Tree
     ) -> Sequence[Mapping[Levels | None, float]]:
         """For every shot the rating of each pair of levels of a top-level nest; None: of none.
 
         Nothing for nests that the model has no features for.
         """
         try:
-            features = self.description.describe(request, schedule, nest)
+            features = self.description.describe(context, schedule, nest)
         except Unsupported:
             return []
         return [

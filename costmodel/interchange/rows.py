@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...passes.default.facts import CACHE_LINE
-from ...passes.default.request import Request
+from ...passes.estimate.program_statistics import CACHE_LINE
+from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.polyhedral.context import ISL_LOCK
-from ...passes.schedule import Schedule
-from ...passes.schedule_tree import Loop, Tree, leaves, rebuild, replace_node, statements
+from ...passes.polyhedral.schedule_tree import Loop, Tree, leaves, rebuild, replace_node, statements
+from ...passes.schedules.schedule import Schedule
 from ...passes.search.space.swaps import swapped_chains
 from ..features.extract import profiles_of, rows_of_nests
 from ..features.schema import FEATURES_VERSION, column
@@ -130,11 +130,11 @@ class RowDescription:
         """Name and version."""
         return f"interchange-rows-{VERSION}-{FEATURES_VERSION}"
 
-    def describe(self, request: Request, schedule: Schedule, nest: Tree) -> NestRows:
+    def describe(self, context: SchedulingContext, schedule: Schedule, nest: Tree) -> NestRows:
         """The rows of a top-level nest, for the order as it is and all others."""
         with ISL_LOCK:
-            profiles = profiles_of(schedule, request)
-            facts = request.facts(schedule.scop)
+            profiles = profiles_of(schedule, context)
+            statistics = context.statistics(schedule.scop)
             swaps = swapped_chains(nest)
             swapped = {
                 class_of(levels): {name for members in found for name in statements(members[-1])}
@@ -142,9 +142,9 @@ class RowDescription:
             }
             classes = (NONE, *swapped)
             running = [each for each in leaves(nest) if profiles[each[0].statement].instances]
-            general = _general(schedule, request, nest, swaps.values())
+            general = _general(schedule, context, nest, swaps.values())
             paths = [
-                (profiles[leaf.statement], iterators(facts.statements[leaf.statement], loops))
+                (profiles[leaf.statement], iterators(statistics.statements[leaf.statement], loops))
                 for leaf, loops in running
             ]
         inside = [tuple(map(id, loops)) for _, loops in running]
@@ -172,7 +172,7 @@ class RowDescription:
 
 def _general(
     schedule: Schedule,
-    request: Request,
+    context: SchedulingContext,
     nest: Tree,
     swaps: Iterable[Sequence[tuple[Loop, ...]]],
 ) -> NDArray[np.float32]:
@@ -183,7 +183,7 @@ def _general(
         for first, *between, last in found:
             order = replace_node(order, first, rebuild((last, *between, first), last.body))
         orders.append(order)
-    rows = np.stack(rows_of_nests(schedule, request, orders))
+    rows = np.stack(rows_of_nests(schedule, context, orders))
     # Numbers far below one would all be alike in a logarithmic scale.
     rows[..., column("estimate.seconds")] *= _NANOSECONDS
     return rows

@@ -13,10 +13,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ...passes.default.request import Request
+from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.polyhedral.context import ISL_LOCK
-from ...passes.schedule import Schedule
-from ...passes.schedule_tree import Tree
+from ...passes.polyhedral.schedule_tree import Tree
+from ...passes.schedules.schedule import Schedule
 from ..representation.schema import Field, Schema
 from ..representation.statements import StatementView
 from ..representation.structure import Shape, structure_of
@@ -51,17 +51,17 @@ class VectorDescription:
         """Name, version of the fields."""
         return f"interchange-{VERSION}-{statement_schema().version}"
 
-    def describe(self, request: Request, schedule: Schedule, nest: Tree) -> NestVectors:
+    def describe(self, context: SchedulingContext, schedule: Schedule, nest: Tree) -> NestVectors:
         """The vectors of a top-level nest; raises Unsupported when it is too deep."""
         featuriser = TiramisuFeaturiser()
         with ISL_LOCK:
-            structure = structure_of(request, schedule, nest)
-            facts = request.facts(schedule.scop)
+            structure = structure_of(context, schedule, nest)
+            statistics = context.statistics(schedule.scop)
             statements: list[NDArray[np.float32]] = []
             loops: dict[int, NDArray[np.float32]] = {}
             for computation in structure.computations:
                 view = StatementView(
-                    facts, facts.statements[computation.statement], computation.levels
+                    statistics, statistics.statements[computation.statement], computation.levels
                 )
                 vector, _ = featuriser.describe_statement(view)
                 depth = DEPTH.vector({"depth": len(computation.loops)})

@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...dialects.errors import SourceError
-from ...passes.default.request import Request
-from ...passes.pipeline import parse_pipeline
-from ...passes.schedule import Schedule
-from ...passes.transformation import TransformationError
+from ...passes.estimate.scheduling_context import SchedulingContext
+from ...passes.schedules.schedule import Schedule
+from ...passes.schedules.transformation import TransformationError
+from ...passes.syntax.pipeline import parse_pipeline
 from ..original import original_schedule
 from ..representation.history import history_of
 from .errors import LearningError
@@ -51,7 +51,7 @@ class Featuriser(Protocol):
         """Name and version of the features; one word. Another text where other ones come out."""
         ...
 
-    def featurise(self, request: Request, schedules: Sequence[Schedule]) -> Sequence[Any]:
+    def featurise(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> Sequence[Any]:
         """The features of each schedule; raises Unsupported.
 
         They are pickled together: what schedules share is stored once.
@@ -217,9 +217,9 @@ def _featurise(program: ProgramPairs, featuriser: Featuriser) -> _Found:
     features: dict[int, Any] = {}
     for threads in sorted(set(program.threads)):
         chosen = [position for position in schedules if program.threads[position] == threads]
-        request = Request(program.sizes, threads)
+        context = SchedulingContext(program.sizes, threads)
         try:
-            rows = featuriser.featurise(request, [schedules[position] for position in chosen])
+            rows = featuriser.featurise(context, [schedules[position] for position in chosen])
         except Unsupported as error:
             return _Found({}, tuple(skipped), str(error))
         features.update(zip(chosen, rows, strict=True))

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from ...passes.target import Target
+from ...passes.machine.target import Target
 
 
 @cache

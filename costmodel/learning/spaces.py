@@ -10,8 +10,8 @@ import islpy as isl
 import numpy as np
 
 from ...dialects.errors import SourceError
+from ...passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree
 from ...passes.polyhedral.scop import Scop
-from ...passes.schedule_tree import Leaf, Loop, Sequence, Tree
 from ..original import original_schedule
 from ..representation.tags import PUBLISHED
 from .pairs import ProgramPairs

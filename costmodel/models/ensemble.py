@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...passes.default.request import Request
-from ...passes.schedule import Schedule
+from ...passes.estimate.scheduling_context import SchedulingContext
+from ...passes.schedules.schedule import Schedule
 from ..learning.examples import ProgramExamples
 from .additive import Additive
 from .additive_network import AdditiveNetwork
@@ -75,10 +75,10 @@ class Ensemble(LearnedModel):
         return np.exp((forests * trees + sum(networks)) / (forests + len(networks)))
 
     def opinions(
-        self, request: Request, schedules: Sequence[Schedule]
+        self, context: SchedulingContext, schedules: Sequence[Schedule]
     ) -> Sequence[Sequence[float]]:
         """The speed-ups that the trees and each network predict; raises Unsupported."""
-        return self._scores(self.featuriser.featurise(request, schedules)).tolist()
+        return self._scores(self.featuriser.featurise(context, schedules)).tolist()
 
     def _scores(self, features: Sequence[Any]) -> NDArray[np.float64]:
         """What the trees predict, then what each network does: (members, schedules)."""

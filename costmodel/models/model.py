@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ...passes.default.request import Request
-from ...passes.schedule import Schedule
+from ...passes.estimate.scheduling_context import SchedulingContext
+from ...passes.schedules.schedule import Schedule
 from ..learning.errors import LearningError
 from ..learning.examples import Featuriser, ProgramExamples
 
@@ -115,11 +115,11 @@ class LearnedModel(ABC):
         """What this kind of model is judged by, beside errors and rankings; none by default."""
         return {}
 
-    def predict(self, request: Request, schedules: Sequence[Schedule]) -> Sequence[float]:
+    def predict(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> Sequence[float]:
         """The speed-up of each schedule over its program as written; raises Unsupported."""
         if not schedules:
             return []
-        found = self.score(self.featuriser.featurise(request, schedules))
+        found = self.score(self.featuriser.featurise(context, schedules))
         return np.maximum(found, LOWEST).tolist()
 
     @classmethod

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...passes.default.request import Request
+from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.polyhedral.context import ISL_LOCK
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 from ..features.extract import rows_of
 from ..features.schema import FEATURES_VERSION, column
 from ..learning.examples import ProgramExamples
@@ -33,14 +33,16 @@ class StatementRows:
 
     schema = f"statements-{FEATURES_VERSION}"
 
-    def featurise(self, request: Request, schedules: Sequence[Schedule]) -> list[ScheduleRows]:
+    def featurise(
+        self, context: SchedulingContext, schedules: Sequence[Schedule]
+    ) -> list[ScheduleRows]:
         """The rows of each schedule."""
         if not schedules:
             return []
         first = schedules[0]
         with ISL_LOCK:
             written = Schedule.original(first.program, first.target, reassociate=first.reassociate)
-            original, *scheduled = rows_of([written, *schedules], request)
+            original, *scheduled = rows_of([written, *schedules], context)
             return [ScheduleRows(rows, original) for rows in scheduled]
 
 

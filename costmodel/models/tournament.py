@@ -17,9 +17,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ...passes.default.request import Request
+from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.polyhedral.context import ISL_LOCK, TooComplexError
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 from ..features.working_sets import ESTIMATES, PLACES, PUBLISHED, SPLIT, VERSION, Row, row_of
 from ..learning.errors import LearningError
 from ..learning.examples import ProgramExamples, Unsupported
@@ -73,11 +73,11 @@ class WorkingSetRows:
         """Name and version."""
         return f"ranking-{self.kind}-{VERSION}"
 
-    def featurise(self, request: Request, schedules: Sequence[Schedule]) -> list[Row]:
+    def featurise(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> list[Row]:
         """The row of each schedule; raises Unsupported."""
         with ISL_LOCK:
             try:
-                return [row_of(each, request, whole=self.kind == "all") for each in schedules]
+                return [row_of(each, context, whole=self.kind == "all") for each in schedules]
             except TooComplexError as error:
                 raise Unsupported(f"working sets are too complex: {error}") from error
 
@@ -108,13 +108,13 @@ class Tournament(LearnedModel):
             parts += [nn.Linear(width, following), nn.ReLU()]
         return nn.Sequential(*parts, nn.Linear(widths[-1], 2))
 
-    def predict(self, request: Request, schedules: Sequence[Schedule]) -> Sequence[float]:
+    def predict(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> Sequence[float]:
         """Raises LearningError: a tournament tells no speed-ups."""
         raise LearningError("the model tournament orders schedules only: use it with --rank")
 
-    def rank(self, request: Request, schedules: Sequence[Schedule]) -> list[int]:
+    def rank(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> list[int]:
         """The positions of the schedules of one program, most wins first; raises Unsupported."""
-        wins = self.score(self.featuriser.featurise(request, schedules))
+        wins = self.score(self.featuriser.featurise(context, schedules))
         return np.argsort(-wins, kind="stable").tolist()
 
     def score(self, features: Sequence[Row]) -> Values:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from ...passes.schedule import Schedule
-from ...passes.search.ledger import Ledger
+from ...passes.schedules.schedule import Schedule
 from ...passes.search.protocols import Search
+from ...passes.search.search_state import SearchState
 from ...passes.search.space.register_bands import Band, RegisterSpace, State
 from ...passes.search.space.register_steps import RegisterSteps
 from .learner import SHARE, Agent, measurements
@@ -35,12 +35,12 @@ class RegisterSearch:
 
     share: float = SHARE
 
-    def explore(self, ledger: Ledger) -> None:
+    def explore(self, state: SearchState) -> None:
         """Measures until every band is done, or the time is up."""
-        original, request = ledger.task.original, ledger.task.request
-        space = RegisterSpace(original, request)
-        steps = RegisterSteps(original, space.default, request)
-        learn(ledger, space if space.bands else steps, self.share)
+        original, context = state.task.original, state.task.context
+        space = RegisterSpace(original, context)
+        steps = RegisterSteps(original, space.default, context)
+        learn(state, space if space.bands else steps, self.share)
 
 
 @dataclass(frozen=True)
@@ -50,25 +50,25 @@ class TilesThenRegisters:
     tiles: Search
     share: float = SHARE
 
-    def explore(self, ledger: Ledger) -> None:
+    def explore(self, state: SearchState) -> None:
         """Measures until both are done, or the time is up."""
-        task = ledger.task
-        with ledger.at_most(TILES_SHARE * ledger.seconds_left):
-            self.tiles.explore(ledger)
-        for best in ledger.proven()[:1]:
-            learn(ledger, RegisterSteps(task.original, best, task.request), self.share)
+        task = state.task
+        with state.at_most(TILES_SHARE * state.seconds_left):
+            self.tiles.explore(state)
+        for best in state.proven()[:1]:
+            learn(state, RegisterSteps(task.original, best, task.context), self.share)
 
 
-def learn(ledger: Ledger, space: Space, share: float) -> None:
+def learn(state: SearchState, space: Space, share: float) -> None:
     """Measures a share of the states of each band, as an agent wants."""
     chosen: dict[Band, State] = {}
     if not space.bands:
-        ledger.remarks.append("no band of loops can be jammed: there is nothing to learn")
+        state.remarks.append("no band of loops can be jammed: there is nothing to learn")
     for band in space.bands:
 
         def speed(state: State, band: Band = band) -> float:
             found = space.schedule({**chosen, band: state})
-            return 0.0 if found is None else ledger.measure([found])[0]
+            return 0.0 if found is None else state.measure([found])[0]
 
-        walk = Agent(band, ledger.task.seed).learn(speed, measurements(band, share))
+        walk = Agent(band, state.task.seed).learn(speed, measurements(band, share))
         chosen[band] = walk.best

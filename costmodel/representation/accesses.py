@@ -29,7 +29,7 @@ def access_fields() -> list[Field]:
 
 def access_values(view: StatementView) -> Mapping[str, float | list[float]]:
     """The values of these fields; accesses beyond `MOST_ACCESSES` are left out."""
-    numbers = {array.name: number + 1 for number, array in enumerate(view.facts.scop.arrays)}
+    numbers = {array.name: number + 1 for number, array in enumerate(view.statistics.scop.arrays)}
     values: dict[str, float | list[float]] = {}
     if view.accesses:
         values["written.shape"] = view.shape(view.accesses[0])

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from ...passes.default.facts import Facts
-from ...passes.default.request import Request
+from ...passes.estimate.program_statistics import ProgramStatistics
+from ...passes.estimate.scheduling_context import SchedulingContext
+from ...passes.polyhedral.schedule_tree import leaves, loops_around, statements
 from ...passes.polyhedral.scop import Scop
-from ...passes.registry import all_transformations
-from ...passes.schedule import Schedule
-from ...passes.schedule_tree import leaves, loops_around, statements
-from ...passes.transformation import Transformation
+from ...passes.schedules.registry import all_transformations
+from ...passes.schedules.schedule import Schedule
+from ...passes.schedules.transformation import Transformation
 from .history import history_of
 from .levels import iterators
 
@@ -59,7 +59,7 @@ class _Memory:
     )
 
 
-def events_of(request: Request, schedule: Schedule) -> list[Events]:
+def events_of(context: SchedulingContext, schedule: Schedule) -> list[Events]:
     """For every step, what it does to the statements there are before it."""
     program = schedule.program
     memory = cast(_Memory, program.memory.setdefault("events", _Memory()))
@@ -68,17 +68,19 @@ def events_of(request: Request, schedule: Schedule) -> list[Events]:
     for count, step in enumerate(schedule.transformations):
         key = schedule.transformations[: count + 1]
         if key not in memory.known:
-            memory.known[key] = _events(request, states[count], step, states[count + 1])
+            memory.known[key] = _events(context, states[count], step, states[count + 1])
         result.append(memory.known[key])
     return result
 
 
-def _events(request: Request, before: Schedule, step: Transformation, after: Schedule) -> Events:
+def _events(
+    context: SchedulingContext, before: Schedule, step: Transformation, after: Schedule
+) -> Events:
     if step.name == "affine-schedule":
-        return _new_order(request.facts(after.scop), after)
+        return _new_order(context.statistics(after.scop), after)
     if not step.loops:
         return {name: (Event(step.name, ()),) for name in getattr(step, "statements", ())}
-    facts = request.facts(before.scop)
+    statistics = context.statistics(before.scop)
     chosen = getattr(step, "statements", ())
     found = before.find_loops(step.loops)
     numbers = PARAMETERS.get(step.name, lambda _, count: [1.0] * count)(step, len(found))
@@ -88,7 +90,7 @@ def _events(request: Request, before: Schedule, step: Transformation, after: Sch
             continue
         around = loops_around(before.tree, name)
         places = {id(loop): place for place, loop in enumerate(around)}
-        own = iterators(facts.statements[name], around)
+        own = iterators(statistics.statements[name], around)
         parameters = [
             (iterator, float(number))
             for loop, number in zip(found, numbers, strict=True)
@@ -98,7 +100,7 @@ def _events(request: Request, before: Schedule, step: Transformation, after: Sch
     return result
 
 
-def _new_order(facts: Facts, after: Schedule) -> Events:
+def _new_order(statistics: ProgramStatistics, after: Schedule) -> Events:
     """One event per loop of a statement: how its value grows with the iterators."""
     return {
         leaf.statement: tuple(
@@ -106,7 +108,9 @@ def _new_order(facts: Facts, after: Schedule) -> Events:
                 "affine-schedule",
                 tuple(
                     (iterator, float(slope))
-                    for iterator, slope in enumerate(facts.statements[leaf.statement].slopes(loop))
+                    for iterator, slope in enumerate(
+                        statistics.statements[leaf.statement].slopes(loop)
+                    )
                     if slope
                 ),
             )
@@ -116,13 +120,15 @@ def _new_order(facts: Facts, after: Schedule) -> Events:
     }
 
 
-def event_lists(request: Request, schedule: Schedule, scop: Scop) -> dict[str, list[Event]]:
+def event_lists(
+    context: SchedulingContext, schedule: Schedule, scop: Scop
+) -> dict[str, list[Event]]:
     """All events of every statement of `scop` (one that a step has led to), in order.
 
     A statement that a step has made of another one has the events of that one before.
     """
     result: dict[str, list[Event]] = {}
-    steps = events_of(request, schedule)
+    steps = events_of(context, schedule)
     names = {name for events in steps for name in events} | {s.name for s in scop.statements}
     for statement in scop.statements:
         lineage = _lineage(statement.name, names)

@@ -14,10 +14,10 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ...passes.default.request import Request
+from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.polyhedral.context import ISL_LOCK
-from ...passes.schedule import Schedule
-from ...passes.transformation import Transformation
+from ...passes.schedules.schedule import Schedule
+from ...passes.schedules.transformation import Transformation
 from .events import Event, event_lists
 from .statements import StatementView
 from .structure import Computation, Shape, Structure, anchor, structure_of
@@ -84,15 +84,17 @@ class TreeFeaturiser(ABC):
     ) -> Numbers:
         """A loop, by the first statement in it."""
 
-    def featurise(self, request: Request, schedules: Sequence[Schedule]) -> list[TreeFeatures]:
+    def featurise(
+        self, context: SchedulingContext, schedules: Sequence[Schedule]
+    ) -> list[TreeFeatures]:
         """The features of each schedule of a program; raises Unsupported."""
         with ISL_LOCK:
-            return [self._featurise(request, schedule) for schedule in schedules]
+            return [self._featurise(context, schedule) for schedule in schedules]
 
-    def _featurise(self, request: Request, schedule: Schedule) -> TreeFeatures:
-        known = self._structure(request, anchor(schedule))
+    def _featurise(self, context: SchedulingContext, schedule: Schedule) -> TreeFeatures:
+        known = self._structure(context, anchor(schedule))
         scop = known.structure.schedule.scop
-        by_name = event_lists(request, schedule, scop)
+        by_name = event_lists(context, schedule, scop)
         computations = known.structure.computations
         events = [by_name[computation.statement] for computation in computations]
         loops: dict[int, Numbers] = {}
@@ -111,18 +113,18 @@ class TreeFeaturiser(ABC):
             ),
         )
 
-    def _structure(self, request: Request, schedule: Schedule) -> _Known:
+    def _structure(self, context: SchedulingContext, schedule: Schedule) -> _Known:
         memory = cast(dict[object, _Known], schedule.program.memory.setdefault("structures", {}))
-        key = _Key(self.schema, tuple(sorted(request.sizes.items())), schedule.transformations)
+        key = _Key(self.schema, tuple(sorted(context.sizes.items())), schedule.transformations)
         if key not in memory:
-            memory[key] = self._describe_structure(request, schedule)
+            memory[key] = self._describe_structure(context, schedule)
         return memory[key]
 
-    def _describe_structure(self, request: Request, schedule: Schedule) -> _Known:
-        structure = structure_of(request, schedule)
-        facts = request.facts(schedule.scop)
+    def _describe_structure(self, context: SchedulingContext, schedule: Schedule) -> _Known:
+        structure = structure_of(context, schedule)
+        statistics = context.statistics(schedule.scop)
         views = tuple(
-            StatementView(facts, facts.statements[each.statement], each.levels)
+            StatementView(statistics, statistics.statements[each.statement], each.levels)
             for each in structure.computations
         )
         rows = [self.describe_statement(view) for view in views]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from ...passes.polyhedral.scop import Scop
-from ...passes.schedule import Schedule
-from ...passes.transformation import Transformation
+from ...passes.schedules.schedule import Schedule
+from ...passes.schedules.transformation import Transformation
 
 _Steps = tuple[Transformation, ...]
 

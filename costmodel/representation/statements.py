@@ -9,7 +9,7 @@ from functools import cached_property
 import islpy as isl
 from xdsl.ir import Operation, SSAValue
 
-from ...passes.default.facts import Facts, StatementFacts, bytes_of
+from ...passes.estimate.program_statistics import ProgramStatistics, StatementStatistics, bytes_of
 from ...passes.polyhedral.counting import fix_parameters
 from ...passes.polyhedral.scop import Access
 
@@ -50,13 +50,13 @@ class StatementView:
     `order` has the iterator of each loop, None where there is none; columns of matrices are loops.
     """
 
-    facts: Facts
-    statement: StatementFacts
+    statistics: ProgramStatistics
+    statement: StatementStatistics
     order: Sequence[int | None]
 
     @cached_property
     def _domain(self) -> isl.Set:
-        points = fix_parameters(self.statement.statement.domain, self.facts.sizes)
+        points = fix_parameters(self.statement.statement.domain, self.statistics.sizes)
         return points.project_out(isl.dim_type.param, 0, points.dim(isl.dim_type.param))
 
     def column(self, row: Sequence[int]) -> list[float]:
@@ -113,7 +113,7 @@ class StatementView:
         """A row per subscript: `(coefficients of the loops, constant)`; the last `MOST_RANK`."""
         origin = access.map.eval(
             [0] * access.map.num_dims,
-            [self.facts.sizes.get(p.name, 0) for p in self.facts.scop.parameters],
+            [self.statistics.sizes.get(p.name, 0) for p in self.statistics.scop.parameters],
         )
         rows = [
             [*self.column(row), float(constant)]
@@ -167,7 +167,7 @@ class StatementView:
 
     def shape(self, access: Access) -> list[float]:
         """The extents of the accessed array; the last `MOST_RANK`."""
-        return [float(extent) for extent in self.facts.extents(access.array)][-MOST_RANK:]
+        return [float(extent) for extent in self.statistics.extents(access.array)][-MOST_RANK:]
 
     def element_bytes(self, access: Access) -> int:
         """Of the accessed array."""

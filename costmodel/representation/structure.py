@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...passes.default.request import Request
-from ...passes.schedule import Schedule
-from ...passes.schedule_tree import Leaf, Loop, Tree, nests
+from ...passes.estimate.scheduling_context import SchedulingContext
+from ...passes.polyhedral.schedule_tree import Leaf, Loop, Tree, nests
+from ...passes.schedules.schedule import Schedule
 from ..learning.examples import Unsupported
 from .history import history_of
 from .levels import iterators, tile_loops
@@ -61,19 +61,21 @@ def anchor(schedule: Schedule) -> Schedule:
     return history_of(schedule.program).states(schedule)[last]
 
 
-def structure_of(request: Request, schedule: Schedule, part: Tree | None = None) -> Structure:
+def structure_of(
+    context: SchedulingContext, schedule: Schedule, part: Tree | None = None
+) -> Structure:
     """The tree of a schedule, or of a nest of it, without tile loops.
 
     Raises Unsupported when it is too deep.
     """
-    builder = _Builder(request, schedule)
+    builder = _Builder(context, schedule)
     shape = tuple(builder.node(nest, (), ()) for nest in nests(part or schedule.tree))
     return Structure(schedule, _flat(shape), tuple(builder.computations), builder.loops)
 
 
 class _Builder:
-    def __init__(self, request: Request, schedule: Schedule) -> None:
-        self.facts = request.facts(schedule.scop)
+    def __init__(self, context: SchedulingContext, schedule: Schedule) -> None:
+        self.statistics = context.statistics(schedule.scop)
         self.tiles = tile_loops(schedule.tree)
         self.computations: list[Computation] = []
         self.loops = 0
@@ -97,7 +99,7 @@ class _Builder:
         return _flat(tuple(self.node(child, around, numbers) for child in nests(body)))
 
     def _computation(self, name: str, around: tuple[Loop, ...], numbers: tuple[int, ...]) -> int:
-        found = iterators(self.facts.statements[name], around)
+        found = iterators(self.statistics.statements[name], around)
         kept = [place for place, number in enumerate(numbers) if number != DROPPED]
         if len(kept) > MOST_LEVELS:
             raise Unsupported(f"more than {MOST_LEVELS} loops around a statement")

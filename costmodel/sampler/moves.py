@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from random import Random
 
-from ...passes import schedule_tree
+from ...passes.polyhedral import schedule_tree
 from ...passes.polyhedral.context import bounded
-from ...passes.schedule import Schedule
-from ...passes.schedule_tree import Loop, Tree, chain, loops, walk
+from ...passes.polyhedral.schedule_tree import Loop, Tree, chain, loops, walk
+from ...passes.schedules.schedule import Schedule
+from ...passes.schedules.transformation import Transformation, TransformationError
 from ...passes.search.space.strides import is_contiguous
 from ...passes.search.space.trees import MOST_COPIES, chains, copies, innermost_loops
-from ...passes.transformation import Transformation, TransformationError
 from ...passes.transformations.affine_schedule import AffineSchedule
 from ...passes.transformations.distribute import Distribute
 from ...passes.transformations.fuse import Fuse

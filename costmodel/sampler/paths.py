@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import chain
 from random import Random
 
-from ...passes.schedule import Schedule
+from ...passes.schedules.schedule import Schedule
 from ...passes.search.space.trees import tree_key
 from . import moves
 from .neighbours import neighbour

@@ -8,7 +8,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ..call_graph import functions_in, with_callees
+from ..loops.call_graph import functions_in, with_callees
 from . import affine_expressions, arithmetic, functions, loops, mathematics, memory, parallel
 from .functions import print_function
 from .names import function_name

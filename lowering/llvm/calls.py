@@ -11,7 +11,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
-from ..call_graph import callee_of, calls_in
+from ..loops.call_graph import callee_of, calls_in
 from .emitter import FunctionEmitter, type_of
 from .memory import load
 from .module import Emitters

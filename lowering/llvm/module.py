@@ -13,7 +13,7 @@ from .target import function_attributes
 from .types import I64, POINTER
 
 if TYPE_CHECKING:
-    from ...passes.target import Target
+    from ...passes.machine.target import Target
     from .emitter import FunctionEmitter
 
 Emit: TypeAlias = "Callable[[FunctionEmitter, Any], None]"

@@ -23,7 +23,7 @@ from xdsl.dialects import affine
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
-from ..operations import operations
+from ..loops.operations import operations
 from . import integers
 from .emitter import Buffer, FunctionEmitter, constant
 from .heap import ALIGNMENT

@@ -25,7 +25,7 @@ from xdsl.dialects import affine
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation, SSAValue
 
-from ..operations import operations
+from ..loops.operations import operations
 from .unrolling import (
     LOOPS,
     Linear,
@@ -38,7 +38,7 @@ from .unrolling import (
 )
 
 if TYPE_CHECKING:
-    from ...passes.target import Target
+    from ...passes.machine.target import Target
 
 SHORTEST = 4
 """Iterations of a loop of which vectors can be made once it is written out."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from llvmlite import binding
 
 if TYPE_CHECKING:
-    from ...passes.target import Target
+    from ...passes.machine.target import Target
 
 
 @cache

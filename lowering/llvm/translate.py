@@ -9,7 +9,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from ..call_graph import functions_in, with_callees
+from ..loops.call_graph import functions_in, with_callees
 from . import (
     affine_expressions,
     allocation,
@@ -35,7 +35,7 @@ from .short_loops import vector_hints
 from .unrolling import all_loops_have_vectors
 
 if TYPE_CHECKING:
-    from ...passes.target import Target
+    from ...passes.machine.target import Target
 
 DEFAULT_OPTIONS = Options()
 

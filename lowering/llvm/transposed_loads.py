@@ -31,7 +31,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects.vector import ConstantMaskOp, GatherOp
-from ..accesses import Numbering
+from ..loops.accesses import Numbering
 from .memory_versions import MemoryVersions
 
 LANE_COUNTS = (4, 8, 16)

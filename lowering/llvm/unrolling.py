@@ -16,7 +16,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap, AffineSymExpr
 
 from ...passes.polyhedral.linear_terms import linear_terms
-from ..operations import operations
+from ..loops.operations import operations
 
 # Operations of loop IR, all iterations together, up to which a vector loop is unrolled fully.
 MAX_UNROLLED_OPERATIONS = 256

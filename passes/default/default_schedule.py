@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 
+from ..estimate.estimate import estimate
+from ..estimate.scheduling_context import SchedulingContext
+from ..machine.target import Target
 from ..polyhedral.context import ISL_LOCK
+from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, nests, statements
 from ..polyhedral.scop import Scop
-from ..schedule import Schedule
-from ..schedule_tree import Leaf, Loop, Sequence, Tree, nests, statements
-from ..target import Target
-from ..transformation import TransformationError
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import TransformationError
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
-from .estimate import estimate
-from .request import Request
 from .shared_streams import share_streams
 from .strategies import STRATEGIES
 
@@ -46,48 +46,50 @@ def default_schedule(
     `PATIENCE`. Raises SourceError.
     """
     original = Schedule.original(scop, target, reassociate=reassociate)
-    request = Request(sizes, threads)
+    context = SchedulingContext(sizes, threads)
     with ISL_LOCK:
-        return choose(original, request, candidates(original, request))
+        return choose(original, context, candidates(original, context))
 
 
-def choose(original: Schedule, request: Request, candidates: Iterable[Schedule]) -> Schedule:
+def choose(
+    original: Schedule, context: SchedulingContext, candidates: Iterable[Schedule]
+) -> Schedule:
     """The candidate with the best estimate, or the original where none is clearly better."""
-    if not is_worthwhile(original, request):
+    if not is_worthwhile(original, context):
         return original
-    best, least = original, GAIN * estimate(original, request)
+    best, least = original, GAIN * estimate(original, context)
     for candidate in candidates:
-        seconds = estimate(candidate, request)
+        seconds = estimate(candidate, context)
         if seconds < least:
             best, least = candidate, seconds
     return best
 
 
-def is_worthwhile(original: Schedule, request: Request) -> bool:
+def is_worthwhile(original: Schedule, context: SchedulingContext) -> bool:
     """Whether a program does so much at these sizes that a schedule can gain anything."""
-    facts = request.facts(original.scop)
-    return sum(each.instances for each in facts.statements.values()) >= WORTHWHILE
+    statistics = context.statistics(original.scop)
+    return sum(each.instances for each in statistics.statements.values()) >= WORTHWHILE
 
 
 def candidates(
-    original: Schedule, request: Request, starts: Iterable[Schedule] | None = None
+    original: Schedule, context: SchedulingContext, starts: Iterable[Schedule] | None = None
 ) -> Iterator[Schedule]:
     """Orders, by default all of `orders`, with every nest scheduled; each schedule once."""
     seen = {original}
     tried: set[str] = set()
-    for order in orders(original, request) if starts is None else starts:
+    for order in orders(original, context) if starts is None else starts:
         # The steps that lead to an order do not matter, nor do the names of its loops.
         functions = _functions(order.tree)
         if functions in tried:
             continue
         tried.add(functions)
-        schedule = schedule_nests(order, request)
+        schedule = schedule_nests(order, context)
         if schedule not in seen:
             seen.add(schedule)
             yield schedule
 
 
-def orders(original: Schedule, request: Request) -> Iterator[Schedule]:
+def orders(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
     """Orders of the whole program, without marks: the first its own."""
     begin_affine_schedules(original, FUSIONS)
     yield original
@@ -98,31 +100,31 @@ def orders(original: Schedule, request: Request) -> Iterator[Schedule]:
             break
         # Who replays it may wait as long as usual.
         yield replace(order, transformations=(AffineSchedule(fusion=fusion),))
-    yield share_streams(original, request)
+    yield share_streams(original, context)
 
 
 def alternatives(
-    original: Schedule, request: Request, starts: Iterable[Schedule] | None = None
+    original: Schedule, context: SchedulingContext, starts: Iterable[Schedule] | None = None
 ) -> Iterator[Schedule]:
     """What `candidates` leaves out, for who can run schedules: less likely to be good.
 
     Every order for one thread, and with a strategy for one nest that is asked after the one whose
     answer `candidates` takes.
     """
-    alone = replace(request, threads=1, nests={})
-    for order in orders(original, request) if starts is None else starts:
+    alone = replace(context, threads=1, nests={})
+    for order in orders(original, context) if starts is None else starts:
         groups = _groups(order)
-        if request.threads > 1:
+        if context.threads > 1:
             yield _schedule(order, alone, groups)
         for names in groups:
             others = [group for group in groups if group != names]
-            for answer in islice(_answers(order, names, request), 1, None):
-                yield _schedule(answer, request, others)
+            for answer in islice(_answers(order, names, context), 1, None):
+                yield _schedule(answer, context, others)
 
 
-def schedule_nests(schedule: Schedule, request: Request) -> Schedule:
+def schedule_nests(schedule: Schedule, context: SchedulingContext) -> Schedule:
     """Every top-level nest under the first strategy that has an answer for it."""
-    return _schedule(schedule, request, _groups(schedule))
+    return _schedule(schedule, context, _groups(schedule))
 
 
 def _groups(schedule: Schedule) -> list[tuple[str, ...]]:
@@ -130,17 +132,21 @@ def _groups(schedule: Schedule) -> list[tuple[str, ...]]:
     return [statements(nest) for nest in nests(schedule.tree)]
 
 
-def _schedule(schedule: Schedule, request: Request, groups: Iterable[tuple[str, ...]]) -> Schedule:
+def _schedule(
+    schedule: Schedule, context: SchedulingContext, groups: Iterable[tuple[str, ...]]
+) -> Schedule:
     for names in groups:
-        schedule = next(_answers(schedule, names, request), schedule)
+        schedule = next(_answers(schedule, names, context), schedule)
     return schedule
 
 
-def _answers(schedule: Schedule, names: tuple[str, ...], request: Request) -> Iterator[Schedule]:
+def _answers(
+    schedule: Schedule, names: tuple[str, ...], context: SchedulingContext
+) -> Iterator[Schedule]:
     """What the strategies make of the nest of these statements, in their order."""
     nest = next(n for n in nests(schedule.tree) if names[0] in statements(n))
     for strategy in STRATEGIES:
-        scheduled = strategy(schedule, nest, request)
+        scheduled = strategy(schedule, nest, context)
         if scheduled is not None:
             yield scheduled
 

@@ -12,11 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
+from ..estimate.program_statistics import ProgramStatistics, subscript_steps
+from ..estimate.register_tile import RegisterTile
+from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.reductions import Accumulation
-from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, chain, nests, statements
-from ..schedule_tree import Sequence as Parts
-from ..transformation import Transformation, TransformationError
+from ..polyhedral.schedule_tree import Loop, Tree, chain, nests, statements
+from ..polyhedral.schedule_tree import Sequence as Parts
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import Transformation, TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.interchange import Interchange
 from ..transformations.pack import Pack, read_number
@@ -28,11 +31,8 @@ from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
 from ..transformations.unroll_and_jam import UnrollAndJam
 from ..transformations.vectorize import Vectorize
-from .contraction import is_contiguous, selects
-from .facts import Facts, subscript_steps
-from .register_tile import RegisterTile
-from .request import Request
 from .steps import attempt
+from .tensor_contraction import is_contiguous, selects
 
 WORTHWHILE = 100_000
 """Statement instances below which blocks are not worth their edges."""
@@ -48,13 +48,13 @@ CHAINS = 8
 """Sums that run side by side where each is a chain of operations."""
 
 
-def factorisation(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+def factorisation(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
     """Blocks of terms, with register tiles in the panels and in the update of the rest.
 
     for k: for i: for j: { S: A[i, k] /= A[k, k];  T: A[i, j] -= A[i, k] * A[k, j] }
     ->  for kt: { block on the diagonal; panels; parallel jt: pack; 9 x 24 blocks of T }
     """
-    facts = request.facts(schedule.scop)
+    statistics = context.statistics(schedule.scop)
     names = statements(nest)
     if not isinstance(nest, Loop) or len(names) < 2:
         return None
@@ -62,13 +62,13 @@ def factorisation(schedule: Schedule, nest: Tree, request: Request) -> Schedule 
     if len(band) != 3 or not isinstance(band[-1].body, Parts):
         return None
     updates = [name for name in names if _is_update(schedule, name)]
-    if not updates or sum(facts.statements[name].instances for name in updates) < WORTHWHILE:
+    if not updates or sum(statistics.statements[name].instances for name in updates) < WORTHWHILE:
         return None
-    order = _order(schedule, updates, band, facts)
+    order = _order(schedule, updates, band, statistics)
     if order is None or not any(_uses_results(schedule, name, names) for name in updates):
         return None
     try:
-        return _Plan(schedule, updates[0], order, request).apply()
+        return _Plan(schedule, updates[0], order, context).apply()
     except TransformationError:
         return None
 
@@ -98,12 +98,12 @@ class _Order:
 
 
 def _order(
-    schedule: Schedule, updates: Sequence[str], band: Sequence[Loop], facts: Facts
+    schedule: Schedule, updates: Sequence[str], band: Sequence[Loop], statistics: ProgramStatistics
 ) -> _Order | None:
     """What the loops of a band are, if they are that for all updates."""
     found: _Order | None = None
     for name in updates:
-        statement = facts.statements[name]
+        statement = statistics.statements[name]
         result = schedule.dependences.accumulations[name].store
         free = [loop for loop in band if selects(statement, loop, result)]
         terms = [loop for loop in band if not any(loop is other for other in free)]
@@ -121,18 +121,20 @@ def _order(
 class _Plan:
     """The steps that lead to blocks, one nest inside of the loop over blocks after the other."""
 
-    def __init__(self, schedule: Schedule, update: str, order: _Order, request: Request) -> None:
+    def __init__(
+        self, schedule: Schedule, update: str, order: _Order, context: SchedulingContext
+    ) -> None:
         self.schedule = schedule
         self.update = update
         self.order = order
-        self.request = request
+        self.context = context
         result = schedule.dependences.accumulations[update].store
         self.lanes = schedule.target.lanes(result.array.element_type)
-        extent = self.facts.statements[update].trips((self._loop(update, order.rows),))[0]
+        extent = self.statistics.statements[update].trips((self._loop(update, order.rows),))[0]
         wanted = min(LARGEST_BLOCK, max(LEAST_BLOCK, extent / BLOCKS))
         unit = WIDTH * self.lanes
         self.block = ceil(wanted / unit) * unit
-        self.tile: RegisterTile = request.register_tile(
+        self.tile: RegisterTile = context.register_tile(
             update, self.block, self.block // self.lanes, self.block, schedule.target
         )
 
@@ -171,9 +173,9 @@ class _Plan:
         return blocks
 
     @property
-    def facts(self) -> Facts:
+    def statistics(self) -> ProgramStatistics:
         """What is known of the program as it is now."""
-        return self.request.facts(self.schedule.scop)
+        return self.context.statistics(self.schedule.scop)
 
     def _names(self, statement: str) -> tuple[str, str, str]:
         """The loops over rows, along rows and over terms around a statement."""
@@ -252,7 +254,7 @@ class _Plan:
         (strips,) = step.new_loops(self.schedule)
         self._apply(step)
         strip = f"{names[0]}.{strips}"
-        if self.request.threads > 1:
+        if self.context.threads > 1:
             self._apply(Parallel((strip,)))
         self._pack(strip, [name for name in names if _is_update(self.schedule, name)])
 
@@ -260,7 +262,7 @@ class _Plan:
         """Copies what updates read along rows of their result, so that it lies in rows."""
         reads: dict[tuple[str, tuple[int, ...]], list[str]] = {}
         for name in updates:
-            statement = self.facts.statements[name]
+            statement = self.statistics.statements[name]
             along = statement.slopes(self._loop(name, self.order.along))
             for access in statement.statement.reads:
                 moving = [step != 0 for step in subscript_steps(access, along)]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from math import ceil
 
-from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, chain, leaves
-from ..transformation import TransformationError
+from ..estimate.scheduling_context import SchedulingContext
+from ..polyhedral.schedule_tree import Loop, Tree, chain, leaves
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import TransformationError
 from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel
 from ..transformations.rfactor import Rfactor
 from ..transformations.strip_mine import StripMine
 from ..transformations.unroll_and_jam import UnrollAndJam
-from .request import Request
-from .vector_parallel import PARALLEL_WORK
+from .vectorise_and_parallelise import PARALLEL_WORK
 
 ROWS = 4
 """Rows of a matrix that are streamed at the same time, at least."""
@@ -28,7 +28,7 @@ PARTIAL_WORK = 16
 """Instances per element of the partial results that threads sum up, at least."""
 
 
-def matrix_vector(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+def matrix_vector(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
     """Streams several rows at once, which share what is loaded of vectors; threads take rows.
 
     Where threads would add to the same vector, each has its own, which are summed up in the end.
@@ -41,13 +41,13 @@ def matrix_vector(schedule: Schedule, nest: Tree, request: Request) -> Schedule 
     """
     if not isinstance(nest, Loop):
         return None
-    schedule, outer, nest = without_single_iterations(schedule, nest, request)
-    if not streams_rows(schedule, outer, nest, request):
+    schedule, outer, nest = without_single_iterations(schedule, nest, context)
+    if not streams_rows(schedule, outer, nest, context):
         return None
     statement = next(iter(nest.schedule))
-    rows = _rows(schedule, nest, request)
-    if request.threads > 1 and work(schedule, nest, request) >= PARALLEL_WORK:
-        threaded = _on_threads(schedule, statement, nest, request, rows)
+    rows = _rows(schedule, nest, context)
+    if context.threads > 1 and work(schedule, nest, context) >= PARALLEL_WORK:
+        threaded = _on_threads(schedule, statement, nest, context, rows)
         if threaded is not None:
             return threaded
     jammed = _jam(schedule, statement, nest.name, rows)
@@ -55,11 +55,11 @@ def matrix_vector(schedule: Schedule, nest: Tree, request: Request) -> Schedule 
 
 
 def without_single_iterations(
-    schedule: Schedule, nest: Loop, request: Request
+    schedule: Schedule, nest: Loop, context: SchedulingContext
 ) -> tuple[Schedule, tuple[Loop, ...], Loop]:
     """Loops of a perfect nest that have one iteration, outside; these, and the nest in them."""
     loops = chain(nest)
-    statements = [request.facts(schedule.scop).statements[name] for name in nest.schedule]
+    statements = [context.statistics(schedule.scop).statements[name] for name in nest.schedule]
     trips = [
         max(counts) for counts in zip(*(each.trips(loops) for each in statements), strict=True)
     ]
@@ -78,17 +78,17 @@ def without_single_iterations(
 
 
 def streams_rows(
-    schedule: Schedule, around: tuple[Loop, ...], nest: Loop, request: Request
+    schedule: Schedule, around: tuple[Loop, ...], nest: Loop, context: SchedulingContext
 ) -> bool:
     """Whether some statement walks along rows of a matrix, the next row in the outer loop.
 
     There must be two loops around it and at most two around any, enough rows, and in each something
     that is used for all of them.
     """
-    facts = request.facts(schedule.scop)
+    statistics = context.statistics(schedule.scop)
     found = False
     for leaf, loops in leaves(nest, around):
-        statement = facts.statements[leaf.statement]
+        statement = statistics.statements[leaf.statement]
         inner = loops[len(around) :]
         if len(inner) > 2:
             return False
@@ -97,7 +97,10 @@ def streams_rows(
             if across is None or along is None:
                 return False
             strides = [
-                (statement.stride(access, across, facts), statement.stride(access, along, facts))
+                (
+                    statement.stride(access, across, statistics),
+                    statement.stride(access, along, statistics),
+                )
                 for access in statement.statement.accesses
             ]
             rows = any(abs(outer) > 1 and inner == 1 for outer, inner in strides)
@@ -106,20 +109,20 @@ def streams_rows(
     return found
 
 
-def work(schedule: Schedule, nest: Loop, request: Request) -> float:
+def work(schedule: Schedule, nest: Loop, context: SchedulingContext) -> float:
     """Instances of all statements of a nest."""
-    facts = request.facts(schedule.scop)
-    return sum(facts.statements[name].instances for name in nest.schedule)
+    statistics = context.statistics(schedule.scop)
+    return sum(statistics.statements[name].instances for name in nest.schedule)
 
 
-def _rows(schedule: Schedule, nest: Loop, request: Request) -> int:
+def _rows(schedule: Schedule, nest: Loop, context: SchedulingContext) -> int:
     """How many rows to stream at the same time."""
-    facts = request.facts(schedule.scop)
+    statistics = context.statistics(schedule.scop)
     lengths: list[float] = []
     matrices: set[str] = set()
     for leaf, loops in leaves(nest, ()):
         if len(loops) == 2:
-            statement = facts.statements[leaf.statement]
+            statement = statistics.statements[leaf.statement]
             lengths.append(statement.trips(loops)[-1])
             matrices |= {
                 access.array.name
@@ -143,7 +146,7 @@ def _jam(schedule: Schedule, statement: str, loop: str, rows: int) -> tuple[Sche
 
 
 def _on_threads(
-    schedule: Schedule, statement: str, nest: Loop, request: Request, rows: int
+    schedule: Schedule, statement: str, nest: Loop, context: SchedulingContext, rows: int
 ) -> Schedule | None:
     """Strips of rows on threads, with partial sums where these are needed; None if not legal."""
     direct, strips = _jam(schedule, statement, nest.name, rows) or (schedule, nest.name)
@@ -151,9 +154,10 @@ def _on_threads(
         return direct.apply(Parallel((f"{statement}.{strips}",)))
     except TransformationError:
         pass
-    facts = request.facts(schedule.scop)
+    statistics = context.statistics(schedule.scop)
     share = (
-        max(facts.statements[name].trips((nest,))[0] for name in nest.schedule) / request.threads
+        max(statistics.statements[name].trips((nest,))[0] for name in nest.schedule)
+        / context.threads
     )
     size = ceil(share / rows) * rows
     step = StripMine((f"{statement}.{nest.name}",), size)
@@ -163,7 +167,7 @@ def _on_threads(
         factored = divided.apply(Rfactor((f"{statement}.{part}",)))
     except TransformationError:
         return None
-    if not _is_cheap(factored, divided, request):
+    if not _is_cheap(factored, divided, context):
         return None
     result, _ = _jam(factored, statement, nest.name, rows) or (factored, "")
     try:
@@ -172,10 +176,10 @@ def _on_threads(
         return None
 
 
-def _is_cheap(factored: Schedule, before: Schedule, request: Request) -> bool:
+def _is_cheap(factored: Schedule, before: Schedule, context: SchedulingContext) -> bool:
     """Whether the statements that make and combine partial results are few beside the others."""
     old = {statement.name for statement in before.scop.statements}
-    facts = request.facts(factored.scop)
-    own = sum(each.instances for name, each in facts.statements.items() if name in old)
-    added = sum(each.instances for name, each in facts.statements.items() if name not in old)
+    statistics = context.statistics(factored.scop)
+    own = sum(each.instances for name, each in statistics.statements.items() if name in old)
+    added = sum(each.instances for name, each in statistics.statements.items() if name not in old)
     return own >= PARTIAL_WORK * added

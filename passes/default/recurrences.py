@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ..legality import Outer
-from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, leaves, loops_around
-from ..transformation import Transformation, TransformationError
+from ..estimate.scheduling_context import SchedulingContext
+from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops_around
+from ..schedules.legality import Outer
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import Transformation, TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel
@@ -13,9 +14,8 @@ from ..transformations.strip_mine import StripMine
 from ..transformations.unroll_and_jam import UnrollAndJam
 from ..transformations.vectorize import Vectorize
 from .matrix_vector import work
-from .request import Request
 from .steps import MANY_REGISTERS
-from .vector_parallel import PARALLEL_WORK
+from .vectorise_and_parallelise import PARALLEL_WORK
 
 CHAINS = 4
 """Recurrences along rows that run at the same time: one waits while the others compute.
@@ -29,7 +29,7 @@ COLUMNS = 64
 """Columns whose recurrences run together: some cache lines of every row."""
 
 
-def recurrences(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+def recurrences(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
     """Runs several recurrences at once; threads take some of them.
 
     for i:                              parallel for strips of 4 rows i:
@@ -48,10 +48,10 @@ def recurrences(schedule: Schedule, nest: Tree, request: Request) -> Schedule | 
     outer: Outer = schedule.legality.inside(frozenset(), nest)
     if all(schedule.legality.is_coincident(outer, loop) for loop in inner):
         return None
-    is_parallel = request.threads > 1 and work(schedule, nest, request) >= PARALLEL_WORK
-    match _directions(schedule, nest, request):
+    is_parallel = context.threads > 1 and work(schedule, nest, context) >= PARALLEL_WORK
+    match _directions(schedule, nest, context):
         case (rows, 0) if (rows and not schedule.reassociate) or _is_more_than_sums(schedule, nest):
-            return _along_rows(schedule, nest, request, is_parallel=is_parallel)
+            return _along_rows(schedule, nest, context, is_parallel=is_parallel)
         case (0, columns) if columns:
             return _along_columns(schedule, nest, is_parallel=is_parallel)
         case _:
@@ -66,14 +66,14 @@ def _is_more_than_sums(schedule: Schedule, nest: Loop) -> bool:
     )
 
 
-def _directions(schedule: Schedule, nest: Loop, request: Request) -> tuple[int, int]:
+def _directions(schedule: Schedule, nest: Loop, context: SchedulingContext) -> tuple[int, int]:
     """How many accesses walk along rows, and along columns, in the inner loops."""
-    facts = request.facts(schedule.scop)
+    statistics = context.statistics(schedule.scop)
     rows = columns = 0
     for leaf, loops in leaves(nest, ()):
         if len(loops) < 2:
             continue
-        statement = facts.statements[leaf.statement]
+        statement = statistics.statements[leaf.statement]
         across, along = (statement.direction(loops, loop) for loop in loops)
         if across is None or along is None:
             return (0, 0)
@@ -81,7 +81,8 @@ def _directions(schedule: Schedule, nest: Loop, request: Request) -> tuple[int, 
             if access.array.is_local:
                 continue
             outer, inner = (
-                abs(statement.stride(access, direction, facts)) for direction in (across, along)
+                abs(statement.stride(access, direction, statistics))
+                for direction in (across, along)
             )
             rows += inner == 1 and outer > 1
             columns += outer == 1 and inner > 1
@@ -89,13 +90,13 @@ def _directions(schedule: Schedule, nest: Loop, request: Request) -> tuple[int, 
 
 
 def _along_rows(
-    schedule: Schedule, nest: Loop, request: Request, *, is_parallel: bool
+    schedule: Schedule, nest: Loop, context: SchedulingContext, *, is_parallel: bool
 ) -> Schedule | None:
     first = next(iter(nest.schedule))
     loop = f"{first}.{nest.name}"
-    rows = request.facts(schedule.scop).statements[first].trips((nest,))[0]
+    rows = context.statistics(schedule.scop).statements[first].trips((nest,))[0]
     has_room = schedule.target.vector_registers >= MANY_REGISTERS
-    is_tall = rows >= ENOUGH * (request.threads if is_parallel else 1)
+    is_tall = rows >= ENOUGH * (context.threads if is_parallel else 1)
     jam = UnrollAndJam((loop,), 2 * CHAINS if has_room and is_tall else CHAINS)
     try:
         (strips,) = jam.resolve(schedule).new_loops(schedule)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, chain, leaves, nests
+from ..estimate.scheduling_context import SchedulingContext
+from ..polyhedral.schedule_tree import Loop, Tree, chain, leaves, nests
+from ..schedules.schedule import Schedule
 from ..transformations.fuse import Fuse
 from ..transformations.interchange import Interchange
-from .request import Request
 from .steps import attempt
 
 
-def share_streams(schedule: Schedule, request: Request) -> Schedule:
+def share_streams(schedule: Schedule, context: SchedulingContext) -> Schedule:
     """Turns each nest along the rows of its matrix, and joins neighbours that read the same one.
 
     for i: for j: x[i] += A[i, j] * y[j]          for i: for j: x[i] += A[i, j] * y[j]
     for i: for j: z[i] += A[j, i] * w[j]    ->                  z[j] += A[i, j] * w[i]
     """
     for position in range(len(nests(schedule.tree))):
-        schedule = _along_rows(schedule, nests(schedule.tree)[position], request)
+        schedule = _along_rows(schedule, nests(schedule.tree)[position], context)
     position = 0
     while position + 1 < len(nests(schedule.tree)):
         first, second = nests(schedule.tree)[position : position + 2]
-        joined = _join(schedule, first, second, request)
+        joined = _join(schedule, first, second, context)
         if joined is None:
             position += 1
         else:
@@ -29,20 +29,20 @@ def share_streams(schedule: Schedule, request: Request) -> Schedule:
     return schedule
 
 
-def _along_rows(schedule: Schedule, nest: Tree, request: Request) -> Schedule:
+def _along_rows(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule:
     """Two loops around one statement, the one that walks along rows inside."""
-    facts = request.facts(schedule.scop)
+    statistics = context.statistics(schedule.scop)
     if not isinstance(nest, Loop) or len(nest.schedule) != 1 or len(chain(nest)) != 2:
         return schedule
     ((leaf, loops),) = leaves(nest, ())
-    statement = facts.statements[leaf.statement]
+    statement = statistics.statements[leaf.statement]
     strides: list[list[int]] = []
     for loop in loops:
         direction = statement.direction(loops, loop)
         if direction is None:
             return schedule
         strides.append(
-            [abs(statement.stride(a, direction, facts)) for a in statement.statement.accesses]
+            [abs(statement.stride(a, direction, statistics)) for a in statement.statement.accesses]
         )
     jumps = [sum(stride > 1 for stride in along) for along in strides]
     if jumps[0] >= jumps[1]:
@@ -54,12 +54,14 @@ def _names(loops: tuple[Loop, ...]) -> tuple[str, ...]:
     return tuple(f"{next(iter(loop.schedule))}.{loop.name}" for loop in loops)
 
 
-def _join(schedule: Schedule, first: Tree, second: Tree, request: Request) -> Schedule | None:
+def _join(
+    schedule: Schedule, first: Tree, second: Tree, context: SchedulingContext
+) -> Schedule | None:
     """The two nests in one, and the loops inside if these are alone; None if that is no gain."""
     if not isinstance(first, Loop) or not isinstance(second, Loop):
         return None
-    rows = _rows(schedule, first, request)
-    if not rows & _rows(schedule, second, request):
+    rows = _rows(schedule, first, context)
+    if not rows & _rows(schedule, second, context):
         return None
     fused = attempt(schedule, Fuse(_names((first, second))))
     if fused is None:
@@ -69,16 +71,17 @@ def _join(schedule: Schedule, first: Tree, second: Tree, request: Request) -> Sc
     return fused
 
 
-def _rows(schedule: Schedule, nest: Loop, request: Request) -> set[tuple[str, int]]:
+def _rows(schedule: Schedule, nest: Loop, context: SchedulingContext) -> set[tuple[str, int]]:
     """Matrices that do not fit in a core's caches, with the step that the outer loop makes."""
-    facts = request.facts(schedule.scop)
+    statistics = context.statistics(schedule.scop)
     near = schedule.target.caches.get(2, 0)
     return {
-        (access.array.name, statement.stride(access, direction, facts))
+        (access.array.name, statement.stride(access, direction, statistics))
         for leaf, loops in leaves(nest, ())
-        for statement in [facts.statements[leaf.statement]]
+        for statement in [statistics.statements[leaf.statement]]
         for direction in [statement.direction(loops, loops[0])]
         if len(loops) == 2 and direction is not None
         for access in statement.statement.accesses
-        if facts.bytes(access.array) > near and statement.stride(access, direction, facts) > 1
+        if statistics.bytes(access.array) > near
+        and statement.stride(access, direction, statistics) > 1
     }

@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from ..schedule import Schedule
-from ..schedule_tree import Leaf, Loop, Tree, chain, statements
-from ..schedule_tree import Sequence as Parts
-from ..transformation import TransformationError
+from ..estimate.program_statistics import ProgramStatistics, footprint
+from ..estimate.scheduling_context import SchedulingContext
+from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, statements
+from ..polyhedral.schedule_tree import Sequence as Parts
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.parallel import Parallel
 from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from ..transformations.wavefront import Wavefront
-from .facts import Facts, footprint
-from .request import Request
 from .steps import attempt
 
 SWEEPS = (2, 4, 8, 16, 32, 64)
@@ -43,18 +43,18 @@ UNROLL = 4
 """Vectors that are written out: their neighbours are made of each other in registers."""
 
 
-def time_tiling(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+def time_tiling(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
     """Tiles a permutable band around stencils whose outermost loop carries dependences.
 
     for t: for i: for j: S0; S1   ->   for tt + it: parallel it: for t: for i: vector j: S0
                                                                               vector j: S1
     """
-    band = time_band(schedule, nest, request)
+    band = time_band(schedule, nest, context)
     if band is None:
         return None
-    facts = request.facts(schedule.scop)
-    sizes = _sizes(schedule, facts, band, request.threads)
-    tiled = None if sizes is None else wavefronts(schedule, band, sizes, request.threads)
+    statistics = context.statistics(schedule.scop)
+    sizes = _sizes(schedule, statistics, band, context.threads)
+    tiled = None if sizes is None else wavefronts(schedule, band, sizes, context.threads)
     return tiled and _vectorised(tiled, statements(nest), band[-1].name)
 
 
@@ -74,7 +74,9 @@ def wavefronts(
     return result
 
 
-def time_band(schedule: Schedule, nest: Tree, request: Request) -> tuple[Loop, ...] | None:
+def time_band(
+    schedule: Schedule, nest: Tree, context: SchedulingContext
+) -> tuple[Loop, ...] | None:
     """The loops of a nest around nothing but statements, the outermost a time loop.
 
     A time loop carries dependences, and all its iterations go over the same elements.
@@ -90,18 +92,20 @@ def time_band(schedule: Schedule, nest: Tree, request: Request) -> tuple[Loop, .
         return None
     if schedule.is_coincident(band[0]):
         return None
-    return band if _repeats(request.facts(schedule.scop), band) else None
+    return band if _repeats(context.statistics(schedule.scop), band) else None
 
 
-def _repeats(facts: Facts, band: Sequence[Loop]) -> bool:
+def _repeats(statistics: ProgramStatistics, band: Sequence[Loop]) -> bool:
     """Whether every iteration of the outermost loop goes over the same elements.
 
     Not so where it has a row of its own of some matrix, as in `x[j] += A[t, j]`: that is a stream.
     """
     names = list(band[0].schedule)
-    changing = {a.array.name for name in names for a in facts.statements[name].statement.writes}
+    changing = {
+        a.array.name for name in names for a in statistics.statements[name].statement.writes
+    }
     for name in names:
-        statement = facts.statements[name]
+        statement = statistics.statements[name]
         time = [k for k, slope in enumerate(statement.slopes(band[0])) if slope]
         for access in statement.statement.accesses:
             rows = access.coefficients
@@ -122,19 +126,19 @@ class _Cost:
 
 
 def _sizes(
-    schedule: Schedule, facts: Facts, band: tuple[Loop, ...], threads: int
+    schedule: Schedule, statistics: ProgramStatistics, band: tuple[Loop, ...], threads: int
 ) -> tuple[int, ...] | None:
     """The best tile sizes, for the time loop and some of the others; None if none would pay."""
     trips = [
-        max(facts.statements[name].trips(band)[position] for name in band[0].schedule)
+        max(statistics.statements[name].trips(band)[position] for name in band[0].schedule)
         for position in range(len(band))
     ]
     whole = tuple(max(1, round(trip)) for trip in trips)
-    sweep = _bytes(facts, band, (1, *whole[1:]))
+    sweep = _bytes(statistics, band, (1, *whole[1:]))
     if whole[0] < 2 * SWEEPS[0] or sweep <= schedule.target.room(1):
         return None
     costs = [
-        _Cost(len(sizes), sizes, _time(schedule, facts, band, whole, sizes, threads))
+        _Cost(len(sizes), sizes, _time(schedule, statistics, band, whole, sizes, threads))
         for sizes in _candidates(whole)
     ]
     if not costs:
@@ -157,7 +161,7 @@ def _candidates(whole: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 def _time(
     schedule: Schedule,
-    facts: Facts,
+    statistics: ProgramStatistics,
     band: tuple[Loop, ...],
     whole: tuple[int, ...],
     sizes: tuple[int, ...],
@@ -168,48 +172,50 @@ def _time(
     near, far = (1e9 / target.speeds.bandwidths[level] for level in (2, 3))
     extents = (*sizes, *whole[len(sizes) :])
     points = prod(extents) * len(band[0].schedule)
-    held = _bytes(facts, band, extents)
+    held = _bytes(statistics, band, extents)
     # What a tile leaves has been written, as a rule.
     traffic = 2 * held / points * far
     if held > target.room(2):
-        one_sweep = _bytes(facts, band, (1, *extents[1:]))
+        one_sweep = _bytes(statistics, band, (1, *extents[1:]))
         traffic += 2 * one_sweep * extents[0] / points * near
     if held * threads > target.room(3):
         traffic *= 2
-    width = whole[1] / _reach(facts, band, extents, 1)
+    width = whole[1] / _reach(statistics, band, extents, 1)
     idle = 1 + (threads - 1) / max(width, 0.5)
     partial = sum(
-        _reach(facts, band, extents, depth) / whole[depth]
+        _reach(statistics, band, extents, depth) / whole[depth]
         for depth in range(1, len(sizes))
         if depth == len(band) - 1
     )
     return idle * (COMPUTING * (1 + partial) + traffic)
 
 
-def _reach(facts: Facts, band: Sequence[Loop], extents: Sequence[int], depth: int) -> float:
+def _reach(
+    statistics: ProgramStatistics, band: Sequence[Loop], extents: Sequence[int], depth: int
+) -> float:
     """How many values of its iterator a tile has in one loop: time steps move it."""
-    return max(_spans(facts, name, band, extents)[1][depth] for name in band[0].schedule)
+    return max(_spans(statistics, name, band, extents)[1][depth] for name in band[0].schedule)
 
 
-def _bytes(facts: Facts, band: Sequence[Loop], extents: Sequence[int]) -> float:
+def _bytes(statistics: ProgramStatistics, band: Sequence[Loop], extents: Sequence[int]) -> float:
     """Bytes of the arrays that a tile with so many values of the loops touches."""
     accesses = [
         (access, spans)
         for name in band[0].schedule
-        for spans in [_spans(facts, name, band, extents)[0]]
-        for access in facts.statements[name].statement.accesses
+        for spans in [_spans(statistics, name, band, extents)[0]]
+        for access in statistics.statements[name].statement.accesses
     ]
-    return sum(footprint(facts, accesses).values())
+    return sum(footprint(statistics, accesses).values())
 
 
 def _spans(
-    facts: Facts, name: str, band: Sequence[Loop], extents: Sequence[int]
+    statistics: ProgramStatistics, name: str, band: Sequence[Loop], extents: Sequence[int]
 ) -> tuple[list[float], list[float]]:
     """How many values the iterators of a statement take in a tile; the same by loop.
 
     A loop `2 t + i` with 16 values, inside a time loop with 8, goes over 32 values of `i`.
     """
-    statement = facts.statements[name]
+    statement = statistics.statements[name]
     spans = [1.0] * len(statement.spans)
     by_loop: list[float] = []
     known: set[int] = set()

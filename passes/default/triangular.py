@@ -11,21 +11,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+from ..estimate.program_statistics import (
+    ProgramStatistics,
+    StatementStatistics,
+    bytes_of,
+    lines,
+    subscript_steps,
+)
+from ..estimate.register_tile import ADDRESSING, RegisterTile, waits_for_lines
+from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.counting import fix_parameters
+from ..polyhedral.scaled_loads import scaled_load
+from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements
 from ..polyhedral.scop import Access, Array
-from ..scaled_loads import scaled_load
-from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, chain, loops_around, statements
-from ..transformation import TransformationError
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import TransformationError
 from ..transformations.pack import read_number
 from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
-from .contraction import PANEL_OF_L1, is_contiguous, selects
-from .facts import Facts, StatementFacts, bytes_of, lines, subscript_steps
-from .register_tile import ADDRESSING, RegisterTile, waits_for_lines
-from .request import Request
 from .steps import Steps
+from .tensor_contraction import PANEL_OF_L1, is_contiguous, selects
 
 WORTHWHILE = 500_000
 """Statement instances below which tiles are not worth their edges."""
@@ -73,39 +79,39 @@ class TriangularContraction:
     broadcast: tuple[Access, ...]
 
 
-def triangular(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+def triangular(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
     """Register tiles for an accumulation over a triangle, operands transposed where needed.
 
     for i: for j <= i: for k: C[i, j] += A[i, k] * A[j, k]
     ->  for kt: pack A; parallel jt: for it: for k: 8 x 24 block of C in registers
     """
-    facts = request.facts(schedule.scop)
+    statistics = context.statistics(schedule.scop)
     names = statements(nest)
     if len(names) != 1 or not isinstance(nest, Loop):
         return None
-    found = recognise(schedule, names[0], chain(nest), facts)
-    if found is None or facts.statements[names[0]].instances < WORTHWHILE:
+    found = recognise(schedule, names[0], chain(nest), statistics)
+    if found is None or statistics.statements[names[0]].instances < WORTHWHILE:
         return None
     orders = (found.vector, found.rows), (found.rows, found.vector)
     for packs, order in product((True, False), orders):
         try:
-            return _Plan(schedule, found, facts, request).apply(order, packs=packs)
+            return _Plan(schedule, found, statistics, context).apply(order, packs=packs)
         except TransformationError:
             continue
     return None
 
 
 def recognise(
-    schedule: Schedule, name: str, around: Sequence[Loop], facts: Facts
+    schedule: Schedule, name: str, around: Sequence[Loop], statistics: ProgramStatistics
 ) -> TriangularContraction | None:
     """The contraction that a statement is in the loops around it, if its domain is no box."""
     accumulation = schedule.dependences.accumulations.get(name)
-    statement = facts.statements[name]
+    statement = statistics.statements[name]
     if (
         accumulation is None
         or len(around) != 3
         or not _is_permutation(statement, around)
-        or fix_parameters(statement.statement.domain, facts.sizes).is_box()
+        or fix_parameters(statement.statement.domain, statistics.sizes).is_box()
     ):
         return None
     result = accumulation.store
@@ -140,7 +146,7 @@ def block(registers: int, streamed: int) -> RegisterTile:
     )
 
 
-def _is_permutation(statement: StatementFacts, around: Sequence[Loop]) -> bool:
+def _is_permutation(statement: StatementStatistics, around: Sequence[Loop]) -> bool:
     """Whether the loops are those around the statement as written, in some order."""
     slopes = [statement.slopes(loop) for loop in around]
     return all(sorted(row) == [0, 0, 1] for row in (*slopes, *zip(*slopes, strict=True)))
@@ -153,13 +159,13 @@ class _Plan(Steps):
         self,
         schedule: Schedule,
         found: TriangularContraction,
-        facts: Facts,
-        request: Request,
+        statistics: ProgramStatistics,
+        context: SchedulingContext,
     ) -> None:
         super().__init__(schedule, found.statement)
         self.found = found
-        self.facts = facts
-        self.threads = request.threads
+        self.statistics = statistics
+        self.threads = context.threads
         self.lanes = schedule.target.lanes(found.streamed[0].array.element_type)
         self.tile = block(schedule.target.vector_registers, len(found.streamed))
         self.width = self.tile.vectors * self.lanes
@@ -228,7 +234,7 @@ class _Plan(Steps):
 
     def _is_far(self, access: Access) -> bool:
         """Whether an operand is too large for the last cache, which it shares with others."""
-        return self.facts.bytes(access.array) > FAR * max(self.schedule.target.caches.values())
+        return self.statistics.bytes(access.array) > FAR * max(self.schedule.target.caches.values())
 
     def _waits_for_lines(self) -> bool:
         """Whether lines of scattered operands, in L2, come slower than products are computed."""
@@ -262,12 +268,12 @@ class _Plan(Steps):
 
     def _stride(self, access: Access, loop: str) -> int:
         """By how many elements an access moves from one iteration of a loop to the next."""
-        statement = self.facts.statements[self.found.statement]
-        return statement.stride(access, statement.slopes(self.loops[loop]), self.facts)
+        statement = self.statistics.statements[self.found.statement]
+        return statement.stride(access, statement.slopes(self.loops[loop]), self.statistics)
 
     def _subscript(self, access: Access, loop: str) -> int | None:
         """The last subscript of an access that a loop changes."""
-        slopes = self.facts.statements[self.found.statement].slopes(self.loops[loop])
+        slopes = self.statistics.statements[self.found.statement].slopes(self.loops[loop])
         steps = subscript_steps(access, slopes)
         return max((position for position, step in enumerate(steps) if step), default=None)
 

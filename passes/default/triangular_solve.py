@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, leaves, loops_around
-from ..transformation import TransformationError
+from ..estimate.scheduling_context import SchedulingContext
+from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops_around
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.split import Split
 from ..transformations.strip_mine import StripMine
 from .matrix_vector import streams_rows
-from .ordered_sums import in_lanes, lanes_of, row_sums, strip_of
-from .request import Request
+from .strict_order_reductions import in_lanes, lanes_of, row_sums, strip_of
 
 
-def triangular_solve(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+def triangular_solve(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
     """Strips of rows: what earlier strips have solved is added in vectors, the rest row by row.
 
     for i:                                for strips of 16 rows i:
@@ -24,10 +24,10 @@ def triangular_solve(schedule: Schedule, nest: Tree, request: Request) -> Schedu
     """
     if not isinstance(nest, Loop) or schedule.reassociate or schedule.is_coincident(nest):
         return None
-    if not streams_rows(schedule, (), nest, request):
+    if not streams_rows(schedule, (), nest, context):
         return None
-    sums = row_sums(schedule, (), nest, request)
-    lanes = lanes_of(schedule, (), nest, request)
+    sums = row_sums(schedule, (), nest, context)
+    lanes = lanes_of(schedule, (), nest, context)
     if len(sums) != 1 or lanes is None:
         return None
     (name,) = sums

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, chain, loops_around
-from ..transformation import TransformationError
+from ..estimate.scheduling_context import SchedulingContext
+from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import TransformationError
 from ..transformations.parallel import Parallel
 from ..transformations.tile import Tile
 from ..transformations.wavefront import Wavefront
-from .request import Request
 
 SIZE = 32
 """Iterations of each loop in a tile."""
@@ -17,7 +17,7 @@ DIAGONAL_WORK = 50_000
 """Statement instances on a diagonal of tiles below which threads cost more than they save."""
 
 
-def wavefronts(schedule: Schedule, nest: Tree, request: Request) -> Schedule | None:
+def wavefronts(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
     """Tiles the two outermost loops; threads take the tiles of a diagonal.
 
     for i:                              for diagonal:
@@ -25,16 +25,16 @@ def wavefronts(schedule: Schedule, nest: Tree, request: Request) -> Schedule | N
         A[i, j] = f(A[i - 1, j],    ->      for i, j in tile:
                     A[i, j - 1])              A[i, j] = f(A[i - 1, j], A[i, j - 1])
     """
-    if request.threads < 2 or not isinstance(nest, Loop):
+    if context.threads < 2 or not isinstance(nest, Loop):
         return None
     band = chain(nest)[:2]
     if len(band) < 2 or any(map(schedule.is_coincident, band)):
         return None
-    facts = request.facts(schedule.scop)
-    statement = facts.statements[next(iter(nest.schedule))]
+    statistics = context.statistics(schedule.scop)
+    statement = statistics.statements[next(iter(nest.schedule))]
     diagonals = sum(statement.trips(band)) / SIZE
-    work = sum(facts.statements[name].instances for name in nest.schedule)
-    if min(statement.trips(band)) < SIZE * request.threads or work < DIAGONAL_WORK * diagonals:
+    work = sum(statistics.statements[name].instances for name in nest.schedule)
+    if min(statement.trips(band)) < SIZE * context.threads or work < DIAGONAL_WORK * diagonals:
         return None
     name = statement.statement.name
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from ..schedule_tree import Leaf, Loop, Sequence, Tree, statements, union_schedule
+from .schedule_tree import Leaf, Loop, Sequence, Tree, statements, union_schedule
 
 
 def last_accesses(

@@ -11,12 +11,12 @@ from typing import cast
 
 import islpy as isl
 
-from ..isl_schedule import to_isl
-from ..schedule_tree import Sequence, Tree, restrict
 from .conflicts import last_accesses
 from .context import TooComplexError, bounded, bounded_for, is_exhausted
 from .distance import distances
+from .isl_schedule import to_isl
 from .reductions import Accumulation, find_accumulation
+from .schedule_tree import Sequence, Tree, restrict
 from .scop import Access, AccessKind, Array, Scop
 
 # What isl may spend on the last accesses to one array: about half a second, and eight times what

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from ..schedule_tree import Leaf, Loop, Sequence, Tree
+from .schedule_tree import Leaf, Loop, Sequence, Tree
 from .scop import Scop
 
 

@@ -9,8 +9,8 @@ from itertools import product
 
 from xdsl.ir.affine import AffineMap
 
-from ..schedule_tree import Leaf, Loop, Tree
 from .dependences import DependenceKind
+from .schedule_tree import Leaf, Loop, Tree
 from .scop import Access, AccessKind, Scop
 
 Path = tuple[Loop | int, ...]

@@ -16,7 +16,7 @@ from xdsl.dialects import func
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
-from ..schedule_tree import Tree
+from .schedule_tree import Tree
 from .subscripts import coefficients
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..schedule import Schedule
-from .ledger import Ledger
+from ..schedules.schedule import Schedule
+from .search_state import SearchState
 from .space.stages import FULL, Node, Space, Stage
 
 WIDEST_BEAM = 1000
@@ -27,13 +27,13 @@ class BeamSearch:
     execution: bool = False
     stages: Sequence[Stage] = FULL
 
-    def explore(self, ledger: Ledger) -> None:
+    def explore(self, state: SearchState) -> None:
         """Goes through the levels; the ledger knows the best."""
-        task = ledger.task
-        rate = ledger.measure if self.execution else ledger.predict
-        rate(ledger.default_candidates)
-        space = Space(task.request, self.stages)
-        nodes = [Node(order) for order in ledger.orders]
+        task = state.task
+        rate = state.measure if self.execution else state.predict
+        rate(state.default_candidates)
+        space = Space(task.context, self.stages)
+        nodes = [Node(order) for order in state.orders]
         while any(not space.is_leaf(node) for node in nodes):
             level = min(node.stage for node in nodes)
             reached = [node for node in nodes if node.stage > level]
@@ -41,15 +41,15 @@ class BeamSearch:
                 if node.stage == level:
                     for child in space.children(node):
                         reached.append(child)
-                        ledger.check_time()
-            nodes = best_nodes(ledger, rate, reached, self.beam)
+                        state.check_time()
+            nodes = best_nodes(state, rate, reached, self.beam)
 
 
-def best_nodes(ledger: Ledger, rate: Rate, nodes: Sequence[Node], count: int) -> list[Node]:
+def best_nodes(state: SearchState, rate: Rate, nodes: Sequence[Node], count: int) -> list[Node]:
     """The best nodes with different schedules; of equally good ones those with the fewest steps."""
     distinct: dict[object, Node] = {}
     for node in nodes:
-        distinct.setdefault(ledger.key(node.schedule), node)
+        distinct.setdefault(state.key(node.schedule), node)
     rated = zip(rate([node.schedule for node in distinct.values()]), distinct.values(), strict=True)
     order = sorted(rated, key=lambda pair: (-pair[0], len(pair[1].schedule.transformations)))
     return [node for _, node in order[:count]]

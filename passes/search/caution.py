@@ -8,33 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..default.request import Request
+from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.context import ISL_LOCK
-from ..schedule import Schedule
-from .ledger import Ledger
+from ..schedules.schedule import Schedule
 from .protocols import Committee, CostModel
+from .search_state import SearchState
 
 ASKED = 64
 """So many of the best by the model are asked about again, with all members of a committee."""
 
 
-def surest_choice(ledger: Ledger, default: Schedule, gain: float) -> Schedule:
+def surest_choice(state: SearchState, default: Schedule, gain: float) -> Schedule:
     """The schedule that is surest to be faster than the default one.
 
     The default schedule, unless every member of the model takes another one for more than `gain`
     times as fast.
     """
-    task = ledger.task
-    asked = [default, *ledger.ranked()[:ASKED]]
+    task = state.task
+    asked = [default, *state.ranked()[:ASKED]]
     with ISL_LOCK:
-        gains = surest_gains(task.model, task.request, asked)
+        gains = surest_gains(task.model, task.context, asked)
     most, best = max(zip(gains, asked, strict=True), key=lambda pair: pair[0])
     return best if most > gain else default
 
 
-def surest_gains(model: CostModel, request: Request, schedules: Sequence[Schedule]) -> list[float]:
+def surest_gains(
+    model: CostModel, context: SchedulingContext, schedules: Sequence[Schedule]
+) -> list[float]:
     """How much faster than the first one each schedule is, as the least convinced member says."""
-    opinions = [model.predict(request, schedules)]
+    opinions = [model.predict(context, schedules)]
     if isinstance(model, Committee):
-        opinions += model.opinions(request, schedules)
+        opinions += model.opinions(context, schedules)
     return [min(each[number] / each[0] for each in opinions) for number in range(len(schedules))]

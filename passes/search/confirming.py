@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from statistics import median
 
-from ..schedule import Schedule
-from .ledger import Ledger, OutOfTime
+from ..schedules.schedule import Schedule
+from .search_state import OutOfTime, SearchState
 
 FINALISTS = 3
 
@@ -30,51 +30,51 @@ GAIN = 1.02
 """A schedule must be so much faster than the default one to take its place."""
 
 
-def confirm(ledger: Ledger) -> None:
+def confirm(state: SearchState) -> None:
     """Chooses the fastest schedule that is faster than the default one in nearly all turns.
 
     Only these turns count: it is the fastest so far also because runs were short by chance. Where
     the default schedule was not run, or cannot be, nothing is known to be faster; but where that is
     the program as written, and was ended, what can be run to its end is preferred.
     """
-    default = ledger.default_schedule
-    others = _finalists(ledger)
+    default = state.default_schedule
+    others = _finalists(state)
     chosen = default
     refuted: list[Schedule] = []
     with suppress(OutOfTime):
-        if ledger.runs_left > len(others) + 2 * FEWEST_DUELS:
+        if state.runs_left > len(others) + 2 * FEWEST_DUELS:
             # Some have run only once, and long ago.
-            ledger.repeat([default, *others])
-        for other in sorted(others, key=ledger.measured_speedup, reverse=True):
-            turns = _duel(ledger, other)
+            state.repeat([default, *others])
+        for other in sorted(others, key=state.measured_speedup, reverse=True):
+            turns = _duel(state, other)
             if _is_faster(turns):
                 chosen = other
-                ledger.count_only(other, [own for own, _ in turns])
-                ledger.count_only(default, [usual for _, usual in turns])
+                state.count_only(other, [own for own, _ in turns])
+                state.count_only(default, [usual for _, usual in turns])
                 break
             if len(turns) >= FEWEST_DUELS:
                 refuted.append(other)
-            ledger.check_time()
-    if not default.transformations and ledger.fails(default):
-        fastest = max(others, key=ledger.measured_speedup, default=default)
-        chosen = fastest if ledger.measured_speedup(fastest) > 0 else default
-    ledger.choose(chosen)
-    ledger.beats_known = all(
-        known in (chosen, *refuted) or _is_beaten(ledger, known, chosen)
-        for known in _several(ledger, ledger.task.known)
+            state.check_time()
+    if not default.transformations and state.fails(default):
+        fastest = max(others, key=state.measured_speedup, default=default)
+        chosen = fastest if state.measured_speedup(fastest) > 0 else default
+    state.choose(chosen)
+    state.beats_known = all(
+        known in (chosen, *refuted) or _is_beaten(state, known, chosen)
+        for known in _several(state, state.task.known)
     )
 
 
-def _duel(ledger: Ledger, schedule: Schedule) -> list[Turn]:
+def _duel(state: SearchState, schedule: Schedule) -> list[Turn]:
     """Turns of a schedule and the default one, until it has lost too many or the time is up."""
-    default = ledger.default_schedule
+    default = state.default_schedule
     turns: list[Turn] = []
     with suppress(OutOfTime):
         while len(turns) < DUELS and sum(own <= usual for own, usual in turns) <= LOST * DUELS:
             pair = [default, schedule]
             # Who runs first finds other things in the caches.
-            ledger.repeat(pair if len(turns) % 2 else pair[::-1])
-            own, usual = (ledger.measured[ledger.key(each)][-1] for each in (schedule, default))
+            state.repeat(pair if len(turns) % 2 else pair[::-1])
+            own, usual = (state.measured[state.key(each)][-1] for each in (schedule, default))
             turns.append((own, usual))
             if not usual:
                 break
@@ -90,20 +90,20 @@ def _is_faster(turns: list[Turn]) -> bool:
     return is_shorter and gains[int(LOST * len(gains))] > 1 and median(gains) > GAIN
 
 
-def _is_beaten(ledger: Ledger, known: Schedule, chosen: Schedule) -> bool:
+def _is_beaten(state: SearchState, known: Schedule, chosen: Schedule) -> bool:
     """Whether a schedule fails, or was slower than one that has won its turns."""
-    speedup = ledger.measured_speedup(known)
-    has_won = chosen is not ledger.default_schedule
-    return ledger.fails(known) or (has_won and 0 < speedup <= ledger.measured_speedup(chosen))
+    speedup = state.measured_speedup(known)
+    has_won = chosen is not state.default_schedule
+    return state.fails(known) or (has_won and 0 < speedup <= state.measured_speedup(chosen))
 
 
-def _finalists(ledger: Ledger) -> list[Schedule]:
+def _finalists(state: SearchState) -> list[Schedule]:
     """The fastest so far, and what is known from before, but for the default schedule."""
-    fastest = (ledger.proven() or ledger.ranked())[:FINALISTS]
-    wanted = _several(ledger, [*fastest, *ledger.task.known])
-    return [each for each in wanted if each is not ledger.default_schedule]
+    fastest = (state.proven() or state.ranked())[:FINALISTS]
+    wanted = _several(state, [*fastest, *state.task.known])
+    return [each for each in wanted if each is not state.default_schedule]
 
 
-def _several(ledger: Ledger, schedules: Iterable[Schedule]) -> list[Schedule]:
+def _several(state: SearchState, schedules: Iterable[Schedule]) -> list[Schedule]:
     """Different schedules, as the ledger has them."""
-    return list(dict.fromkeys(map(ledger.entered, schedules)))
+    return list(dict.fromkeys(map(state.entered, schedules)))

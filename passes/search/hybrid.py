@@ -8,10 +8,10 @@ from itertools import islice
 
 import numpy as np
 
-from ..schedule import Schedule
+from ..schedules.schedule import Schedule
 from .beam import BeamSearch
 from .correction import Correction
-from .ledger import Ledger
+from .search_state import SearchState
 from .space.neighbours import neighbours
 from .space.stages import FULL, Stage
 
@@ -50,52 +50,52 @@ class HybridSearch:
     batches: int = 3
     stages: Sequence[Stage] = FULL
 
-    def explore(self, ledger: Ledger) -> None:
+    def explore(self, state: SearchState) -> None:
         """Asks the model, then measures until the time is up."""
-        task = ledger.task
+        task = state.task
         others: list[Schedule] = []
-        with ledger.at_most(SEED_SHARE * ledger.seconds_left):
-            ledger.predict([*task.known, *ledger.default_candidates])
-            for schedule in ledger.alternatives():
-                ledger.predict([schedule])
+        with state.at_most(SEED_SHARE * state.seconds_left):
+            state.predict([*task.known, *state.default_candidates])
+            for schedule in state.alternatives():
+                state.predict([schedule])
                 others.append(schedule)
-        with ledger.at_most(MODEL_SHARE * ledger.seconds_left):
-            BeamSearch(self.beam, stages=self.stages).explore(ledger)
-        others.sort(key=lambda schedule: -ledger.speedup(ledger.key(schedule)))
-        seeds = [*ledger.default_candidates, *others[:ALTERNATIVES]]
-        liked = ledger.ranked()[: self.beam]
-        ledger.measure([ledger.default_schedule, *task.known, *seeds, *liked])
+        with state.at_most(MODEL_SHARE * state.seconds_left):
+            BeamSearch(self.beam, stages=self.stages).explore(state)
+        others.sort(key=lambda schedule: -state.speedup(state.key(schedule)))
+        seeds = [*state.default_candidates, *others[:ALTERNATIVES]]
+        liked = state.ranked()[: self.beam]
+        state.measure([state.default_schedule, *task.known, *seeds, *liked])
         sources: dict[object, Iterator[Schedule]] = {}
         idle = 0
         while task.budget is not None or idle < self.batches:
-            best = ledger.speedup(ledger.key(ledger.proven()[0])) if ledger.proven() else 0.0
-            self._widen(ledger, sources)
-            batch = self._choose(ledger)
+            best = state.speedup(state.key(state.proven()[0])) if state.proven() else 0.0
+            self._widen(state, sources)
+            batch = self._choose(state)
             if not batch:
                 return
-            idle = 0 if max(ledger.measure(batch)) > best else idle + 1
+            idle = 0 if max(state.measure(batch)) > best else idle + 1
 
-    def _widen(self, ledger: Ledger, sources: dict[object, Iterator[Schedule]]) -> None:
+    def _widen(self, state: SearchState, sources: dict[object, Iterator[Schedule]]) -> None:
         """Predicts more neighbours of the fastest schedules."""
-        for parent in ledger.proven()[:PARENTS]:
-            key = ledger.key(parent)
-            task = ledger.task
-            source = sources.setdefault(key, neighbours(task.original, parent, task.request))
-            fresh = (each for each in source if ledger.is_new(each))
-            ledger.predict(list(islice(fresh, NEIGHBOURS)))
+        for parent in state.proven()[:PARENTS]:
+            key = state.key(parent)
+            task = state.task
+            source = sources.setdefault(key, neighbours(task.original, parent, task.context))
+            fresh = (each for each in source if state.is_new(each))
+            state.predict(list(islice(fresh, NEIGHBOURS)))
 
-    def _choose(self, ledger: Ledger) -> list[Schedule]:
+    def _choose(self, state: SearchState) -> list[Schedule]:
         """What is to be measured next: probably fast, or too uncertain to leave out."""
-        known = list(ledger.measured)
+        known = list(state.measured)
         correction = Correction(
-            [ledger.schedules[key] for key in known],
-            [ledger.predicted.get(key, 1.0) for key in known],
-            [ledger.speedup(key) for key in known],
+            [state.schedules[key] for key in known],
+            [state.predicted.get(key, 1.0) for key in known],
+            [state.speedup(key) for key in known],
         )
-        keys = ledger.unmeasured()[:POOL]
-        pool = [ledger.schedules[key] for key in keys]
+        keys = state.unmeasured()[:POOL]
+        pool = [state.schedules[key] for key in keys]
         if not pool:
             return []
-        mean, deviation = correction.expect(pool, [ledger.predicted[key] for key in keys])
+        mean, deviation = correction.expect(pool, [state.predicted[key] for key in keys])
         order = np.argsort(-(mean + COURAGE * deviation), kind="stable")
         return [pool[number] for number in order[: self.batch]]

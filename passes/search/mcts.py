@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import log, sqrt
 from random import Random
 
-from .ledger import Ledger
+from .search_state import SearchState
 from .space.stages import FULL, Node, Space, Stage
 
 WIDEST = 6
@@ -40,36 +40,36 @@ class MonteCarloSearch:
     exploration: float = 0.3
     stages: Sequence[Stage] = FULL
 
-    def explore(self, ledger: Ledger) -> None:
+    def explore(self, state: SearchState) -> None:
         """Builds the tree, then runs the best."""
-        task = ledger.task
-        with ledger.at_most(ledger.seconds_left * (0.5 if task.evaluator is not None else 1.0)):
-            self._build(ledger)
+        task = state.task
+        with state.at_most(state.seconds_left * (0.5 if task.evaluator is not None else 1.0)):
+            self._build(state)
         if task.evaluator is not None:
-            ledger.measure(ledger.ranked()[: self.measured])
+            state.measure(state.ranked()[: self.measured])
 
-    def _build(self, ledger: Ledger) -> None:
-        task = ledger.task
+    def _build(self, state: SearchState) -> None:
+        task = state.task
         random = Random(task.seed)
-        space = Space(task.request, self.stages)
-        ledger.predict(ledger.default_candidates)
-        orders = ledger.orders
-        values = ledger.predict(orders)
+        space = Space(task.context, self.stages)
+        state.predict(state.default_candidates)
+        orders = state.orders
+        values = state.predict(orders)
         starts = [_Place(Node(s), log(v)) for s, v in zip(orders, values, strict=True)]
         root = _Place(None, max(place.value for place in starts), children=starts)
         for _ in range(self.iterations):
             if root.is_closed:
                 return
-            ledger.check_time()
-            self._visit(ledger, space, random, root)
+            state.check_time()
+            self._visit(state, space, random, root)
 
-    def _visit(self, ledger: Ledger, space: Space, random: Random, root: _Place) -> None:
+    def _visit(self, state: SearchState, space: Space, random: Random, root: _Place) -> None:
         """One way from the root to the end of all levels; what is best on it counts for all."""
         way = [root]
         while True:
             place = way[-1]
             if place.children is None:
-                place.children = self._expand(ledger, space, random, place)
+                place.children = self._expand(state, space, random, place)
             open_children = [child for child in place.children if not child.is_closed]
             if not open_children:
                 break
@@ -84,13 +84,15 @@ class MonteCarloSearch:
         """Upper confidence bound for trees."""
         return child.value + self.exploration * sqrt(log(place.visits + 2) / (child.visits + 1))
 
-    def _expand(self, ledger: Ledger, space: Space, random: Random, place: _Place) -> list[_Place]:
+    def _expand(
+        self, state: SearchState, space: Space, random: Random, place: _Place
+    ) -> list[_Place]:
         """The children of a place: what changes nothing, the best by the model, some others."""
         assert place.node is not None, "the root has its children"
         if space.is_leaf(place.node):
             return []
         idle, *nodes = space.children(place.node)
-        values = ledger.predict([node.schedule for node in nodes])
+        values = state.predict([node.schedule for node in nodes])
         ranked = sorted(zip(values, range(len(nodes)), strict=True), key=lambda each: -each[0])
         chosen, rest = ranked[: WIDEST - OTHERS], ranked[WIDEST - OTHERS :]
         chosen += random.sample(rest, min(OTHERS, len(rest)))

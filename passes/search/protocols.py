@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from ..default.request import Request
-from ..schedule import Schedule
+from ..estimate.scheduling_context import SchedulingContext
+from ..schedules.schedule import Schedule
 
 if TYPE_CHECKING:
-    from .ledger import Ledger
+    from .search_state import SearchState
 
 
 class CostModel(Protocol):
     """Tells how fast schedules are without running them."""
 
-    def predict(self, request: Request, schedules: Sequence[Schedule]) -> Sequence[float]:
+    def predict(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> Sequence[float]:
         """The speed-up of each schedule over its program as written, on one thread.
 
-        All schedules are of one program; `request` binds its sizes and the number of threads.
+        All schedules are of one program; `context` binds its sizes and the number of threads.
         """
         ...
 
@@ -32,7 +32,7 @@ class Committee(Protocol):
     """
 
     def opinions(
-        self, request: Request, schedules: Sequence[Schedule]
+        self, context: SchedulingContext, schedules: Sequence[Schedule]
     ) -> Sequence[Sequence[float]]:
         """Per member the speed-up of each schedule, as `CostModel.predict`."""
         ...
@@ -42,7 +42,7 @@ class Committee(Protocol):
 class Ranker(Protocol):
     """Tells which schedules are the fastest, though not how fast they are."""
 
-    def rank(self, request: Request, schedules: Sequence[Schedule]) -> Sequence[int]:
+    def rank(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> Sequence[int]:
         """The positions of some schedules of one program, the fastest one's first."""
         ...
 
@@ -51,7 +51,7 @@ class Evaluator(Protocol):
     """Tells how fast schedules are by compiling and running them."""
 
     def measure(
-        self, request: Request, schedules: Sequence[Schedule], seconds: float = inf
+        self, context: SchedulingContext, schedules: Sequence[Schedule], seconds: float = inf
     ) -> Sequence[float]:
         """The speed-up of each schedule, like `CostModel.predict`; 0.0 where one cannot be run.
 
@@ -63,7 +63,7 @@ class Evaluator(Protocol):
 class Search(Protocol):
     """A way through the space of schedules; `searching.search` runs it."""
 
-    def explore(self, ledger: Ledger) -> None:
+    def explore(self, state: SearchState) -> None:
         """Asks the ledger for predictions and measurements of schedules, which it remembers.
 
         It stops when it has nothing more to ask; the ledger ends it sooner, when the time is up.

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from math import ceil
 
 from ..polyhedral.context import ISL_LOCK
-from ..schedule import Schedule
-from .ledger import Ledger
+from ..schedules.schedule import Schedule
+from .search_state import SearchState
 from .space.two_level import largest_nests, tiled_depth, two_level_tiles
 
 
@@ -26,43 +26,43 @@ class RankedTiles:
     count: int = 200
     share: float = 0.1
 
-    def explore(self, ledger: Ledger) -> None:
+    def explore(self, state: SearchState) -> None:
         """Asks the task's ranker, then the evaluator."""
-        request, evaluator = ledger.task.request, ledger.task.evaluator
+        context, evaluator = state.task.context, state.task.evaluator
         with ISL_LOCK:
-            base = max(ledger.orders, key=lambda order: tiled_depth(order, request))
-            parts = largest_nests(base, request)
+            base = max(state.orders, key=lambda order: tiled_depth(order, context))
+            parts = largest_nests(base, context)
         best = base
         if not parts:
-            ledger.remarks.append("no loops can be tiled twice: there is nothing to rank")
+            state.remarks.append("no loops can be tiled twice: there is nothing to rank")
         for nest in parts:
-            first = self._first(ledger, best, nest)
+            first = self._first(state, best, nest)
             if evaluator is None:
                 best = (first or [best])[0]
                 continue
             if not first:
                 continue
-            speeds = dict(zip(first, ledger.measure(first), strict=True))
+            speeds = dict(zip(first, state.measure(first), strict=True))
             # Last: the program as written can take all the time that is left.
-            (known,) = ledger.measure([best])
+            (known,) = state.measure([best])
             fastest = max(first, key=lambda each: speeds[each])
             if speeds[fastest] > known:
                 best = fastest
         if evaluator is None:
-            best = ledger.default_schedule if best is base else best
-            ledger.predict([best])
-            ledger.choose(best)
+            best = state.default_schedule if best is base else best
+            state.predict([best])
+            state.choose(best)
 
-    def _first(self, ledger: Ledger, base: Schedule, nest: int) -> list[Schedule]:
+    def _first(self, state: SearchState, base: Schedule, nest: int) -> list[Schedule]:
         """The candidates that the ranker puts first, best first."""
-        task = ledger.task
+        task = state.task
         assert task.ranker is not None, "who ranks has a ranker"
         candidates: list[Schedule] = []
         with ISL_LOCK:
-            for candidate in two_level_tiles(base, nest, task.request, self.count, task.seed):
+            for candidate in two_level_tiles(base, nest, task.context, self.count, task.seed):
                 candidates.append(candidate)
-                ledger.check_time()
+                state.check_time()
             if not candidates:
                 return []
-            order = task.ranker.rank(task.request, candidates)
+            order = task.ranker.rank(task.context, candidates)
         return [candidates[number] for number in order[: ceil(self.share * len(candidates))]]

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from ..default.request import Request
-from ..schedule import Schedule
+from ..estimate.scheduling_context import SchedulingContext
+from ..schedules.schedule import Schedule
 from .protocols import CostModel, Evaluator, Ranker
 
 Ended = Literal["done", "time", "interrupted"]
@@ -36,7 +36,7 @@ class Task:
     """
 
     original: Schedule
-    request: Request
+    context: SchedulingContext
     model: CostModel
     evaluator: Evaluator | None = None
     ranker: Ranker | None = None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..default.estimate import estimate
-from ..default.request import Request
+from ..estimate.estimate import estimate
+from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.context import ISL_LOCK
-from ..schedule import Schedule
+from ..schedules.schedule import Schedule
 
 
 class Roofline:
@@ -15,12 +15,12 @@ class Roofline:
 
     name = "roofline"
 
-    def predict(self, request: Request, schedules: Sequence[Schedule]) -> list[float]:
+    def predict(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> list[float]:
         """The estimated time of the program on one thread, over that of each schedule."""
         if not schedules:
             return []
         some = schedules[0]
         with ISL_LOCK:
             program = Schedule.original(some.program, some.target, reassociate=some.reassociate)
-            base = estimate(program, Request(request.sizes, 1))
-            return [base / max(estimate(each, request), 1e-9) for each in schedules]
+            base = estimate(program, SchedulingContext(context.sizes, 1))
+            return [base / max(estimate(each, context), 1e-9) for each in schedules]

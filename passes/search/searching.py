@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from ...support.garbage_collection import garbage_collected_seldom
 from ..default.default_schedule import is_worthwhile
-from ..garbage import garbage_collected_seldom
 from ..polyhedral.context import ISL_LOCK
 from .caution import surest_choice
 from .confirming import SHARE, confirm
-from .ledger import Ledger, OutOfTime
 from .protocols import Search
 from .result import Ended, Result, Task
+from .search_state import OutOfTime, SearchState
 
 GAIN = 1.1
 """Where nothing is run, another schedule must be predicted to be so much faster than the default
 one, by every member of a model that has several."""
 
 
-def explored(how: Search, task: Task) -> Ledger:
+def explored(how: Search, task: Task) -> SearchState:
     """What a search has met when it comes to its end, or its time is up; nothing is confirmed."""
-    ledger = Ledger(task)
+    state = SearchState(task)
     with garbage_collected_seldom(), suppress(OutOfTime):
-        ledger.predict([task.original])
-        how.explore(ledger)
-    return ledger
+        state.predict([task.original])
+        how.explore(state)
+    return state
 
 
 def search(how: Search, task: Task) -> Result:
@@ -39,43 +39,43 @@ def search(how: Search, task: Task) -> Result:
 
 
 def _search(how: Search, task: Task) -> Result:
-    ledger = Ledger(task)
+    state = SearchState(task)
     ended: Ended = "done"
     with ISL_LOCK:
-        facts = task.request.facts(task.original.scop)
-        does_nothing = not any(each.instances for each in facts.statements.values())
-        does_little = not is_worthwhile(task.original, task.request)
+        statistics = task.context.statistics(task.original.scop)
+        does_nothing = not any(each.instances for each in statistics.statements.values())
+        does_little = not is_worthwhile(task.original, task.context)
     if does_nothing:
-        return ledger.result(ended)
+        return state.result(ended)
     if task.evaluator is None and task.ranker is None and does_little:
-        ledger.remarks.append(
+        state.remarks.append(
             "as written: the program does too little for a model to know what makes it faster (a "
             "budget for runs would tell)"
         )
-        return ledger.result(ended)
+        return state.result(ended)
     try:
         try:
-            ledger.predict([task.original])
-            with ledger.keep_back(SHARE if task.evaluator is not None else 0.0):
-                how.explore(ledger)
+            state.predict([task.original])
+            with state.keep_back(SHARE if task.evaluator is not None else 0.0):
+                how.explore(state)
         except OutOfTime:
             ended = "time"
         if task.evaluator is not None:
-            confirm(ledger)
-        elif not ledger.is_chosen:
-            _choose_unmeasured(ledger)
+            confirm(state)
+        elif not state.is_chosen:
+            _choose_unmeasured(state)
     except KeyboardInterrupt:
         ended = "interrupted"
-    return ledger.result(ended)
+    return state.result(ended)
 
 
-def _choose_unmeasured(ledger: Ledger) -> None:
-    default = ledger.default_schedule
-    (liked, *_) = ledger.ranked()
-    chosen = surest_choice(ledger, default, GAIN)
-    if chosen is default and ledger.key(liked) != ledger.key(default):
-        ledger.remarks.append(
+def _choose_unmeasured(state: SearchState) -> None:
+    default = state.default_schedule
+    (liked, *_) = state.ranked()
+    chosen = surest_choice(state, default, GAIN)
+    if chosen is default and state.key(liked) != state.key(default):
+        state.remarks.append(
             f"the default schedule: of no other one the model is sure that it is {GAIN:g} times as "
             "fast (a budget for runs would tell)"
         )
-    ledger.choose(chosen)
+    state.choose(chosen)

@@ -9,7 +9,8 @@ from typing import ClassVar
 
 import islpy as isl
 
-from ..affine_scheduler import (
+from ..polyhedral.dependences import DependenceKind
+from ..polyhedral.isl_scheduler import (
     ALGORITHMS,
     FUSIONS,
     SchedulerOptions,
@@ -18,11 +19,10 @@ from ..affine_scheduler import (
     begin,
     solve,
 )
-from ..polyhedral.dependences import DependenceKind
+from ..polyhedral.schedule_tree import Leaf, Loop, Tree, sequence
 from ..polyhedral.scop import Scop
-from ..schedule import Schedule
-from ..schedule_tree import Leaf, Loop, Tree, sequence
-from ..transformation import MalformedTransformation, Transformation, option
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import islpy as isl
 
-from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, rebuild, replace_node
-from ..tiling import check_names, check_sizes, tile_names
-from ..transformation import MalformedTransformation, Transformation, option
+from ..polyhedral.schedule_tree import Loop, Tree, rebuild, replace_node
+from ..schedules.schedule import Schedule
+from ..schedules.tiling import check_names, check_sizes, tile_names
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 # Steps in space per step in time, from the narrowest to the widest diamonds that are tried.
 _SLOPES = range(9)

@@ -5,9 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ..schedule import Schedule
-from ..schedule_tree import Loop, Sequence, Tree, rebuild, replace_node, sequence, statements
-from ..transformation import MalformedTransformation, Transformation, option
+from ..polyhedral.schedule_tree import (
+    Loop,
+    Sequence,
+    Tree,
+    rebuild,
+    replace_node,
+    sequence,
+    statements,
+)
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 
 @dataclass(frozen=True)

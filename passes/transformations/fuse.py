@@ -8,9 +8,7 @@ from typing import ClassVar
 
 import islpy as isl
 
-from ..program_edits import free_name
-from ..schedule import Schedule
-from ..schedule_tree import (
+from ..polyhedral.schedule_tree import (
     Leaf,
     Loop,
     Sequence,
@@ -23,8 +21,10 @@ from ..schedule_tree import (
     statements,
     union_schedule,
 )
-from ..tiling import reschedule
-from ..transformation import MalformedTransformation, Transformation, option
+from ..schedules.program_edits import free_name
+from ..schedules.schedule import Schedule
+from ..schedules.tiling import reschedule
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, chain, rebuild, replace_node
-from ..transformation import MalformedTransformation, Transformation
+from ..polyhedral.schedule_tree import Loop, Tree, chain, rebuild, replace_node
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import MalformedTransformation, Transformation
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,16 @@ from xdsl.ir import Operation
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ...dialects import affine
-from ..buffer_dependences import BufferDependences, Use
-from ..copied_dependences import after_copies
-from ..live_elements import LiveElements
 from ..polyhedral.aff_expression import aff_expression
 from ..polyhedral.context import TooComplexError, bounded
+from ..polyhedral.copied_dependences import after_copies
 from ..polyhedral.dependences import ARRAY_OPERATIONS, note_dependences
+from ..polyhedral.scaled_loads import ScaledLoad, multiply, scaled_load, take_products
+from ..polyhedral.schedule_tree import Loop, Tree, sequence, statements, without_marks
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
-from ..program_edits import (
+from ..schedules.buffer_dependences import BufferDependences, Use
+from ..schedules.live_elements import LiveElements
+from ..schedules.program_edits import (
     free_name,
     instances_for,
     loops_over,
@@ -32,10 +34,8 @@ from ..program_edits import (
     put_inside,
     symbols,
 )
-from ..scaled_loads import ScaledLoad, multiply, scaled_load, take_products
-from ..schedule import Schedule, remember_dependences
-from ..schedule_tree import Loop, Tree, sequence, statements, without_marks
-from ..transformation import MalformedTransformation, Transformation, option
+from ..schedules.schedule import Schedule, remember_dependences
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..schedule import Schedule
-from ..schedule_tree import Sequence, Tree, replace_node, statements, walk
-from ..transformation import MalformedTransformation, Transformation, option
+from ..polyhedral.schedule_tree import Sequence, Tree, replace_node, statements, walk
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 
 @dataclass(frozen=True)

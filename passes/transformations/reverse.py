@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..marks import mark
-from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree
-from ..tiling import reschedule
-from ..transformation import Transformation
+from ..polyhedral.schedule_tree import Loop, Tree
+from ..schedules.marks import mark
+from ..schedules.schedule import Schedule
+from ..schedules.tiling import reschedule
+from ..schedules.transformation import Transformation
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ from ...dialects import affine
 from ..polyhedral.aff_expression import aff_expression
 from ..polyhedral.reduction_kinds import reduction_kind
 from ..polyhedral.reductions import Accumulation
+from ..polyhedral.schedule_tree import Loop, Tree, sequence, statements, without_marks
 from ..polyhedral.scop import AccessKind, Array, Scop, Statement
-from ..program_edits import (
+from ..schedules.program_edits import (
     free_name,
     loops_over,
     make_access,
@@ -26,9 +27,8 @@ from ..program_edits import (
     put_inside,
     symbols,
 )
-from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, sequence, statements, without_marks
-from ..transformation import MalformedTransformation, Transformation
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import MalformedTransformation, Transformation
 
 _T = TypeVar("_T")
 

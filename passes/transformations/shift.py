@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import islpy as isl
 
-from ..marks import mark
-from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree
-from ..tiling import reschedule
-from ..transformation import MalformedTransformation, Transformation, option
+from ..polyhedral.schedule_tree import Loop, Tree
+from ..schedules.marks import mark
+from ..schedules.schedule import Schedule
+from ..schedules.tiling import reschedule
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import islpy as isl
 
-from ..marks import change_loops
-from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, loops
-from ..tiling import reschedule
-from ..transformation import MalformedTransformation, Transformation, option
+from ..polyhedral.schedule_tree import Loop, Tree, loops
+from ..schedules.marks import change_loops
+from ..schedules.schedule import Schedule
+from ..schedules.tiling import reschedule
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 
 @dataclass(frozen=True)

@@ -12,18 +12,10 @@ import islpy as isl
 
 from ..polyhedral.dependences import Dependence, Dependences
 from ..polyhedral.reductions import find_accumulation
+from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, restrict, sequence, statements
 from ..polyhedral.scop import Scop, Statement
-from ..schedule import Schedule, remember_dependences
-from ..schedule_tree import (
-    Leaf,
-    Loop,
-    Sequence,
-    Tree,
-    restrict,
-    sequence,
-    statements,
-)
-from ..transformation import MalformedTransformation, Transformation, option
+from ..schedules.schedule import Schedule, remember_dependences
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 _TERM = re.compile(r"([+-])(\d*)\*?([A-Za-z_]\w*)?", re.ASCII)
 

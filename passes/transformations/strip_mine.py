@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ..schedule import Schedule
-from ..schedule_tree import Tree
-from ..transformation import MalformedTransformation, Transformation, option
+from ..polyhedral.schedule_tree import Tree
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 from .tile import Tile
 
 

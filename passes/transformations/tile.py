@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..polyhedral.names import ArgumentNames
-from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, rebuild, replace_node
-from ..tiling import check_names, check_sizes, strip_mine, tile_names
-from ..transformation import MalformedTransformation, Transformation, option
+from ..polyhedral.schedule_tree import Loop, Tree, rebuild, replace_node
+from ..schedules.schedule import Schedule
+from ..schedules.tiling import check_names, check_sizes, strip_mine, tile_names
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 
 @dataclass(frozen=True)

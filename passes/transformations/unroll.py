@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ..marks import mark
-from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree
-from ..transformation import MalformedTransformation, Transformation, option
+from ..polyhedral.schedule_tree import Loop, Tree
+from ..schedules.marks import mark
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 
 @dataclass(frozen=True)

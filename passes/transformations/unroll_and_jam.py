@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ..schedule import Schedule
-from ..schedule_tree import Leaf, Loop, Sequence, Tree, replace_node, statements
-from ..tiling import check_names, strip_mine, tile_names
-from ..transformation import MalformedTransformation, Transformation, option
+from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, replace_node, statements
+from ..schedules.schedule import Schedule
+from ..schedules.tiling import check_names, strip_mine, tile_names
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import islpy as isl
 
-from ..schedule import Schedule
-from ..schedule_tree import Loop, Tree, replace_node
-from ..tiling import reschedule
-from ..transformation import MalformedTransformation, Transformation, option
+from ..polyhedral.schedule_tree import Loop, Tree, replace_node
+from ..schedules.schedule import Schedule
+from ..schedules.tiling import reschedule
+from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ...kernels.catalogue import ELEMENT_TYPES, KernelEntry, Size
 from ...kernels.expressions import evaluate
-from ..arguments import ArrayArgument
-from ..inputs import available_memory
+from ..calling.arguments import ArrayArgument
+from ..calling.inputs import available_memory
 from ..program import Function, load
 
 Array = NDArray[Any]

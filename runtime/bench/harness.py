@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...kernels.catalogue import TOLERANCES
-from ..compare import Agreement, compare
-from ..errors import KernelError
-from ..probes import probes
-from ..threads import pinned
-from ..timing import Timing, is_steady
+from ..calling.compare import Agreement, compare
+from ..calling.errors import KernelError
+from ..jit.threads import pinned
+from ..machine.probes import probes
+from ..measuring.timing import Timing, is_steady
 from .case import Array, Case, NotApplicable
 from .variant import Prepared, Variant
 

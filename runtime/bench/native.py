@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.catalogue import KernelEntry
-from ...passes.target import Target
-from .. import jit
-from ..stopwatch import stopwatch
+from ...passes.machine.target import Target
+from ..jit import object_code as jit
+from ..measuring.stopwatch import stopwatch
 from .case import Case
 
 

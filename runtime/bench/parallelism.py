@@ -6,9 +6,9 @@ from xdsl.dialects import func
 from xdsl.ir import Operation
 
 from ...dialects import affine
+from ...passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, loops
 from ...passes.polyhedral.scop import Scop
-from ...passes.schedule import Schedule
-from ...passes.schedule_tree import Leaf, Loop, Sequence, Tree, loops
+from ...passes.schedules.schedule import Schedule
 from ...passes.transformations.parallel import Parallel
 
 

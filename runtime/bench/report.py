@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from ..machine import Machine, to_json
-from ..plots import Point, draw_bars, draw_roofline, figure, write
-from ..timing import format_seconds
+from ..machine.measured import Machine, to_json
+from ..measuring.timing import format_seconds
 from .case import Case
 from .harness import Outcome
+from .plots import Point, draw_bars, draw_roofline, figure, write
 
 
 @dataclass(frozen=True)

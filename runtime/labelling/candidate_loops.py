@@ -10,10 +10,10 @@ from xdsl.dialects import func
 from ...costmodel.sampler.paths import BEST, DEFAULT, NEAR_DEFAULT
 from ...dialects.errors import SourceError
 from ...lowering.generate import generate
-from ...lowering.ir_builder import TooManyOperationsError
+from ...lowering.loops.ir_builder import TooManyOperationsError
 from ...passes.polyhedral.context import TooComplexError, bounded
-from ...passes.schedule import Schedule
-from ...passes.schedule_tree import Loop, leaves
+from ...passes.polyhedral.schedule_tree import Loop, leaves
+from ...passes.schedules.schedule import Schedule
 
 LARGEST = 300
 """Operations of loop IR of a random candidate: 6 % have more, and take long in every stage."""

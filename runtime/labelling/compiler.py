@@ -10,17 +10,17 @@ from multiprocessing.connection import Connection
 from ...costmodel.labels import TOO_MUCH_MEMORY, Incident, Subject, Workload
 from ...dialects.errors import SourceError
 from ...lowering.llvm import Options, translate
-from ...passes.garbage import collect_garbage_seldom
+from ...passes.machine.target import Target
 from ...passes.polyhedral.bounds import check_bounds
 from ...passes.polyhedral.extents import infer_extents
-from ...passes.schedule import Schedule
-from ...passes.stages import StageTimes, record_stages, stage
-from ...passes.target import Target
-from ...passes.transformation import TransformationError
-from ..compile import loops_of
-from ..errors import KernelError
+from ...passes.schedules.schedule import Schedule
+from ...passes.schedules.transformation import TransformationError
+from ...support.garbage_collection import collect_garbage_seldom
+from ...support.stage_times import StageTimes, record_stages, stage
+from ..calling.errors import KernelError
+from ..calling.signature import Sizes
+from ..jit.compile import loops_of
 from ..program import Function, load
-from ..signature import Sizes
 from .candidate_loops import OF_SEARCHES, TooLarge, candidate_loops
 from .children import die_with_parent, limit_memory
 from .messages import Begun, Candidate, Closed, Failed, ObjectCode, Opened, Policy, Skip

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from llvmlite import binding
 
-from ...passes.target import Target
-from .. import llvm
-from ..machine import processor_name
-from ..version import __version__
+from ...passes.machine.target import Target
+from ...support.version import __version__
+from ..jit import llvm
+from ..machine.measured import processor_name
 
 SOURCES = ("dialects", "passes", "lowering", "runtime/llvm", "runtime/jit.py")
 """What turns a program and a schedule into code, below the package."""

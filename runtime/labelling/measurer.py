@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...lowering.llvm.heap import FAILED_ALLOCATIONS
-from ...passes.stages import StageTimes, record_stages, stage
-from .. import jit
-from ..arguments import ArrayArgument, FloatArgument, IntegerArgument
-from ..openmp import imports
-from ..threads import pinned
-from ..timing import quantile
+from ...support.stage_times import StageTimes, record_stages, stage
+from ..calling.arguments import ArrayArgument, FloatArgument, IntegerArgument
+from ..jit import object_code as jit
+from ..jit.openmp import imports
+from ..jit.threads import pinned
+from ..measuring.timing import quantile
 from .arena import Arena, array_bytes
 from .children import die_with_parent, limit_memory
 from .messages import OUT_OF_MEMORY, Measurement, ObjectCode, Opened, Policy

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ...costmodel.labels import Incident, Subject
-from ..signature import Signature, Sizes
+from ..calling.signature import Signature, Sizes
 
 OUT_OF_MEMORY = 12
 """The exit code of a measuring process whose memory limit a candidate exceeds."""

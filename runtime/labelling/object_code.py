@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...lowering.llvm import symbol
 from ...lowering.llvm.heap import FAILED_ALLOCATIONS
-from ...passes.target import Target
-from .. import jit
+from ...passes.machine.target import Target
+from ..jit import object_code as jit
 from .messages import ObjectCode
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...costmodel.labels import Incident, Label, LabelledProgram, Subject
-from ..arguments import ArrayArgument
-from ..timing import quantile
+from ..calling.arguments import ArrayArgument
+from ..measuring.timing import quantile
 from .fingerprint import code_generator, machine_fingerprint
 from .messages import Begun, Candidate, Closed, Measurement, ObjectCode, Opened, Policy
 

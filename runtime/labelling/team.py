@@ -11,10 +11,10 @@ from collections.abc import Callable
 from ctypes import CFUNCTYPE, c_int, c_int64
 from functools import cache
 
-from ...passes.target import Target
-from .. import jit
-from ..cache import cache_directory, cache_key
-from ..openmp import imports
+from ...passes.machine.target import Target
+from ..jit import object_code as jit
+from ..jit.cache import cache_directory, cache_key
+from ..jit.openmp import imports
 from .fingerprint import machine_fingerprint
 
 FORKS = 16

@@ -10,17 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...lowering.bounds_check import bounds_check
 from ...lowering.llvm import EntryPoint, Options, translate
+from ...lowering.loops.bounds_check import bounds_check
+from ...passes.machine.target import Target
 from ...passes.polyhedral.bounds import check_bounds
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.polyhedral.extents import infer_extents
-from ...passes.schedule import Schedule
-from ...passes.target import Target
-from .. import jit
-from ..arguments import ArrayArgument
-from ..compile import Source, loops_of
-from ..errors import BuildError
+from ...passes.schedules.schedule import Schedule
+from ..calling.arguments import ArrayArgument
+from ..calling.errors import BuildError
+from ..jit import object_code as jit
+from ..jit.compile import Source, loops_of
 from .header import Entry, header_text
 from .interface import Interface
 from .link import link_line, link_shared

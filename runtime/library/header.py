@@ -10,9 +10,9 @@ from textwrap import wrap
 from ...lowering.llvm.entry_points import Status
 from ...lowering.llvm.options import Options
 from ...lowering.llvm.target import processor
-from ...passes.schedule import Schedule
-from ...passes.target import Target
-from ..version import __version__
+from ...passes.machine.target import Target
+from ...passes.schedules.schedule import Schedule
+from ...support.version import __version__
 from .interface import Interface
 
 _MEANINGS = {

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from ...lowering.c.names import C_NAMES
 from ...lowering.llvm.outlining import RUNTIME_FUNCTIONS
 from ...passes.polyhedral.scop import Scop
-from ..arguments import ArrayArgument, IntegerArgument
-from ..elements import Element
-from ..signature import Signature
+from ..calling.arguments import ArrayArgument, IntegerArgument
+from ..calling.elements import Element
+from ..calling.signature import Signature
 
 _CPP_KEYWORDS = """
 alignas alignof and and_eq asm bitand bitor catch char8_t char16_t char32_t class compl concept

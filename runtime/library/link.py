@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors import BuildError
+from ..calling.errors import BuildError
 
 COMPILERS = ("cc", "gcc", "clang")
 LINKER = "ld"

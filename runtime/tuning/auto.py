@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from ...costmodel.find import AUTO_MODEL, find_model
 from ...dialects.errors import SourceError
 from ...passes.default.default_schedule import default_schedule, is_worthwhile
-from ...passes.default.request import Request
-from ...passes.schedule import Schedule
+from ...passes.estimate.scheduling_context import SchedulingContext
+from ...passes.schedules.schedule import Schedule
+from ...passes.schedules.transformation import TransformationError
 from ...passes.search.beam import BeamSearch
 from ...passes.search.caution import surest_choice
 from ...passes.search.result import Task
 from ...passes.search.searching import explored
-from ...passes.transformation import TransformationError
 from .database import Question, default_database
 
 BEAM = 3
@@ -69,8 +69,8 @@ def modelled_schedule(
         threads=threads,
         reassociate=original.reassociate,
     )
-    request = Request(sizes, threads)
-    if model is None or not is_worthwhile(original, request):
+    context = SchedulingContext(sizes, threads)
+    if model is None or not is_worthwhile(original, context):
         return default
-    task = Task(original, request, find_model(model), budget=SECONDS)
+    task = Task(original, context, find_model(model), budget=SECONDS)
     return surest_choice(explored(BeamSearch(BEAM), task), default, GAIN)

@@ -7,15 +7,15 @@ from multiprocessing.connection import Connection
 from ...dialects.errors import SourceError
 from ...dialects.parse import parse_module
 from ...lowering.generate import generate
-from ...lowering.ir_builder import TooManyOperationsError
 from ...lowering.llvm import Options, translate
-from ...passes.garbage import collect_garbage_seldom
-from ...passes.pipeline import parse_pipeline
-from ...passes.schedule import Schedule
-from ...passes.target import Target
-from ...passes.transformation import TransformationError
-from ..compile import loops_of
-from ..errors import KernelError
+from ...lowering.loops.ir_builder import TooManyOperationsError
+from ...passes.machine.target import Target
+from ...passes.schedules.schedule import Schedule
+from ...passes.schedules.transformation import TransformationError
+from ...passes.syntax.pipeline import parse_pipeline
+from ...support.garbage_collection import collect_garbage_seldom
+from ..calling.errors import KernelError
+from ..jit.compile import loops_of
 from ..labelling.candidate_loops import LARGEST_OF_SEARCHES
 from ..labelling.children import die_with_parent, limit_memory
 from ..labelling.object_code import object_code

@@ -17,11 +17,11 @@ from typing import Any
 
 from xdsl.dialects import func
 
+from ...passes.machine.target import Target
 from ...passes.polyhedral.context import ISL_LOCK
-from ...passes.schedule import Schedule
-from ...passes.spellings import apply_text
-from ...passes.target import Target
-from ...passes.user_folders import user_path
+from ...passes.schedules.schedule import Schedule
+from ...passes.syntax.formats import apply_text
+from ...support.user_folders import user_path
 from ..labelling.fingerprint import code_generator, machine_fingerprint
 
 FORMAT = 1

@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...dialects.errors import SourceError
-from ...passes.default.request import Request
+from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.polyhedral.counting import UncountableError, floating_point_operations
-from ...passes.schedule import Schedule
-from ..arguments import ArrayArgument
-from ..errors import KernelError
+from ...passes.schedules.schedule import Schedule
+from ..calling.arguments import ArrayArgument
+from ..calling.errors import KernelError
+from ..calling.signature import CValue
 from ..labelling.children import StartError
 from ..labelling.messages import ObjectCode
 from ..labelling.queues import ROUNDING
 from ..program import Function
-from ..signature import CValue
 from .messages import Arguments, Comparison, Compiled, Outcome, Program, Trial
 from .runner import ENOUGH
 from .workers import Lost, Overdue, Worker, ask_all
@@ -76,15 +76,20 @@ class Substitute:
 
     @classmethod
     def default(
-        cls, function: Function, request: Request, budget: float | None, *, fast_math: bool
+        cls,
+        function: Function,
+        context: SchedulingContext,
+        budget: float | None,
+        *,
+        fast_math: bool,
     ) -> Substitute | None:
         """The default schedule, after a part of the budget; None without a budget."""
         if budget is None:
             return None
         schedule = partial(
             function.default_schedule,
-            request.sizes,
-            threads=request.threads,
+            context.sizes,
+            threads=context.threads,
             fast_math=fast_math,
         )
         return cls(AS_WRITTEN * budget, schedule)
@@ -148,7 +153,7 @@ class RunningEvaluator:
             self._opening.join()
 
     def measure(
-        self, request: Request, schedules: Sequence[Schedule], seconds: float = inf
+        self, context: SchedulingContext, schedules: Sequence[Schedule], seconds: float = inf
     ) -> list[float]:
         """The speed-up of each schedule over the program as written; raises EvaluationError.
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..calling.signature import CValue, Signature
 from ..labelling.messages import ObjectCode
-from ..signature import CValue, Signature
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...lowering.llvm.heap import FAILED_ALLOCATIONS
-from .. import jit
-from ..arguments import ArrayArgument
+from ..calling.arguments import ArrayArgument
+from ..calling.signature import CValue
+from ..jit import object_code as jit
+from ..jit.openmp import imports
+from ..jit.threads import pinned
 from ..labelling.arena import Arena, array_bytes
 from ..labelling.children import die_with_parent, limit_memory
 from ..labelling.measurer import relative_difference
-from ..openmp import imports
-from ..signature import CValue
-from ..stopwatch import stopwatch
-from ..threads import pinned
+from ..measuring.stopwatch import stopwatch
 from .messages import Arguments, Outcome, Trial
 
 LEAST_RUNS = 3

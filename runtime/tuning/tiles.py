@@ -17,19 +17,19 @@ import islpy as isl
 
 from ...costmodel.tile_sizes.search import SEARCHES, Plan
 from ...costmodel.tile_sizes.space import TileSpace
-from ...passes.default.estimate import estimate
-from ...passes.default.request import Request
+from ...passes.estimate.estimate import estimate
+from ...passes.estimate.scheduling_context import SchedulingContext
+from ...passes.machine.target import Target
 from ...passes.polyhedral.context import ISL_LOCK
-from ...passes.schedule import Schedule
-from ...passes.schedule_tree import loops
+from ...passes.polyhedral.schedule_tree import loops
+from ...passes.schedules.schedule import Schedule
+from ...passes.schedules.transformation import TransformationError
 from ...passes.search.confirming import SHARE
 from ...passes.search.space.open_tiles import open_tilings
-from ...passes.target import Target
-from ...passes.transformation import TransformationError
 from ...passes.transformations.tile import Tile
+from ..jit.threads import default_threads
 from ..labelling.fingerprint import code_generator
 from ..program import Function
-from ..threads import default_threads
 from .database import Question, Tuned, database_path, default_database
 from .evaluator import LEAST_LIMIT, EvaluationError, RunningEvaluator, Substitute
 
@@ -126,7 +126,7 @@ class _Tuning:
         self.values = values
         self.threads = options.threads or default_threads()
         self.sizes = function.checked_sizes(values)
-        self.request = Request(self.sizes, self.threads)
+        self.context = SchedulingContext(self.sizes, self.threads)
         self.original = Schedule.original(function.scop, reassociate=options.fast_math)
         self.begun = time.monotonic()
         self.journals: dict[str, Journal] = {}
@@ -148,7 +148,7 @@ class _Tuning:
             fast_math=self.options.fast_math,
             substitute=Substitute.default(
                 self.function,
-                self.request,
+                self.context,
                 self.options.budget,
                 fast_math=self.options.fast_math,
             ),
@@ -158,7 +158,7 @@ class _Tuning:
 
     def _candidates(self) -> list[Schedule]:
         if self.options.schedule is None:
-            found = list(open_tilings(self.original, self.request))
+            found = list(open_tilings(self.original, self.context))
         else:
             text, fast_math = self.options.schedule, self.options.fast_math
             found = [self.function.schedule(text, fast_math=fast_math)]
@@ -180,7 +180,7 @@ class _Tuning:
             candidates = sorted(
                 candidates,
                 key=lambda tiling: estimate(
-                    with_sizes(self.original, tiling, _usual_sizes(tiling)), self.request
+                    with_sizes(self.original, tiling, _usual_sizes(tiling)), self.context
                 ),
             )
         seconds: list[float] = []
@@ -236,7 +236,7 @@ class _Tuning:
         sampled = max(4, round(options.share * len(points)))
         promising = ()
         if options.search == "guided":
-            promising = promising_points(self.original, tiling, space, self.request)
+            promising = promising_points(self.original, tiling, space, self.context)
         plan = Plan(space, sampled, options.seed, promising)
         search = SEARCHES[options.search](plan)
         planned = min(len(points), plan.measurements)
@@ -297,7 +297,7 @@ class _Tuning:
         default = self.function.default_schedule(
             self.sizes, threads=self.threads, fast_math=self.options.fast_math
         )
-        answers = evaluator.measure(self.request, [constant, default], self._left(1.0))
+        answers = evaluator.measure(self.context, [constant, default], self._left(1.0))
         if len(answers) < 2:
             return None, None
         speedup, other = answers
@@ -314,7 +314,7 @@ def _usual_sizes(tiling: Schedule) -> dict[str, int]:
 
 
 def promising_points(
-    original: Schedule, tiling: Schedule, space: TileSpace, request: Request
+    original: Schedule, tiling: Schedule, space: TileSpace, context: SchedulingContext
 ) -> tuple[int, ...]:
     """The usual sizes, and the best of some others by the estimate of the default schedule."""
     count = len(space.sizes)
@@ -328,7 +328,7 @@ def promising_points(
     with ISL_LOCK:
         for point in {*usual, *range(step // 2, len(points), step)}:
             sizes = dict(zip(tiling.run_time_sizes, map(int, points[point]), strict=True))
-            estimates[point] = estimate(with_sizes(original, tiling, sizes), request)
+            estimates[point] = estimate(with_sizes(original, tiling, sizes), context)
     best = sorted(estimates, key=lambda point: estimates[point])[:PROPOSED]
     return tuple(dict.fromkeys([*usual, *best]))
 

@@ -17,16 +17,16 @@ from ...costmodel.learning.errors import LearningError
 from ...costmodel.learning.examples import Unsupported
 from ...costmodel.searches import LEARNING, RANKING, find_search
 from ...dialects.errors import SourceError
-from ...passes.default.request import Request
-from ...passes.schedule import Schedule
+from ...passes.estimate.scheduling_context import SchedulingContext
+from ...passes.machine.target import Target
+from ...passes.schedules.schedule import Schedule
+from ...passes.schedules.transformation import TransformationError
 from ...passes.search.protocols import Search
 from ...passes.search.result import Progress, Result, Task
 from ...passes.search.searches import RUNNING
 from ...passes.search.searching import search
-from ...passes.target import Target
-from ...passes.transformation import TransformationError
+from ..jit.threads import default_threads
 from ..program import Function
-from ..threads import default_threads
 from .database import Question, Tuned, TuningDatabase, default_database
 from .evaluator import RunningEvaluator, Substitute
 from .messages import Comparison
@@ -80,7 +80,7 @@ def tune(
     original = Schedule.original(function.scop, reassociate=options.fast_math)
     task = Task(
         original,
-        Request(sizes, threads),
+        SchedulingContext(sizes, threads),
         find_model(options.model),
         ranker=find_ranker(options.ranker) if name in RANKING else None,
         seed=options.seed,
@@ -101,7 +101,7 @@ def tune(
         fast_math=options.fast_math,
         comparison=comparison,
         substitute=Substitute.default(
-            function, task.request, options.budget, fast_math=options.fast_math
+            function, task.context, options.budget, fast_math=options.fast_math
         ),
     ) as evaluator:
         result = _search(how, replace(task, evaluator=evaluator), options)
@@ -129,9 +129,9 @@ class _Memory:
             return None
         question = Question.of(
             function.function,
-            task.request.sizes,
+            task.context.sizes,
             Target.host(),
-            threads=task.request.threads,
+            threads=task.context.threads,
             fast_math=task.original.reassociate,
         )
         before = database.get(question)

@@ -15,12 +15,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .runtime.version import __version__
+from .support.version import __version__
 
 if TYPE_CHECKING:
     from . import errors
-    from .passes.schedule import Schedule
-    from .passes.target import Target
+    from .passes.machine.target import Target
+    from .passes.schedules.schedule import Schedule
     from .runtime.kernel import Kernel
     from .runtime.program import Program, load
 

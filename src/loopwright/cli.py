@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from .commands import COMMANDS, UsageError
-from .runtime.version import __version__
+from .support.version import __version__
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141

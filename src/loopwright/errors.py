@@ -6,25 +6,26 @@ from .costmodel.dataset.errors import DatasetError
 from .costmodel.learning.errors import LearningError
 from .dialects.errors import SourceError
 from .passes.polyhedral.bounds import BoundsError
-from .passes.transformation import (
+from .passes.schedules.transformation import (
     IllegalTransformation,
     MalformedTransformation,
     TransformationError,
 )
-from .runtime.errors import (
+from .runtime.calling.errors import (
     ArgumentCountError,
     ArgumentTypeError,
     ArgumentValueError,
     BuildError,
     KernelError,
     NotSpecialised,
+    OutOfBounds,
     OutOfMemory,
     OverlappingArguments,
     TooManyThreads,
     UnknownFunction,
     UnsupportedSignature,
 )
-from .runtime.inputs import InputError
+from .runtime.calling.inputs import InputError
 from .runtime.tuning.evaluator import EvaluationError
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "LearningError",
     "MalformedTransformation",
     "NotSpecialised",
+    "OutOfBounds",
     "OutOfMemory",
     "OverlappingArguments",
     "SourceError",

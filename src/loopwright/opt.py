@@ -21,9 +21,16 @@ from .dialects.context import DIALECTS
 from .dialects.errors import SourceError
 from .dialects.parse import parse_module
 from .dialects.verify import one_line
-from .passes.pipeline import PassCall, Word, describe_options, parse_calls, read_options, unknown
-from .passes.transformation import TransformationError
-from .runtime.version import __version__
+from .passes.schedules.transformation import TransformationError
+from .passes.syntax.pipeline import (
+    PassCall,
+    Word,
+    describe_options,
+    parse_calls,
+    read_options,
+    unknown,
+)
+from .support.version import __version__
 from .universe import LOOPWRIGHT_UNIVERSE
 
 _PROGRAM = "loopwright-opt"

@@ -9,8 +9,8 @@ from xdsl.universe import Universe
 
 from .costmodel.autoschedule import AutoSchedule
 from .lowering.apply_schedule import ApplySchedule
-from .passes.schedule_ops import schedule_dialect
-from .passes.schedule_passes import transformation_passes
+from .passes.syntax.schedule_ops import schedule_dialect
+from .passes.syntax.schedule_passes import transformation_passes
 
 LOOPWRIGHT_UNIVERSE = Universe(
     all_dialects={"schedule": schedule_dialect},

@@ -14,7 +14,7 @@ from support.standard_schedules import (
 
 from loopwright.kernels.catalogue import catalogue
 from loopwright.kernels.references import REFERENCES
-from loopwright.passes.affine_scheduler import FUSIONS
+from loopwright.passes.polyhedral.isl_scheduler import FUSIONS
 
 TESTED = [
     ("interchange", "MINI"),

@@ -5,9 +5,9 @@ from support.reference_runs import check_run, function_of
 
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import candidates, default_schedule
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 
 KERNELS = list(catalogue())
 
@@ -31,5 +31,5 @@ def test_is_right_at_another_size(name: str, fast_math: bool) -> None:
 @pytest.mark.parametrize("name", KERNELS)
 def test_all_candidates_are_right_at_another_size(name: str) -> None:
     original = Schedule.original(function_of(name).scop, reassociate=True)
-    for candidate in candidates(original, Request(sizes_of(name, -1), 2)):
+    for candidate in candidates(original, SchedulingContext(sizes_of(name, -1), 2)):
         check_run(name, candidate, next(iter(catalogue()[name].sizes)), fast_math=True)

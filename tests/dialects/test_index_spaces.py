@@ -8,7 +8,7 @@ import pytest
 import loopwright
 from loopwright.dialects.errors import SourceError
 from loopwright.dialects.parse import parse_module
-from loopwright.passes.polyhedral.raising import raise_module
+from loopwright.passes.polyhedral.raising.raise_function import raise_module
 
 TEXT = """
 func.func @split(%n: index, %A: memref<3x?xindex>, %B: memref<2x?xindex>, %C: memref<?xindex>) {

@@ -7,8 +7,8 @@ import loopwright
 from loopwright.dialects.errors import SourceError
 from loopwright.kernels.catalogue import catalogue
 from loopwright.lowering.generate import generate
-from loopwright.lowering.ir_builder import TooManyOperationsError
-from loopwright.lowering.operations import operations
+from loopwright.lowering.loops.ir_builder import TooManyOperationsError
+from loopwright.lowering.loops.operations import operations
 from loopwright.passes.polyhedral.context import TooComplexError, bounded
 from loopwright.passes.polyhedral.extents import infer_extents
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from loopwright.lowering import alignment, emit_vector_loops
+from loopwright.lowering.loops import alignment, emit_vector_loops
 
 
 @pytest.fixture(autouse=True, scope="module")

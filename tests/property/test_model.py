@@ -13,7 +13,7 @@ from support.random_programs import RandomProgram, programs, sizes_of
 from support.random_schedules import schedules
 from support.scop_execution import ScopExecution
 
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 
 
 def check_execution(program: RandomProgram, schedule: Schedule, sizes: dict[str, int]) -> None:

@@ -14,9 +14,9 @@ from support.random_programs import programs, seeded_program, seeded_sizes, size
 from support.random_schedules import random_schedule
 
 from loopwright.dialects.errors import SourceError
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import chain, loops
-from loopwright.passes.transformation import TransformationError
+from loopwright.passes.polyhedral.schedule_tree import chain, loops
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.schedules.transformation import TransformationError
 from loopwright.passes.transformations.tile import Tile
 
 SIZES = (1, 2, 3, 4, 5, 7, 8, 16, 100, 2**62)

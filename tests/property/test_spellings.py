@@ -13,10 +13,10 @@ from support.random_schedules import schedules
 
 from loopwright.dialects.parse import parse_module
 from loopwright.dialects.schedule import SequenceOp
-from loopwright.passes.notation import apply_notation, print_notation
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_ops import apply_sequence, to_sequence
-from loopwright.passes.schedule_tree import Leaf, Loop, Tree
+from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, Tree
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.syntax.compact_notation import apply_notation, print_notation
+from loopwright.passes.syntax.schedule_ops import apply_sequence, to_sequence
 
 
 def shape(tree: Tree) -> Any:

@@ -12,7 +12,7 @@ from support.random_schedules import schedules
 from xdsl.dialects.builtin import ModuleOp
 
 from loopwright.lowering.generate import generate
-from loopwright.passes.schedule_tree import loops
+from loopwright.passes.polyhedral.schedule_tree import loops
 
 
 def run(data: st.DataObject) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from loopwright.dialects.parse import parse_module
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.kernel import Kernel
 from loopwright.runtime.program import Function, load
 
@@ -43,10 +43,17 @@ def interpreted(program: RandomProgram, sizes: Mapping[str, int]) -> tuple[Outco
 
 
 def build(
-    function: Function, schedule: Schedule | None, threads: int, *, fast_math: bool = False
+    function: Function,
+    schedule: Schedule | None,
+    threads: int,
+    *,
+    fast_math: bool = False,
+    check_bounds: bool = False,
 ) -> Kernel:
     """The one place where random tests compile."""
-    return function.compile(schedule, threads=threads, fast_math=fast_math)
+    return function.compile(
+        schedule, threads=threads, fast_math=fast_math, check_bounds=check_bounds
+    )
 
 
 def compiled(
@@ -57,10 +64,11 @@ def compiled(
     threads: int = 1,
     *,
     fast_math: bool = False,
+    check_bounds: bool = False,
 ) -> Outcome:
     """Arguments after a run of compiled code, then results."""
     arguments = program.make_arguments(sizes)
-    kernel = build(function, schedule, threads, fast_math=fast_math)
+    kernel = build(function, schedule, threads, fast_math=fast_math, check_bounds=check_bounds)
     try:
         results = kernel(*arguments)
     except Exception as error:

@@ -7,8 +7,8 @@ import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loopwright.passes.default.request import Request
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.schedules.schedule import Schedule
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Blocked:
 
     schema: str = "blocked-1"
 
-    def featurise(self, request: Request, schedules: Sequence[Schedule]) -> list[bool]:
+    def featurise(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> list[bool]:
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])
         return [signal.SIGINT in mask] * len(schedules)
 
@@ -28,6 +28,6 @@ class Ended:
 
     schema: str = "ended-1"
 
-    def featurise(self, request: Request, schedules: Sequence[Schedule]) -> list[bool]:
+    def featurise(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> list[bool]:
         os.kill(os.getpid(), signal.SIGKILL)
         return []

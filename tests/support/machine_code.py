@@ -13,9 +13,9 @@ from xdsl.ir import Attribute
 from loopwright.dialects.parse import parse_module
 from loopwright.lowering.llvm import Options, symbol, translate
 from loopwright.lowering.llvm.heap import FAILED_ALLOCATIONS
-from loopwright.passes.target import Target
-from loopwright.runtime import jit
-from loopwright.runtime.openmp import imports
+from loopwright.passes.machine.target import Target
+from loopwright.runtime.jit import object_code as jit
+from loopwright.runtime.jit.openmp import imports
 
 C_TYPES: dict[str, Any] = {
     "index": ctypes.c_int64,

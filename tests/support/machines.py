@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from loopwright.passes.target import Target
-from loopwright.runtime.machine import Machine, Measurement, processor_name
+from loopwright.passes.machine.target import Target
+from loopwright.runtime.machine.measured import Machine, Measurement, processor_name
 
 
 def rate(value: float) -> Measurement:

@@ -14,8 +14,8 @@ from enum import Enum
 
 import islpy as isl
 
+from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, statements
 from loopwright.passes.polyhedral.scop import AccessKind, Scop, Statement
-from loopwright.passes.schedule_tree import Leaf, Loop, Sequence, Tree, statements
 
 from .interpreter import evaluator
 from .scop_execution import Instance, instances, value_of

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from loopwright.dialects.errors import SourceError
 from loopwright.passes.polyhedral.bounds import BoundsError
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import loops
+from loopwright.passes.polyhedral.schedule_tree import loops
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.program import Function
 
 from .arithmetic import UndefinedBehaviourError
@@ -111,14 +111,11 @@ class Checker:
         schedule = self._schedule(function, run, fast_math)
         parallel = any(loop.parallel for loop in loops(schedule.tree))
         threads = choose(self.chooser, (1, 2, 3)) if parallel else 1
+        options = {"fast_math": fast_math, "check_bounds": chance(self.chooser, 40)}
         note = self._step(
-            "compile and run",
-            pipeline=schedule,
-            sizes=run.sizes,
-            threads=threads,
-            fast_math=fast_math,
+            "compile and run", pipeline=schedule, sizes=run.sizes, threads=threads, **options
         )
-        found = compiled(self.program, function, run.sizes, schedule, threads, fast_math=fast_math)
+        found = compiled(self.program, function, run.sizes, schedule, threads, **options)
         assert_same(run.expected, found, note)
 
     def _schedule(self, function: Function, run: Run, fast_math: bool) -> Schedule:
@@ -130,7 +127,7 @@ class Checker:
             self.chooser,
             function.schedule(fast_math=fast_math),
             self.chooser.integer(1, 8),
-            lambda before, step: self._step(
+            watch=lambda before, step: self._step(
                 "apply", pipeline=f"{before},{step}".strip(","), fast_math=fast_math
             ),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.dialects.parse import parse_module
-from loopwright.passes.polyhedral.raising import raise_module
+from loopwright.passes.polyhedral.raising.raise_function import raise_module
 from loopwright.passes.polyhedral.scop import Scop
 
 

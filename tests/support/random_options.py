@@ -7,10 +7,10 @@ import typing
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from loopwright.passes import schedule_tree
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import Loop, statements, walk
-from loopwright.passes.transformation import Transformation
+from loopwright.passes.polyhedral import schedule_tree
+from loopwright.passes.polyhedral.schedule_tree import Loop, statements, walk
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.schedules.transformation import Transformation
 
 from .choice import Chooser, chance, choose, distinct
 

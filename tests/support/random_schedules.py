@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from loopwright.passes.registry import all_transformations
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import loops
-from loopwright.passes.transformation import (
+from loopwright.passes.polyhedral.schedule_tree import loops
+from loopwright.passes.schedules.registry import all_transformations
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.schedules.transformation import (
     IllegalTransformation,
     MalformedTransformation,
     Transformation,
@@ -45,10 +45,14 @@ RECIPES = (
 
 @dataclass
 class _Plan:
-    """Which kinds of steps a schedule draws; `recent` are names of loops that the last changed."""
+    """Which kinds of steps a schedule draws; `percent` of them are of the theme or the recipe.
+
+    `recent` are names of loops that the last step changed.
+    """
 
     theme: Sequence[str]
     recipe: list[str]
+    percent: int = 75
     recent: Set[str] = frozenset()
 
     @classmethod
@@ -62,7 +66,7 @@ class _Plan:
         """As a rule what comes next in the recipe, or what is in the theme; else any kind."""
         kinds = dict(all_transformations())
         planned = self.recipe[:1] or self.theme
-        if planned and chance(chooser, 75):
+        if planned and chance(chooser, self.percent):
             return kinds[choose(chooser, planned)]
         if not chance(chooser, 10):
             # it solves integer programs, in a process of its own
@@ -109,14 +113,19 @@ Watch = Callable[[Schedule, Transformation], None]
 
 
 def attempts(
-    chooser: Chooser, schedule: Schedule, count: int, watch: Watch | None = None
+    chooser: Chooser,
+    schedule: Schedule,
+    count: int,
+    names: Sequence[str] | None = None,
+    watch: Watch | None = None,
 ) -> list[Attempt]:
     """`count` proposals one after the other, each on top of the legal ones before.
 
-    `watch` sees each of them before it is tried.
+    `names` are those to choose from; one that is there twice comes twice as often. `watch` sees
+    each proposal before it is tried.
     """
     result: list[Attempt] = []
-    plan = _Plan.draw(chooser)
+    plan = _Plan.draw(chooser) if names is None else _Plan(names, [], percent=100)
     for _ in range(count):
         transformation = _propose(chooser, schedule, plan)
         if transformation is None:
@@ -136,10 +145,14 @@ def attempts(
 
 
 def random_schedule(
-    chooser: Chooser, schedule: Schedule, count: int = 6, watch: Watch | None = None
+    chooser: Chooser,
+    schedule: Schedule,
+    count: int = 6,
+    names: Sequence[str] | None = None,
+    watch: Watch | None = None,
 ) -> Schedule:
     """The schedule after the legal ones of `count` random proposals."""
-    made = attempts(chooser, schedule, count, watch)
+    made = attempts(chooser, schedule, count, names, watch)
     return next((a.after for a in reversed(made) if a.after is not None), schedule)
 
 

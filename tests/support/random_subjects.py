@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 
-from loopwright.passes import schedule_tree
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import Loop, chain, loops, walk
+from loopwright.passes.polyhedral import schedule_tree
+from loopwright.passes.polyhedral.schedule_tree import Loop, chain, loops, walk
+from loopwright.passes.schedules.schedule import Schedule
 
 from .choice import Chooser, chance, choose, distinct
 

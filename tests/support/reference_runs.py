@@ -9,8 +9,8 @@ from typing import Any
 
 from loopwright.kernels.catalogue import Array, KernelEntry, catalogue
 from loopwright.kernels.references import reference
-from loopwright.passes.schedule import Schedule
-from loopwright.runtime.compare import Agreement, compare
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.runtime.calling.compare import Agreement, compare
 from loopwright.runtime.program import Function, load
 
 Size = str | tuple[int, ...]

@@ -8,8 +8,8 @@ from loopwright.costmodel.learning.examples import ProgramExamples
 from loopwright.costmodel.models.additive import Additive
 from loopwright.costmodel.models.model import LearnedModel
 from loopwright.costmodel.original import original_schedule
-from loopwright.passes.default.request import Request
-from loopwright.passes.pipeline import parse_pipeline
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 TEXT = """
 func.func @scale(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
@@ -43,10 +43,10 @@ def examples(count: int) -> list[ProgramExamples]:
     model = Additive({})
     found: list[ProgramExamples] = []
     for number in range(count):
-        request = Request(sizes(40 + 7 * number, 64 + 32 * (number % 5)), 1)
+        context = SchedulingContext(sizes(40 + 7 * number, 64 + 32 * (number % 5)), 1)
         original = original_schedule(TEXT)
         schedules = [original.apply_all(parse_pipeline(text)) for text in SCHEDULES]
-        features = model.featuriser.featurise(request, schedules)
+        features = model.featuriser.featurise(context, schedules)
         speedups = model.score(features)
         speedups[SCHEDULES.index("vectorize{loops=j width=32}")] /= 3
         speedups[SCHEDULES.index("tile{loops=i,j sizes=8,32}")] /= 2

@@ -14,7 +14,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from loopwright.passes import schedule_tree
+from loopwright.passes.polyhedral import schedule_tree
 from loopwright.passes.polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 
 from . import arithmetic

@@ -6,9 +6,9 @@ import functools
 from pathlib import Path
 
 from loopwright.dialects.parse import parse_file, parse_module
-from loopwright.passes.polyhedral.raising import raise_module
+from loopwright.passes.polyhedral.raising.raise_function import raise_module
 from loopwright.passes.polyhedral.scop import Scop
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 
 KERNELS = Path(__file__).parents[2] / "kernels"
 

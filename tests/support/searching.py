@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loopwright.dialects.parse import parse_module
-from loopwright.passes.default.request import Request
-from loopwright.passes.polyhedral.raising import raise_module
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import loops
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.polyhedral.raising.raise_function import raise_module
+from loopwright.passes.polyhedral.schedule_tree import loops
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.protocols import CostModel
 from loopwright.passes.search.result import Task
 
@@ -46,7 +46,7 @@ class Wishes:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def predict(self, request: Request, schedules: Sequence[Schedule]) -> list[float]:
+    def predict(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> list[float]:
         self.asked += map(str, schedules)
         return [self._rate(schedule) for schedule in schedules]
 
@@ -62,4 +62,6 @@ class Wishes:
 
 def task(model: CostModel, seed: int = 0, budget: float | None = None) -> Task:
     scop = raise_module(parse_module(PRODUCT))["product"]
-    return Task(Schedule.original(scop, WIDE), Request(SIZES, 2), model, seed=seed, budget=budget)
+    return Task(
+        Schedule.original(scop, WIDE), SchedulingContext(SIZES, 2), model, seed=seed, budget=budget
+    )

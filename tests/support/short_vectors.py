@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.lowering import alignment, emit_vector_loops
+from loopwright.lowering.loops import alignment, emit_vector_loops
 
 LONG, SHARE = emit_vector_loops.LONG, alignment.SHARE
 

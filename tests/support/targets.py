@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.passes.target import Target, speeds_of
+from loopwright.passes.machine.target import Target, speeds_of
 
 CACHES = {1: 48 << 10, 2: 1 << 20, 3: 32 << 20}
 WIDE = Target("x86-64-v4", frozenset(["sse2", "avx512f"]), 512, 32, CACHES, 2)

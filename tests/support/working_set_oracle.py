@@ -7,8 +7,8 @@ from itertools import product
 
 from loopwright.passes.polyhedral.dependences import DependenceKind
 from loopwright.passes.polyhedral.reuses import Path, carriers, paths
+from loopwright.passes.polyhedral.schedule_tree import Loop, Tree
 from loopwright.passes.polyhedral.scop import AccessKind, Scop
-from loopwright.passes.schedule_tree import Loop, Tree
 
 from .scop_execution import Instance, instances, value_of
 

@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterator, Mapping
 
 from loopwright.costmodel.labels import Subject
-from loopwright.passes.pipeline import parse_pipeline
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.syntax.pipeline import parse_pipeline
 
 
 class FixedWorkload:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from ...default.request import Request
-from ...schedule import Schedule
-from ...schedule_tree import Tree, loops
+from ...estimate.scheduling_context import SchedulingContext
+from ...polyhedral.schedule_tree import Tree, loops
+from ...schedules.schedule import Schedule
 from ...transformations.interchange import Interchange
 from ...transformations.reverse import Reverse
 from ...transformations.skew import Skew
@@ -23,7 +23,7 @@ SHOTS = 2
 """Answers of a model of interchanges that are looked at: one of two is the best as a rule."""
 
 
-def interchanges(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
+def interchanges(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator[Move]:
     """Every two loops of a chain change places."""
     for members in chains(part):
         for first, second in combinations(range(len(members)), 2):
@@ -38,13 +38,13 @@ def predicted_interchanges(model: LoopPairModel, shots: int = SHOTS) -> Proposer
     An answer that is not legal is passed over; to leave the nest as it is counts as one.
     """
 
-    def propose(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
+    def propose(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator[Move]:
         moves = swaps(part)
         if not moves:
             return
-        ratings = model.rate(request, schedule, part)
+        ratings = model.rate(context, schedule, part)
         if not ratings:
-            yield from interchanges(schedule, part, request)
+            yield from interchanges(schedule, part, context)
         left: set[Levels | None] = {None, *moves}
         for rating in ratings[:shots]:
             for levels in sorted(left, key=lambda levels: -rating[levels]):
@@ -58,13 +58,13 @@ def predicted_interchanges(model: LoopPairModel, shots: int = SHOTS) -> Proposer
     return propose
 
 
-def reversals(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
+def reversals(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator[Move]:
     """Every loop runs backwards."""
     for loop in loops(part):
         yield one(Reverse(certain_names([loop])))
 
 
-def skews(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
+def skews(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator[Move]:
     """Loops of a chain are skewed by one further out, or two of them become wavefronts."""
     for members in chains(part):
         for first in range(len(members) - 1):

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ...default.request import Request
-from ...schedule import Schedule
-from ...schedule_tree import Loop, Sequence, Tree, walk
+from ...estimate.scheduling_context import SchedulingContext
+from ...polyhedral.schedule_tree import Loop, Sequence, Tree, walk
+from ...schedules.schedule import Schedule
 from ...transformations.distribute import Distribute
 from ...transformations.fuse import Fuse
 from .moves import Move, one
 from .trees import certain_names, chains
 
 
-def fusions(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
+def fusions(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator[Move]:
     """Every two loops that follow each other become one, or those inside them, too.
 
     Where their values must be shifted for that, they are.
@@ -37,7 +37,7 @@ def _fusions(first: Loop, second: Loop) -> Iterator[Move]:
         current = current[0].body, current[1].body
 
 
-def distributions(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
+def distributions(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator[Move]:
     """The parts of what a loop, or a chain, contains get loops of their own."""
     for members in chains(part):
         if isinstance(members[-1].body, Sequence):

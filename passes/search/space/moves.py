@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ...default.request import Request
+from ...estimate.scheduling_context import SchedulingContext
 from ...polyhedral.context import ISL_LOCK
-from ...schedule import Schedule
-from ...schedule_tree import Tree
-from ...transformation import Transformation, TransformationError
+from ...polyhedral.schedule_tree import Tree
+from ...schedules.schedule import Schedule
+from ...schedules.transformation import Transformation, TransformationError
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def changes(schedule: Schedule, moves: Iterator[Move]) -> Iterator[Schedule]:
             yield changed
 
 
-Proposer = Callable[[Schedule, Tree, Request], Iterator[Move]]
+Proposer = Callable[[Schedule, Tree, SchedulingContext], Iterator[Move]]
 """Proposes moves, legal or not, for a part of a schedule's tree: a nest, or all of it."""
 
 

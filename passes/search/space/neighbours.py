@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...default.request import Request
+from ...estimate.scheduling_context import SchedulingContext
 from ...polyhedral.context import ISL_LOCK
-from ...schedule import Schedule
-from ...schedule_tree import Loop, nests
-from ...transformation import Transformation, TransformationError
+from ...polyhedral.schedule_tree import Loop, nests
+from ...schedules.schedule import Schedule
+from ...schedules.transformation import Transformation, TransformationError
 from .moves import changes
 from .parallelism import parallel_loops
 from .registers import jams, unrollings
@@ -41,7 +41,9 @@ Place = tuple[int, int]
 """A number in a list of steps: which step, and which of its numbers."""
 
 
-def neighbours(original: Schedule, schedule: Schedule, request: Request) -> Iterator[Schedule]:
+def neighbours(
+    original: Schedule, schedule: Schedule, context: SchedulingContext
+) -> Iterator[Schedule]:
     """All schedules one change away that can be applied, each once."""
     seen = {schedule, original}
     steps = schedule.transformations
@@ -55,14 +57,14 @@ def neighbours(original: Schedule, schedule: Schedule, request: Request) -> Iter
         if result not in seen:
             seen.add(result)
             yield result
-    yield from (each for each in _more(schedule, request) if each not in seen)
+    yield from (each for each in _more(schedule, context) if each not in seen)
 
 
-def _more(schedule: Schedule, request: Request) -> Iterator[Schedule]:
+def _more(schedule: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
     """The schedule with one move more of those that can come last."""
     for nest in nests(schedule.tree):
         for propose in (parallel_loops, jams, unrollings):
-            yield from changes(schedule, propose(schedule, nest, request))
+            yield from changes(schedule, propose(schedule, nest, context))
 
 
 def _prefixes(original: Schedule, steps: Sequence[Transformation]) -> list[Schedule]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...default.default_schedule import orders
-from ...default.request import Request
-from ...descriptions import describe_tree
+from ...estimate.scheduling_context import SchedulingContext
 from ...polyhedral.context import ISL_LOCK
-from ...schedule import Schedule
-from ...schedule_tree import Loop, chain, leaves, loops_around
-from ...transformation import Transformation, TransformationError
+from ...polyhedral.descriptions import describe_tree
+from ...polyhedral.schedule_tree import Loop, chain, leaves, loops_around
+from ...schedules.schedule import Schedule
+from ...schedules.transformation import Transformation, TransformationError
 from ...transformations.distribute import Distribute
 from ...transformations.interchange import Interchange
 from ...transformations.parallel import Parallel
@@ -21,7 +21,7 @@ MOST = 3
 """Loops that are tiled."""
 
 
-def open_tilings(original: Schedule, request: Request) -> Iterator[Schedule]:
+def open_tilings(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
     """The deepest bands of the program in tiles of run-time sizes, each of their loops innermost.
 
     They have the same sizes: several products, or the two halves of a step in time.
@@ -31,14 +31,14 @@ def open_tilings(original: Schedule, request: Request) -> Iterator[Schedule]:
     """
     with ISL_LOCK:
         found: dict[str, Schedule] = {}
-        for order in orders(original, request):
-            for tiling in _tilings(order, request):
+        for order in orders(original, context):
+            for tiling in _tilings(order, context):
                 # Several orders may have this one in common.
                 found.setdefault(describe_tree(tiling.scop, tiling.tree), tiling)
     yield from found.values()
 
 
-def _tilings(order: Schedule, request: Request) -> Iterator[Schedule]:
+def _tilings(order: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
     depths = {leaf.statement: len(outer) for leaf, outer in leaves(order.tree)}
     depth = max(depths.values(), default=0)
     if not depth:
@@ -48,13 +48,13 @@ def _tilings(order: Schedule, request: Request) -> Iterator[Schedule]:
     for name in (first, *others):
         schedule = _perfect(schedule, name)
     for place in range(len(_band(schedule, first))):
-        tiling = _tiling(schedule, first, place, request)
+        tiling = _tiling(schedule, first, place, context)
         if tiling is None:
             continue
         sizes = tiling.run_time_sizes
         for other in others:
             if not _is_tiled(tiling, other):
-                tiling = _tiling(tiling, other, place, request, sizes) or tiling
+                tiling = _tiling(tiling, other, place, context, sizes) or tiling
         yield tiling
 
 
@@ -62,7 +62,7 @@ def _tiling(
     schedule: Schedule,
     statement: str,
     place: int,
-    request: Request,
+    context: SchedulingContext,
     sizes: tuple[str, ...] | None = None,
 ) -> Schedule | None:
     """The band around a statement in tiles, its loop at `place` innermost; None where it cannot be.
@@ -79,7 +79,7 @@ def _tiling(
     tiled = arranged and _tile(arranged, names[-MOST:], sizes)
     if tiled is None:
         return None
-    if request.threads > 1:
+    if context.threads > 1:
         tiled = _try(tiled, Parallel((f"{statement}.{_tile_name(tiled, statement)}",))) or tiled
     return _try(tiled, Vectorize((names[-1],))) or tiled
 

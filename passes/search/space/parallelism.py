@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...default.request import Request
-from ...schedule import Schedule
-from ...schedule_tree import Loop, Sequence, Tree, chain
+from ...estimate.scheduling_context import SchedulingContext
+from ...polyhedral.schedule_tree import Loop, Sequence, Tree, chain
+from ...schedules.schedule import Schedule
 from ...transformations.parallel import Parallel
 from ...transformations.wavefront import Wavefront
 from .moves import Move, one
@@ -16,9 +16,9 @@ OUTERMOST = 3
 """Parallel loops are among so many of the outermost loops of a chain."""
 
 
-def parallel_loops(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
+def parallel_loops(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator[Move]:
     """One of the outer loops of a nest, two that are collapsed, or one of each part inside."""
-    if request.threads == 1 or not isinstance(part, Loop):
+    if context.threads == 1 or not isinstance(part, Loop):
         return
     members = chain(part)
     for depth, loop in enumerate(members[:OUTERMOST]):
@@ -31,9 +31,11 @@ def parallel_loops(schedule: Schedule, part: Tree, request: Request) -> Iterator
         yield Move(tuple(Parallel(certain_names([loop])) for loop in inner), partial=True)
 
 
-def wavefronts_of_tiles(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
+def wavefronts_of_tiles(
+    schedule: Schedule, part: Tree, context: SchedulingContext
+) -> Iterator[Move]:
     """Two outer loops of a chain run as wavefronts, along which iterations are parallel."""
-    if request.threads == 1:
+    if context.threads == 1:
         return
     for members in chains(part):
         for start in range(min(2, len(members) - 2)):

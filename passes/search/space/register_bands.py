@@ -15,13 +15,13 @@ from itertools import product
 from math import prod
 
 from ...default.default_schedule import orders, schedule_nests
-from ...default.estimate import estimate
-from ...default.register_tile import RegisterTile
-from ...default.request import Request
+from ...estimate.estimate import estimate
+from ...estimate.register_tile import RegisterTile
+from ...estimate.scheduling_context import SchedulingContext
 from ...polyhedral.context import ISL_LOCK
-from ...schedule import Schedule
-from ...schedule_tree import Loop, loops_around, statements
-from ...transformation import Transformation, TransformationError
+from ...polyhedral.schedule_tree import Loop, loops_around, statements
+from ...schedules.schedule import Schedule
+from ...schedules.transformation import Transformation, TransformationError
 from ...transformations.interchange import Interchange
 from ...transformations.parallel import Parallel
 from ...transformations.tile import Tile
@@ -89,17 +89,17 @@ class RegisterSpace:
     What is around them is the best order of `default`, by its estimate, with its strategies.
     """
 
-    def __init__(self, original: Schedule, request: Request) -> None:
-        self.request = request
+    def __init__(self, original: Schedule, context: SchedulingContext) -> None:
+        self.context = context
         with ISL_LOCK:
             self._order = min(
-                orders(original, request),
-                key=lambda order: estimate(schedule_nests(order, request), request),
+                orders(original, context),
+                key=lambda order: estimate(schedule_nests(order, context), context),
             )
-            tiled = replace(request, blocks={})
+            tiled = replace(context, blocks={})
             self.default = schedule_nests(self._order, tiled)
-            statements_of = request.facts(original.scop).statements
-            all_work = sum(facts.instances for facts in statements_of.values())
+            statements_of = context.statistics(original.scop).statements
+            all_work = sum(statistics.instances for statistics in statements_of.values())
 
             def share(band: Band) -> float:
                 return statements_of[band.statement].instances / all_work
@@ -116,7 +116,7 @@ class RegisterSpace:
             if band.terms is not None
         }
         with ISL_LOCK:
-            result = schedule_nests(self._order, replace(self.request, tiles=tiles, blocks={}))
+            result = schedule_nests(self._order, replace(self.context, tiles=tiles, blocks={}))
             try:
                 for band, state in states.items():
                     if band.terms is not None:
@@ -127,10 +127,10 @@ class RegisterSpace:
                 return None
         return result
 
-    def _bands(self, request: Request) -> Iterator[Band]:
+    def _bands(self, context: SchedulingContext) -> Iterator[Band]:
         tree = self.default.tree
         registers = self.default.target.vector_registers
-        for name, block in request.blocks.items():
+        for name, block in context.blocks.items():
             around = loops_around(tree, name) if name in statements(tree) else ()
             inner = [loop for loop in around if loop.unroll is None and loop.vector is None]
             if len(around) < 3 or around[-1].vector is None or not inner:
@@ -143,11 +143,11 @@ class RegisterSpace:
         for members in chains(tree):
             inside = statements(members[-1])
             found = _marked(members)
-            if not found or not own.issuperset(inside) or request.blocks.keys() & set(inside):
+            if not found or not own.issuperset(inside) or context.blocks.keys() & set(inside):
                 continue
-            facts = request.facts(self.default.scop).statements[inside[0]]
+            statistics = context.statistics(self.default.scop).statements[inside[0]]
             outer = loops_around(tree, inside[0])
-            trips = facts.trips(outer)[-len(found) :]
+            trips = statistics.trips(outer)[-len(found) :]
             lanes = members[-1].vector or 1
             extents = (*(round(trip) for trip in trips[:-1]), round(trips[-1] / lanes))
             ladders = (*((JAMMED,) * (len(found) - 1)), VECTORS)

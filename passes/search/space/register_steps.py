@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ...default.request import Request
+from ...estimate.scheduling_context import SchedulingContext
 from ...polyhedral.context import ISL_LOCK
-from ...schedule import Schedule
-from ...schedule_tree import Loop, loops, loops_around, statements
-from ...transformation import Transformation, TransformationError
+from ...polyhedral.schedule_tree import Loop, loops, loops_around, statements
+from ...schedules.schedule import Schedule
+from ...schedules.transformation import Transformation, TransformationError
 from ...transformations.tile import Tile
 from ...transformations.unroll import Unroll
 from .register_bands import ROWS, UNROLLED, VECTORS, Band, State, make_band
@@ -21,7 +21,7 @@ class RegisterSteps:
     All other steps of the schedule stay as they are. The interface is that of `RegisterSpace`.
     """
 
-    def __init__(self, original: Schedule, schedule: Schedule, request: Request) -> None:
+    def __init__(self, original: Schedule, schedule: Schedule, context: SchedulingContext) -> None:
         self._original = original
         self._steps = schedule.transformations
         self.default = schedule
@@ -29,7 +29,7 @@ class RegisterSteps:
             found = _written_out(schedule)
             self._place = None if found is None else _tile_of(original, self._steps, found)
             self.bands = (
-                () if found is None or self._place is None else (self._band(found, request),)
+                () if found is None or self._place is None else (self._band(found, context),)
             )
 
     def schedule(self, states: Mapping[Band, State]) -> Schedule | None:
@@ -51,11 +51,11 @@ class RegisterSteps:
             except TransformationError:
                 return None
 
-    def _band(self, found: tuple[Loop, Loop], request: Request) -> Band:
+    def _band(self, found: tuple[Loop, Loop], context: SchedulingContext) -> Band:
         rows, vector = found
         (statement,) = statements(vector)
         around = loops_around(self.default.tree, statement)
-        trips = request.facts(self.default.scop).statements[statement].trips(around)
+        trips = context.statistics(self.default.scop).statements[statement].trips(around)
         terms = [
             (loop, trip)
             for loop, trip in zip(around, trips, strict=True)

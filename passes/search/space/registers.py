@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...default.request import Request
-from ...schedule import Schedule
-from ...schedule_tree import Leaf, Loop, Tree
+from ...estimate.scheduling_context import SchedulingContext
+from ...polyhedral.schedule_tree import Leaf, Loop, Tree
+from ...schedules.schedule import Schedule
 from ...transformations.interchange import Interchange
 from ...transformations.tile import Tile
 from ...transformations.unroll import Unroll
@@ -27,7 +27,7 @@ INNERMOST = 4
 """Only so many of the innermost loops of a chain take part in register tiles."""
 
 
-def register_tiles(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
+def register_tiles(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator[Move]:
     """Two loops of a perfect chain are cut into small blocks, written out inside all others.
 
     for k: for i: for j: S    ->    for it: for jt: for k: rows x vectors of S
@@ -59,7 +59,7 @@ def _same(some: list[Loop], others: list[Loop]) -> bool:
     return all(a is b for a, b in zip(some, others, strict=True))
 
 
-def jams(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
+def jams(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator[Move]:
     """A loop around innermost ones is unrolled, and its copies are jammed into these."""
     for members in chains(part):
         tiles = {loop.within.tile for loop in members if loop.within is not None}
@@ -70,7 +70,7 @@ def jams(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
                         yield one(UnrollAndJam(certain_names([loop]), factor=factor))
 
 
-def vectors(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
+def vectors(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator[Move]:
     """The innermost loops run in lanes: all, those with contiguous accesses, or one of them."""
     found = [loop for loop in innermost_loops(part) if not _is_marked(loop)]
     near = [loop for loop in found if is_contiguous(schedule, loop)]
@@ -82,7 +82,7 @@ def vectors(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
         yield from (one(Vectorize(certain_names([loop]))) for loop in near)
 
 
-def inner_vectors(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
+def inner_vectors(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator[Move]:
     """A loop with contiguous accesses goes to the innermost place of its chain, into lanes."""
     for members in chains(part):
         points = [loop for loop in members[-INNERMOST:] if not _is_marked(loop)]
@@ -93,7 +93,7 @@ def inner_vectors(schedule: Schedule, part: Tree, request: Request) -> Iterator[
                 yield Move((Interchange(order), Vectorize(order[-1:])))
 
 
-def unrollings(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
+def unrollings(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator[Move]:
     """The innermost loops are unrolled, all alike."""
     found = [loop for loop in innermost_loops(part) if loop.unroll is None and not loop.parallel]
     for factor in UNROLL_FACTORS:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...default.request import Request
-from ...schedule import Schedule
-from ...schedule_tree import nests
+from ...estimate.scheduling_context import SchedulingContext
+from ...polyhedral.schedule_tree import nests
+from ...schedules.schedule import Schedule
 from . import affine, fusion, parallelism, registers, tiling
 from .moves import Proposer, changes
 from .swaps import LoopPairModel
@@ -84,7 +84,7 @@ class Node:
 class Space:
     """The tree of schedules: every node has children until all stages are done."""
 
-    request: Request
+    context: SchedulingContext
     stages: Sequence[Stage] = FULL
 
     def is_leaf(self, node: Node) -> bool:
@@ -100,7 +100,7 @@ class Space:
         tree = node.schedule.tree
         part = nests(tree)[node.nest] if stage.per_nest else tree
         for propose in stage.proposers:
-            for changed in changes(node.schedule, propose(node.schedule, part, self.request)):
+            for changed in changes(node.schedule, propose(node.schedule, part, self.context)):
                 yield self._next(node, changed, is_idle=False)
 
     def _next(self, node: Node, schedule: Schedule, *, is_idle: bool) -> Node:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import islpy as isl
 
+from ...polyhedral.schedule_tree import Loop
 from ...polyhedral.scop import Access, AccessKind, Statement
-from ...schedule import Schedule
-from ...schedule_tree import Loop
+from ...schedules.schedule import Schedule
 
 
 def is_contiguous(schedule: Schedule, loop: Loop) -> bool:

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Protocol
 
-from ...default.request import Request
-from ...schedule import Schedule
-from ...schedule_tree import Loop, Tree, loops
+from ...estimate.scheduling_context import SchedulingContext
+from ...polyhedral.schedule_tree import Loop, Tree, loops
+from ...schedules.schedule import Schedule
 from ...transformations.interchange import Interchange
 from .moves import Move
 from .trees import certain_names, chains
@@ -29,7 +29,7 @@ class LoopPairModel(Protocol):
     """Rates all interchanges of a nest at once."""
 
     def rate(
-        self, request: Request, schedule: Schedule, nest: Tree
+        self, context: SchedulingContext, schedule: Schedule, nest: Tree
     ) -> Sequence[Mapping[Levels | None, float]]:
         """For the best answer, the second best ... the rating of every two levels; None: of none.
 

@@ -6,11 +6,16 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
 
-from ...default.facts import Facts, StatementFacts, bytes_of, footprint
-from ...default.request import Request
+from ...estimate.program_statistics import (
+    ProgramStatistics,
+    StatementStatistics,
+    bytes_of,
+    footprint,
+)
+from ...estimate.scheduling_context import SchedulingContext
+from ...polyhedral.schedule_tree import Loop, Tree, loops, statements
 from ...polyhedral.scop import Access, AccessKind
-from ...schedule import Schedule
-from ...schedule_tree import Loop, Tree, loops, statements
+from ...schedules.schedule import Schedule
 from ...transformations.pack import Pack
 from ...transformations.tile import Tile
 from .moves import Move, one
@@ -32,7 +37,7 @@ REUSES = 3
 MOST_LOOPS = max(SIZES)
 
 
-def tiles(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
+def tiles(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator[Move]:
     """Up to three neighbouring loops of a chain are tiled, in one chain or in all of them alike."""
     found = [plain for members in chains(part) if (plain := _plain(members))]
     for members in found:
@@ -62,24 +67,26 @@ def _plain(members: Sequence[Loop]) -> tuple[Loop, ...]:
     return tuple(reversed(plain))
 
 
-def packs(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
+def packs(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator[Move]:
     """What one iteration of a tile loop uses of an array is copied, a matrix also transposed.
 
     Only what is used several times: a copy costs more than a use. Arrays that the nest writes are
     left out: there, copies seldom pay.
     """
-    facts = request.facts(schedule.scop)
+    statistics = context.statistics(schedule.scop)
     tiled = {loop.within.tile for loop in loops(part) if loop.within is not None}
-    written = {a.array.name for _, a in _accesses(facts, part) if a.kind is AccessKind.WRITE}
+    written = {a.array.name for _, a in _accesses(statistics, part) if a.kind is AccessKind.WRITE}
     for loop in loops(part):
         if loop.name not in tiled:
             continue
         outer = (*schedule.outer(loop), loop)
         ranks: dict[str, int] = {}
-        for statement, access in _accesses(facts, loop):
+        for statement, access in _accesses(statistics, loop):
             array = access.array
             spans = statement.spans_inside(outer)
-            touched = footprint(facts, [(access, spans)])[array.name] / bytes_of(array.element_type)
+            touched = footprint(statistics, [(access, spans)])[array.name] / bytes_of(
+                array.element_type
+            )
             if array.name not in written and not array.is_local and prod(spans) > REUSES * touched:
                 ranks[array.name] = len(array.shape)
         for name, rank in sorted(ranks.items()):
@@ -89,7 +96,9 @@ def packs(schedule: Schedule, part: Tree, request: Request) -> Iterator[Move]:
                 yield one(Pack(names, array=name, order=tuple(reversed(range(rank)))))
 
 
-def _accesses(facts: Facts, part: Tree) -> Iterator[tuple[StatementFacts, Access]]:
+def _accesses(
+    statistics: ProgramStatistics, part: Tree
+) -> Iterator[tuple[StatementStatistics, Access]]:
     for name in statements(part):
-        statement = facts.statements[name]
+        statement = statistics.statements[name]
         yield from ((statement, access) for access in statement.statement.accesses)

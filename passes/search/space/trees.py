@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ... import schedule_tree
-from ...schedule_tree import Loop, Tree, chain, loops, statements
+from ...polyhedral import schedule_tree
+from ...polyhedral.schedule_tree import Loop, Tree, chain, loops, statements
 
 MOST_COPIES = 32
 """How often a statement may stand in the code, as a product of unroll factors."""

@@ -8,11 +8,11 @@ from itertools import chain as joined
 from math import prod
 from random import Random
 
-from ...default.estimate import estimate
-from ...default.request import Request
-from ...schedule import Schedule
-from ...schedule_tree import Leaf, Loop, Tree, nests
-from ...transformation import Transformation
+from ...estimate.estimate import estimate
+from ...estimate.scheduling_context import SchedulingContext
+from ...polyhedral.schedule_tree import Leaf, Loop, Tree, nests
+from ...schedules.schedule import Schedule
+from ...schedules.transformation import Transformation
 from ...transformations.interchange import Interchange
 from ...transformations.parallel import Parallel
 from ...transformations.tile import Tile
@@ -60,7 +60,7 @@ class _Band:
 
 
 def two_level_tiles(
-    schedule: Schedule, nest: int, request: Request, count: int, seed: int = 0
+    schedule: Schedule, nest: int, context: SchedulingContext, count: int, seed: int = 0
 ) -> Iterator[Schedule]:
     """Up to `count` different legal schedules in which a nest's largest chain is tiled twice.
 
@@ -70,12 +70,12 @@ def two_level_tiles(
     ones; both levels come in several orders. What is inside of the inner tiles is chosen once, by
     the estimate of `default`. `nest` is the number of a top-level nest.
     """
-    found_band = _band(schedule, nests(schedule.tree)[nest], request)
+    found_band = _band(schedule, nests(schedule.tree)[nest], context)
     if found_band is None:
         return
     band, usual = found_band
     random = Random(seed)
-    inside = _inside(usual, nest, request, band)
+    inside = _inside(usual, nest, context, band)
     least = _least(inside, band)
     seen: set[tuple[object, ...]] = set()
     for _ in range(ATTEMPTS * count):
@@ -88,7 +88,7 @@ def two_level_tiles(
         found = _tiled(schedule, band, outer, inner, orders)
         if found is not None and inside.steps:
             found = inside.apply(found)
-        found = None if found is None else _shared(found, nest, request)
+        found = None if found is None else _shared(found, nest, context)
         if found is not None:
             yield found
             count -= 1
@@ -96,49 +96,53 @@ def two_level_tiles(
                 return
 
 
-def tiled_depth(schedule: Schedule, request: Request) -> int:
+def tiled_depth(schedule: Schedule, context: SchedulingContext) -> int:
     """How many loops around one statement can be tiled together, in the best of all nests."""
-    bands = (_band(schedule, part, request) for part in nests(schedule.tree))
+    bands = (_band(schedule, part, context) for part in nests(schedule.tree))
     return max((len(found[0].names) for found in bands if found is not None), default=0)
 
 
-def largest_nests(schedule: Schedule, request: Request) -> list[int]:
+def largest_nests(schedule: Schedule, context: SchedulingContext) -> list[int]:
     """The numbers of the top-level nests that have something to tile, the slowest first."""
     parts = nests(schedule.tree)
-    facts = request.facts(schedule.scop)
+    statistics = context.statistics(schedule.scop)
     works = {
         number: sum(
-            facts.statements[leaf.statement].instances
+            statistics.statements[leaf.statement].instances
             for members in chains(part)
             if isinstance(leaf := members[-1].body, Leaf)
         )
         for number, part in enumerate(parts)
-        if _band(schedule, part, request) is not None
+        if _band(schedule, part, context) is not None
     }
     return sorted(works, key=lambda number: -works[number])
 
 
-def _band(schedule: Schedule, nest: Tree, request: Request) -> tuple[_Band, Schedule] | None:
+def _band(
+    schedule: Schedule, nest: Tree, context: SchedulingContext
+) -> tuple[_Band, Schedule] | None:
     """The neighbouring loops with most iterations around one statement that can be tiled twice.
 
     With the schedule in usual tiles.
     """
-    for _, band in sorted(_bands(schedule, nest, request), key=lambda rated: -rated[0]):
+    for _, band in sorted(_bands(schedule, nest, context), key=lambda rated: -rated[0]):
         tiled = band.usual(schedule)
         if tiled is not None:
             return band, tiled
     return None
 
 
-def _bands(schedule: Schedule, nest: Tree, request: Request) -> Iterator[tuple[float, _Band]]:
+def _bands(
+    schedule: Schedule, nest: Tree, context: SchedulingContext
+) -> Iterator[tuple[float, _Band]]:
     """All neighbouring loops around one statement, at least two, and how many iterations."""
-    facts = request.facts(schedule.scop)
+    statistics = context.statistics(schedule.scop)
     for members in chains(nest):
         leaf = members[-1].body
         if not isinstance(leaf, Leaf) or any(map(_is_marked, members)):
             continue
         outer = (*schedule.outer(members[0]), *members)
-        trips = facts.statements[leaf.statement].trips(outer)[-len(members) :]
+        trips = statistics.statements[leaf.statement].trips(outer)[-len(members) :]
         for width in range(2, min(MOST_LOOPS, len(members)) + 1):
             for start in range(len(members) - width + 1):
                 extents = tuple(max(1, round(trip)) for trip in trips[start : start + width])
@@ -175,14 +179,14 @@ def _tiled(
     return result
 
 
-def _inside(tiled: Schedule, nest: int, request: Request, band: _Band) -> Move:
+def _inside(tiled: Schedule, nest: int, context: SchedulingContext, band: _Band) -> Move:
     """What to do inside of inner tiles: the best of what `INSIDE` proposes, by estimates."""
     part = nests(tiled.tree)[nest]
-    rated = [(estimate(tiled, request), 1, Move(()))]
-    for move in joined.from_iterable(propose(tiled, part, request) for propose in INSIDE):
+    rated = [(estimate(tiled, context), 1, Move(()))]
+    for move in joined.from_iterable(propose(tiled, part, context) for propose in INSIDE):
         found = move.apply(tiled) if _is_filled(move, band) else None
         if found is not None:
-            rated.append((estimate(found, request), copies(nests(found.tree)[nest]), move))
+            rated.append((estimate(found, context), copies(nests(found.tree)[nest]), move))
     best = min(seconds for seconds, _, _ in rated)
     # Where memory is the limit, the estimates are equal: then larger blocks wait less.
     near = [(count, move) for seconds, count, move in rated if seconds <= NEAR * best]
@@ -232,9 +236,9 @@ def _order(random: Random, count: int) -> tuple[int, ...]:
     return tuple(order)
 
 
-def _shared(schedule: Schedule, nest: int, request: Request) -> Schedule | None:
+def _shared(schedule: Schedule, nest: int, context: SchedulingContext) -> Schedule | None:
     """The first loop that several threads can share is parallel, where there are threads."""
-    if request.threads == 1:
+    if context.threads == 1:
         return schedule
     part = nests(schedule.tree)[nest]
     for members in chains(part):

@@ -19,9 +19,9 @@ from ....dialects.errors import SourceError
 from ....lowering.c import emit_c
 from ....lowering.c.names import function_name
 from ....lowering.specialise import specialise
-from ... import openmp
-from ...cache import cache_key, default_cache
-from ...machine import processor_name
+from ...jit import openmp
+from ...jit.cache import cache_key, default_cache
+from ...machine.measured import processor_name
 from ..case import Case, NotApplicable
 from ..native import NativeRun
 from ..parallelism import parallel_operations

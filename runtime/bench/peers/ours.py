@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ....passes.schedule import Schedule
-from ....passes.transformation import TransformationError
+from ....passes.schedules.schedule import Schedule
+from ....passes.schedules.transformation import TransformationError
 from ....passes.transformations.parallel import Parallel
+from ....support.version import __version__
 from ...program import CHOSEN
-from ...version import __version__
 from ..case import Case, NotApplicable
 from ..native import NativeRun
 from ..parallelism import outermost_parallel_loops

@@ -20,7 +20,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ....passes.target import Target
+from ....passes.machine.target import Target
 from ..case import Case, NotApplicable
 from ..variant import Variant
 from .libraries import LIBRARIES, PACKAGES

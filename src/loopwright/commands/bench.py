@@ -28,12 +28,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..kernels.catalogue import KernelEntry
-from ..runtime import machine as machines
 from ..runtime.bench.case import Case, NotApplicable
 from ..runtime.bench.harness import Outcome, measure
 from ..runtime.bench.peers import compilers, ours, python
 from ..runtime.bench.peers.libraries import LIBRARIES
 from ..runtime.bench.peers.python import Workers
+from ..runtime.bench.plots import PlottingError, check_plot
 from ..runtime.bench.report import (
     Row,
     notes,
@@ -46,11 +46,11 @@ from ..runtime.bench.report import (
 )
 from ..runtime.bench.selection import SelectionError, select_cases, select_kernels
 from ..runtime.bench.variant import Variant
-from ..runtime.plots import PlottingError, check_plot
+from ..runtime.jit.threads import MOST_THREADS
+from ..runtime.machine import measured as machines
+from ..runtime.measuring.timing import format_seconds
 from ..runtime.program import CHOSEN
-from ..runtime.threads import MOST_THREADS
-from ..runtime.timing import format_seconds
-from ..runtime.version import __version__
+from ..support.version import __version__
 from . import UsageError
 from .common import format_table
 

@@ -18,11 +18,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from ..passes.schedule import Schedule
-from ..passes.target import Target
+from ..passes.machine.target import Target
+from ..passes.schedules.schedule import Schedule
+from ..runtime.jit.threads import MOST_THREADS
 from ..runtime.library.build import SUFFIXES
 from ..runtime.program import DEFAULT, Function
-from ..runtime.threads import MOST_THREADS
 from . import UsageError
 from .common import add_schedule_arguments, read_schedule
 from .shipped import add_size_arguments, given_sizes, load_program, with_standard_extents

@@ -23,7 +23,7 @@ from ..costmodel.adapted import adapted_path, models_directory
 from ..costmodel.factory import RandomWorkload
 from ..costmodel.find import DEFAULT_MODEL, SHIPPED
 from ..costmodel.labels import LabelledProgram
-from ..runtime.cache import cache_directory
+from ..runtime.jit.cache import cache_directory
 from ..runtime.labelling.fingerprint import machine_fingerprint
 from ..runtime.labelling.local import label_here
 from ..runtime.labelling.messages import Policy

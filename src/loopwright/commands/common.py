@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..dialects.errors import SourceError
-from ..passes.schedule import Schedule
-from ..passes.target import Target
+from ..passes.machine.target import Target
+from ..passes.schedules.schedule import Schedule
 from ..runtime.program import CHOSEN, Function
 from . import UsageError
 from .shipped import load_program

@@ -14,11 +14,11 @@ import argparse
 
 import islpy as isl
 
-from ..passes.descriptions import describe_access
-from ..passes.graphs import dependence_graph
 from ..passes.polyhedral.dependences import Dependence
+from ..passes.polyhedral.descriptions import describe_access
 from ..passes.polyhedral.distance import distances
 from ..passes.polyhedral.scop import Scop, Statement
+from ..passes.syntax.graphs import dependence_graph
 from ..runtime.program import Function
 from .common import add_program_arguments, format_table, functions, one_function
 from .pictures import add_picture_arguments, write_pictures

@@ -18,12 +18,12 @@ from xdsl.dialects import func
 
 from ..lowering.c import emit_c
 from ..lowering.llvm import Options, translate
+from ..passes.machine.target import Target
 from ..passes.polyhedral.bounds import check_bounds
 from ..passes.polyhedral.extents import infer_extents
-from ..passes.schedule import Schedule
-from ..passes.target import Target
-from ..runtime import jit
-from ..runtime.compile import loops_of
+from ..passes.schedules.schedule import Schedule
+from ..runtime.jit import object_code as jit
+from ..runtime.jit.compile import loops_of
 from ..runtime.program import Function
 from . import UsageError
 from .common import add_program_arguments, add_schedule_arguments, functions, read_schedule

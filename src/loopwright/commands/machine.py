@@ -17,9 +17,9 @@ import json
 import sys
 from pathlib import Path
 
-from ..runtime import machine as machines
-from ..runtime import plots
-from ..runtime.roofline import draw, tables
+from ..runtime.bench import plots
+from ..runtime.machine import measured as machines
+from ..runtime.machine.roofline_text import draw, tables
 from . import UsageError
 from .common import format_table
 

@@ -28,16 +28,16 @@ from typing import cast
 import numpy as np
 
 from ..passes.polyhedral.counting import UncountableError, floating_point_operations
-from ..passes.polyhedral.traffic import touched_elements
-from ..passes.schedule import Schedule
-from ..passes.stages import StageTimes, record_stages
-from ..runtime.arguments import ArrayArgument
-from ..runtime.compare import Agreement, Array, compare
-from ..runtime.inputs import Settings, load_array, make_arguments
+from ..passes.polyhedral.footprints.traffic import touched_elements
+from ..passes.schedules.schedule import Schedule
+from ..runtime.calling.arguments import ArrayArgument
+from ..runtime.calling.compare import Agreement, Array, compare
+from ..runtime.calling.inputs import Settings, load_array, make_arguments
+from ..runtime.jit.threads import MOST_THREADS
 from ..runtime.kernel import Kernel
+from ..runtime.measuring.timing import Timing, format_seconds
 from ..runtime.program import CHOSEN, DEFAULT, Function
-from ..runtime.threads import MOST_THREADS
-from ..runtime.timing import Timing, format_seconds
+from ..support.stage_times import StageTimes, record_stages
 from . import UsageError
 from .common import (
     add_program_arguments,
@@ -79,6 +79,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="save the arrays that the program wrote (or one of them) as .npy files",
     )
     parser.add_argument("--cold", action="store_true", help="empty the caches before each call")
+    parser.add_argument(
+        "--check-bounds",
+        action="store_true",
+        help="check every access when it runs, and end at the first outside of its array (slow)",
+    )
     parser.add_argument("--timing", action="store_true", help="show where compilation time goes")
     parser.add_argument(
         "--seconds", type=float, default=2.0, metavar="S", help="time per measurement (default: 2)"
@@ -98,7 +103,10 @@ def run(arguments: argparse.Namespace) -> int:
         function = one_function(arguments)
         schedule = _schedule(arguments, function)
         kernel = function.compile(
-            schedule, threads=arguments.threads, fast_math=arguments.fast_math
+            schedule,
+            threads=arguments.threads,
+            fast_math=arguments.fast_math,
+            check_bounds=arguments.check_bounds,
         )
     settings = Settings(pairs("--set", arguments.set), inputs, arguments.seed)
     entry = find_kernel(arguments.file)

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import argparse
 
-from ..passes.descriptions import describe_tree
-from ..passes.graphs import tree_graph
-from ..passes.notation import print_notation
-from ..passes.schedule import Schedule
-from ..passes.schedule_ops import to_sequence
+from ..passes.polyhedral.descriptions import describe_tree
+from ..passes.schedules.schedule import Schedule
+from ..passes.syntax.compact_notation import print_notation
+from ..passes.syntax.graphs import tree_graph
+from ..passes.syntax.schedule_ops import to_sequence
 from ..runtime.program import Function
 from .common import add_program_arguments, add_schedule_arguments, one_function, read_schedule
 from .pictures import add_picture_arguments, write_pictures

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.catalogue import KernelEntry, catalogue
-from ..runtime.inputs import Settings, available_memory
+from ..runtime.calling.inputs import Settings, available_memory
 from ..runtime.program import Function, Program, load
 from ..runtime.tuning.messages import Comparison
 from . import UsageError

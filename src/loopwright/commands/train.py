@@ -31,8 +31,8 @@ from ..costmodel.learning.spaces import SPACES
 from ..costmodel.learning.splits import TRAINING, Split, position, split
 from ..costmodel.models.registry import MODELS, model_class
 from ..costmodel.polybench import ORIGIN
-from ..runtime.cache import cache_directory
-from ..runtime.version import __version__
+from ..runtime.jit.cache import cache_directory
+from ..support.version import __version__
 from . import UsageError
 from .common import check_output, check_seed, format_table, pairs, warn_of_damage
 

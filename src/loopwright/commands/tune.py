@@ -35,16 +35,16 @@ from ..costmodel.find import DEFAULT_MODEL, DEFAULT_RANKER, INTERCHANGE_MODEL
 from ..costmodel.searches import LEARNING, NAMES
 from ..costmodel.tile_sizes.search import BUCKET
 from ..costmodel.tile_sizes.search import SEARCHES as TILE_SEARCHES
-from ..passes.schedule import Schedule
-from ..passes.schedule_ops import to_sequence
+from ..passes.schedules.schedule import Schedule
 from ..passes.search.beam import WIDEST_BEAM
 from ..passes.search.result import Progress, Result
 from ..passes.search.searches import RUNNING
 from ..passes.search.space.stages import SPACES
-from ..runtime.inputs import Settings, load_array, make_arguments
+from ..passes.syntax.schedule_ops import to_sequence
+from ..runtime.calling.inputs import Settings, load_array, make_arguments
+from ..runtime.jit.threads import MOST_THREADS
+from ..runtime.measuring.timing import format_seconds
 from ..runtime.program import Function
-from ..runtime.threads import MOST_THREADS
-from ..runtime.timing import format_seconds
 from ..runtime.tuning.tiles import TileOptions, TileProgress, TileResult, tune_tiles
 from ..runtime.tuning.tune import TuningOptions, tune
 from . import UsageError

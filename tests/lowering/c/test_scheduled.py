@@ -22,7 +22,7 @@ from loopwright.kernels.catalogue import catalogue
 from loopwright.lowering.c import emit_c
 from loopwright.lowering.generate import generate
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 
 FLAGS = ("-O3", "-ffp-contract=off", "-Wno-tautological-compare")
 PROGRAMS = 25

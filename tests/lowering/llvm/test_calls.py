@@ -9,7 +9,7 @@ from support.machine_code import MachineCode
 from loopwright.dialects.errors import SourceError
 from loopwright.dialects.parse import parse_module
 from loopwright.lowering.llvm import symbol, translate
-from loopwright.passes.target import Target
+from loopwright.passes.machine.target import Target
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from loopwright.passes.target import Target
+from loopwright.passes.machine.target import Target
 from loopwright.runtime.program import load
 
 COPY = """

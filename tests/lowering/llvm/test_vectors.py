@@ -14,7 +14,7 @@ import pytest
 from support.machine_code import NUMPY_TYPES, MachineCode
 from xdsl.dialects.builtin import f32
 
-from loopwright.passes.target import Target
+from loopwright.passes.machine.target import Target
 
 KINDS = ("f32", "f64", "i1", "i8", "i32", "i64", "index")
 

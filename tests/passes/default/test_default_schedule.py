@@ -8,7 +8,7 @@ from support.targets import WIDE
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule_tree import loops
+from loopwright.passes.polyhedral.schedule_tree import loops
 
 KERNELS = [name for name in catalogue() if name.startswith("polybench/")]
 

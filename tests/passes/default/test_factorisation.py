@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 import loopwright
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.factorisation import LARGEST_BLOCK, LEAST_BLOCK, factorisation
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.dependences import Dependences, compute_dependences
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import loops, nests
+from loopwright.passes.polyhedral.schedule_tree import loops, nests
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.transformations.affine_schedule import AffineSchedule
 from loopwright.runtime.program import Function
 
@@ -29,8 +29,8 @@ def in_blocks(function: Function, size: int, threads: int, fusion: str = "minima
     """The schedule of the one nest that is a factorisation."""
     order = Schedule.original(function.scop).apply(AffineSchedule(fusion=fusion))
     values = {parameter.name: size for parameter in function.scop.parameters}
-    request = Request(infer_extents(function.scop, values), threads)
-    answers = [factorisation(order, nest, request) for nest in nests(order.tree)]
+    context = SchedulingContext(infer_extents(function.scop, values), threads)
+    answers = [factorisation(order, nest, context) for nest in nests(order.tree)]
     (schedule,) = (answer for answer in answers if answer is not None)
     return schedule
 
@@ -85,7 +85,7 @@ def test_small_factorisations_are_left_alone() -> None:
     function = load("lu")
     order = Schedule.original(function.scop).apply(AffineSchedule(fusion="minimal"))
     sizes = infer_extents(function.scop, {"n": 40})
-    assert factorisation(order, order.tree, Request(sizes, 2)) is None
+    assert factorisation(order, order.tree, SchedulingContext(sizes, 2)) is None
 
 
 def relations(dependences: Dependences) -> dict[tuple[object, ...], isl.Map]:
@@ -111,4 +111,4 @@ def test_a_product_of_other_matrices_is_no_factorisation() -> None:
     function = loopwright.load(entry.text)[entry.function]
     sizes = infer_extents(function.scop, entry.parameter_values("LARGE"))
     seed = Schedule.original(function.scop).apply(AffineSchedule())
-    assert factorisation(seed, seed.tree, Request(sizes, 2)) is None
+    assert factorisation(seed, seed.tree, SchedulingContext(sizes, 2)) is None

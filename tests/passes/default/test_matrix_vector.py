@@ -7,9 +7,9 @@ from support.targets import NARROW, WIDE
 
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
+from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.target import Target
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.program import load
 
 CHOICES = {

@@ -8,10 +8,10 @@ import loopwright
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.recurrences import recurrences
-from loopwright.passes.default.request import Request
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.target import Target
+from loopwright.passes.schedules.schedule import Schedule
 
 PREFIX = """
 func.func @prefix(%n: index, %m: index, %A: memref<?x?xf64>) {{
@@ -36,7 +36,7 @@ def choose(text: str, threads: int, extent: int = 900) -> Schedule | None:
     scop = loopwright.load(text)["prefix"].scop
     original = Schedule.original(scop)
     sizes = infer_extents(scop, {"n": extent, "m": 900})
-    return recurrences(original, original.tree, Request(sizes, threads))
+    return recurrences(original, original.tree, SchedulingContext(sizes, threads))
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ import pytest
 from support.reference_runs import function_of
 
 import loopwright
-from loopwright.passes.default.request import Request
 from loopwright.passes.default.time_tiling import time_tiling
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.target import Target
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.transformations.affine_schedule import AffineSchedule
 from loopwright.runtime.program import Function
 
@@ -77,8 +77,8 @@ TARGET = Target("x86-64-v4", frozenset(["sse2", "avx512f"]), 512, 32, CACHES, 2)
 
 def tiled(function: Function, sizes: dict[str, int], threads: int = 2) -> Schedule | None:
     scheduled = Schedule.original(function.scop, TARGET).apply(AffineSchedule())
-    request = Request(infer_extents(function.scop, sizes), threads)
-    return time_tiling(scheduled, scheduled.tree, request)
+    context = SchedulingContext(infer_extents(function.scop, sizes), threads)
+    return time_tiling(scheduled, scheduled.tree, context)
 
 
 @pytest.mark.parametrize(

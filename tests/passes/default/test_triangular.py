@@ -13,12 +13,12 @@ from support.targets import WIDE
 import loopwright
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.request import Request
 from loopwright.passes.default.triangular import triangular
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
-from loopwright.passes.schedule_tree import loops
-from loopwright.passes.target import Target
+from loopwright.passes.polyhedral.schedule_tree import loops
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.program import Function
 
 # C[i, j] += A[i, k] * B[k, j] below the diagonal of C, in another order and under other names
@@ -52,8 +52,8 @@ def large(function: Function, size: int) -> dict[str, int]:
 def test_results_over_a_triangle(subscripts: str, threads: int, n: int, m: int) -> None:
     function = loopwright.load(LOWER.replace("SUBSCRIPTS", subscripts))["f"]
     original = Schedule.original(function.scop)
-    request = Request(large(function, 1000), threads)
-    schedule = triangular(original, original.tree, request)
+    context = SchedulingContext(large(function, 1000), threads)
+    schedule = triangular(original, original.tree, context)
     assert schedule is not None
     tiled = {loop.name: loop for loop in loops(schedule.tree)}
     assert tiled["row"].unroll == 0
@@ -92,7 +92,9 @@ def test_large_operands_are_packed_where_their_terms_are_far_apart(
     caches = {1: 1 << 12, 2: 1 << 14, 3: 1 << 20}
     target = replace(Target.host(), caches=caches)
     original = Schedule.original(function.scop, target)
-    schedule = triangular(original, original.tree, Request(large(function, 1000), threads))
+    schedule = triangular(
+        original, original.tree, SchedulingContext(large(function, 1000), threads)
+    )
     assert schedule is not None
     assert "array=B" in str(schedule)
     assert "array=A" not in str(schedule), "its terms lie together"
@@ -110,7 +112,7 @@ def test_products_with_a_scalar_are_made_once(subscripts: str) -> None:
     )
     function = loopwright.load(text)["f"]
     original = Schedule.original(function.scop)
-    schedule = triangular(original, original.tree, Request(large(function, 1000), 1))
+    schedule = triangular(original, original.tree, SchedulingContext(large(function, 1000), 1))
     assert schedule is not None
     assert "scaled=true" in str(schedule)
     check(function, schedule, subscripts, 1, 61, 300, 0.75)
@@ -155,7 +157,7 @@ func.func @f(%n: index, %m: index, %alpha: f64, %A: memref<?x?xf64>, %C: memref<
 """
     function = loopwright.load(text)["f"]
     original = Schedule.original(function.scop)
-    schedule = triangular(original, original.tree, Request(large(function, 400), 1))
+    schedule = triangular(original, original.tree, SchedulingContext(large(function, 400), 1))
     assert schedule is not None
     assert "scaled=true reads=" in str(schedule)
     matrix = np.random.default_rng(3).random((70, 45))
@@ -176,11 +178,11 @@ def test_both_products_of_symm_have_register_tiles() -> None:
 def test_small_triangles_and_boxes_are_left_alone() -> None:
     function = loopwright.load(LOWER.replace("SUBSCRIPTS", "%x, %column"))["f"]
     original = Schedule.original(function.scop)
-    assert triangular(original, original.tree, Request(large(function, 50), 1)) is None
+    assert triangular(original, original.tree, SchedulingContext(large(function, 50), 1)) is None
     text = LOWER.replace("affine_map<(d0) -> (d0 + 1)>(%row)", "%n").replace("SUBSCRIPTS", "%x, %x")
     box = loopwright.load(text)["f"]
     schedule = Schedule.original(box.scop)
-    assert triangular(schedule, schedule.tree, Request(large(box, 1000), 1)) is None
+    assert triangular(schedule, schedule.tree, SchedulingContext(large(box, 1000), 1)) is None
 
 
 @pytest.mark.parametrize(
@@ -226,4 +228,4 @@ func.func @f(%n: index, %A: memref<?xf64>, %B: memref<?x?xf64>) {
 def test_a_sum_over_two_loops_is_no_triangular_product() -> None:
     function = loopwright.load(ROW_SUMS)["f"]
     original = Schedule.original(function.scop)
-    assert triangular(original, original.tree, Request(large(function, 100), 1)) is None
+    assert triangular(original, original.tree, SchedulingContext(large(function, 100), 1)) is None

@@ -6,10 +6,10 @@ from support.reference_runs import check_run, function_of
 from support.targets import WIDE
 
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.request import Request
 from loopwright.passes.default.triangular_solve import triangular_solve
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.program import load
 
 SOLVE = """
@@ -42,8 +42,8 @@ def solve(element: str, first: int = 0) -> str:
 def scheduled(text: str, *, reassociate: bool = False) -> Schedule | None:
     scop = load(text)["solve"].scop
     original = Schedule.original(scop, reassociate=reassociate)
-    request = Request(infer_extents(scop, {"n": 900}), 1)
-    return triangular_solve(original, original.tree, request)
+    context = SchedulingContext(infer_extents(scop, {"n": 900}), 1)
+    return triangular_solve(original, original.tree, context)
 
 
 def test_what_the_default_schedule_takes() -> None:

@@ -5,17 +5,17 @@ from support.reference_runs import check_run, function_of
 
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.request import Request
 from loopwright.passes.default.wavefronts import wavefronts
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
-from loopwright.passes.schedule import Schedule
+from loopwright.passes.schedules.schedule import Schedule
 
 
 def choose(kernel: str, size: str, threads: int) -> Schedule | None:
     scop = function_of(f"polybench/{kernel}").scop
     sizes = infer_extents(scop, catalogue()[f"polybench/{kernel}"].parameter_values(size))
     original = Schedule.original(scop)
-    return wavefronts(original, original.tree, Request(sizes, threads))
+    return wavefronts(original, original.tree, SchedulingContext(sizes, threads))
 
 
 def test_rna_folding() -> None:

@@ -1,0 +1,346 @@
+"""Statement instances -> operations: scalar ones, or `width` neighbouring instances as vectors.
+
+In a vector loop, `Lanes.variable` numbers the lane: the loop variable is `base + step * lane`. An
+access whose subscripts do not depend on the lane is loaded once and broadcast; one that moves by
+one element per lane is a contiguous vector access; anything else linear is a gather or scatter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.dialects import arith
+from xdsl.dialects import vector as xdsl_vector
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    VectorType,
+    i1,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from ...dialects import affine, vector
+from ...dialects.arith import IndexCastOp
+from ...dialects.memref import is_memref
+from ...passes.polyhedral.schedule_tree import Loop
+from ...passes.polyhedral.scop import Access, AccessKind, Scop, Statement
+from ..nest.aff_to_index import aff_to_index
+from ..nest.index_expression import Index, linear_form
+from ..nest.nest import Call
+from .alignment import RowAccess
+from .ir_builder import IRBuilder, vector_of_zeros
+from .storage import Storage
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """Neighbouring iterations executed as one vector.
+
+    `mask` (vector of i1), when given, says which lanes are iterations of the loop. The variable is
+    made anew for every vector; it does not tell two vectors apart.
+    """
+
+    variable: int = field(compare=False)
+    width: int
+    mask: SSAValue | None = None
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where an access goes: subscripts of the first lane and their steps from lane to lane.
+
+    Without `lanes` it is one element, the same for all lanes.
+    """
+
+    first: tuple[Index, ...]
+    steps: tuple[int, ...] = ()
+    lanes: Lanes | None = None
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether neighbouring lanes are neighbouring elements of a row."""
+        return self.steps[-1:] == (1,) and not any(self.steps[:-1])
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """What was loaded from where."""
+
+    memref: SSAValue
+    place: _Place
+
+
+class StatementEmitter:
+    """Emits the bodies of a Scop's statements with given values of their induction variables."""
+
+    def __init__(
+        self,
+        builder: IRBuilder,
+        scop: Scop,
+        parameters: Mapping[str, Index],
+        scalars: Mapping[SSAValue, SSAValue],
+        storage: Storage,
+    ):
+        self.builder = builder
+        self.scalars = scalars
+        self.storage = storage
+        self.statements = {statement.name: statement for statement in scop.statements}
+        # One load may be part of several statements, each with its own map.
+        self.accesses = {
+            statement.name: {access.op: access for access in statement.accesses}
+            for statement in scop.statements
+        }
+        self.parameters = {p.name: parameters[p.name] for p in scop.parameters}
+
+    def emit(self, call: Call, lanes: Lanes | None) -> None:
+        """The operations of one instance (of `lanes.width` instances)."""
+        statement = self.statements[call.statement]
+        values = dict(self.scalars)
+        arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
+        for operation in statement.body:
+            access = self.accesses[statement.name].get(operation)
+            if access is None:
+                self._compute(statement, operation, values, arguments, lanes)
+            elif access.kind is AccessKind.READ:
+                values[operation.results[0]] = self._reused_load(access, arguments, lanes)
+            else:
+                subscripts = self._subscripts(access, arguments)
+                stored = self._operand(statement, operation.operands[0], values, arguments, lanes)
+                self._store(access, subscripts, stored, lanes)
+
+    def loop_value(self, loop: Loop, call: Call) -> Index:
+        """The value of a loop when the call runs."""
+        return aff_to_index(loop.schedule[call.statement], call.arguments, self.parameters)
+
+    def can_use_lanes(self, call: Call, lanes: Lanes) -> bool:
+        """Whether every access and index of the call is linear in the lane and no store repeats."""
+        statement = self.statements[call.statement]
+        arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
+        for access in statement.accesses:
+            located = _along(self._subscripts(access, arguments), lanes)
+            if located is None:
+                return False
+            if access.kind is AccessKind.WRITE and not any(located.steps):
+                return False
+            if _stride(self.storage.memref(access.array), located.steps) is None:
+                return False
+        return all(
+            linear_form(expression, len(call.arguments))
+            .substitute(arguments)
+            .along(lanes.variable, lanes.width)
+            is not None
+            for expression in statement.indices.values()
+        )
+
+    def rows(self, call: Call, lanes: Lanes) -> Iterator[RowAccess]:
+        """The accesses of the call along a row from lane to lane, where pitches are known."""
+        arguments = dict(enumerate((*call.arguments, *self.parameters.values())))
+        for access in self.statements[call.statement].accesses:
+            memref = self.storage.memref(access.array)
+            located = _along(self._subscripts(access, arguments), lanes)
+            place = located and _linear(memref, located.first)
+            if located is not None and located.is_contiguous and place is not None:
+                yield RowAccess(memref, place, is_store=access.kind is AccessKind.WRITE)
+
+    def _subscripts(self, access: Access, arguments: Mapping[int, Index]) -> list[Index]:
+        dims = access.map.num_dims
+        program = [
+            linear_form(expression, dims).substitute(arguments) for expression in access.map.results
+        ]
+        return self.storage.subscripts(access.array, program)
+
+    def _compute(
+        self,
+        statement: Statement,
+        operation: Operation,
+        values: dict[SSAValue, SSAValue],
+        arguments: Mapping[int, Index],
+        lanes: Lanes | None,
+    ) -> None:
+        operands = [
+            self._operand(statement, operand, values, arguments, lanes)
+            for operand in operation.operands
+        ]
+        types = list(operation.result_types)
+        if lanes is not None and any(isa(operand.type, VectorType) for operand in operands):
+            operands = [self._broadcast(operand, lanes.width) for operand in operands]
+            types = [VectorType(kind, [lanes.width]) for kind in types]
+        copy = self.builder.emit(
+            type(operation).create(
+                operands=operands,
+                result_types=types,
+                properties=dict(operation.properties),
+                attributes=dict(operation.attributes),
+            )
+        )
+        values.update(zip(operation.results, copy.results, strict=True))
+
+    def _operand(
+        self,
+        statement: Statement,
+        operand: SSAValue,
+        values: Mapping[SSAValue, SSAValue],
+        arguments: Mapping[int, Index],
+        lanes: Lanes | None,
+    ) -> SSAValue:
+        expression = statement.indices.get(operand)
+        if expression is None:
+            return values[operand]
+        index = linear_form(expression, len(statement.loops)).substitute(arguments)
+        value = self._index_value(index, lanes)
+        if isinstance(operand.type, IndexType):
+            return value
+        kind = operand.type
+        width = lanes.width if lanes is not None and isa(value.type, VectorType) else None
+        result = kind if width is None else VectorType(kind, [width])
+        cast = IndexCastOp.create(operands=[value], result_types=[result])
+        return self.builder.emit(cast).results[0]
+
+    def _index_value(self, index: Index, lanes: Lanes | None) -> SSAValue:
+        if lanes is None:
+            return self.builder.value(index)
+        located = index.along(lanes.variable, lanes.width)
+        assert located is not None, "checked by can_use_lanes"
+        first_lane, stride = located
+        base = self.builder.value(first_lane)
+        if stride == 0:
+            return base
+        steps = self._lane_offsets(lanes.width, stride)
+        first = self._broadcast(base, lanes.width)
+        return self.builder.emit(
+            arith.AddiOp.create(operands=[first, steps], result_types=[steps.type])
+        ).results[0]
+
+    def _lane_offsets(self, width: int, stride: int) -> SSAValue:
+        kind = VectorType(IndexType(), [width])
+        values = DenseIntOrFPElementsAttr.from_list(kind, [stride * lane for lane in range(width)])
+        return self.builder.emit(arith.ConstantOp(values, kind)).result
+
+    def _broadcast(self, value: SSAValue, width: int) -> SSAValue:
+        if isa(value.type, VectorType):
+            return value
+        kind = VectorType(value.type, [width])
+        return self.builder.once(
+            (value, width), lambda: self.builder.emit(xdsl_vector.BroadcastOp(value, kind)).vector
+        )
+
+    def _reused_load(
+        self, access: Access, arguments: Mapping[int, Index], lanes: Lanes | None
+    ) -> SSAValue:
+        place = _locate(self._subscripts(access, arguments), lanes)
+        key = _Loaded(self.storage.memref(access.array), place)
+        return self.builder.once(key, lambda: self._load(access, place))
+
+    def _load(self, access: Access, place: _Place) -> SSAValue:
+        memref = self.storage.memref(access.array)
+        lanes = place.lanes
+        if lanes is None or (place.is_contiguous and lanes.mask is None):
+            attribute, operands = self.builder.map(place.first)
+            if lanes is None:
+                return self.builder.emit(affine.LoadOp(memref, operands, attribute)).result
+            kind = VectorType(access.array.element_type, [lanes.width])
+            return self.builder.emit(
+                affine.VectorLoadOp.create(
+                    operands=[memref, *operands],
+                    properties={"map": attribute},
+                    result_types=[kind],
+                )
+            ).result
+        kind = VectorType(access.array.element_type, [lanes.width])
+        operands = [self.builder.value(index) for index in place.first]
+        if place.is_contiguous:
+            return self.builder.emit(
+                xdsl_vector.MaskedLoadOp(memref, operands, self._mask(lanes), self._zero(kind))
+            ).result
+        stride = _stride(memref, place.steps)
+        assert stride is not None, "checked by can_use_lanes"
+        offsets = self._lane_offsets(lanes.width, stride)
+        return self.builder.emit(
+            vector.GatherOp(memref, operands, offsets, self._mask(lanes), self._zero(kind))
+        ).result
+
+    def _store(
+        self, access: Access, subscripts: list[Index], value: SSAValue, lanes: Lanes | None
+    ) -> None:
+        memref = self.storage.memref(access.array)
+        self.builder.forget(lambda key: isinstance(key, _Loaded) and key.memref is memref)
+        place = _locate(subscripts, lanes)
+        if lanes is None:
+            attribute, operands = self.builder.map(place.first)
+            self.builder.emit(affine.StoreOp(value, memref, operands, attribute))
+            return
+        value = self._broadcast(value, lanes.width)
+        if place.is_contiguous and lanes.mask is None:
+            attribute, operands = self.builder.map(place.first)
+            self.builder.emit(
+                affine.VectorStoreOp.create(
+                    operands=[value, memref, *operands], properties={"map": attribute}
+                )
+            )
+            return
+        operands = [self.builder.value(index) for index in place.first]
+        if place.is_contiguous:
+            self.builder.emit(xdsl_vector.MaskedStoreOp(memref, operands, self._mask(lanes), value))
+            return
+        stride = _stride(memref, place.steps)
+        assert stride is not None, "checked by can_use_lanes"
+        offsets = self._lane_offsets(lanes.width, stride)
+        self.builder.emit(vector.ScatterOp(memref, operands, offsets, self._mask(lanes), value))
+
+    def _mask(self, lanes: Lanes) -> SSAValue:
+        if lanes.mask is not None:
+            return lanes.mask
+        kind = VectorType(i1, [lanes.width])
+        all_lanes = DenseIntOrFPElementsAttr.from_list(kind, [1] * lanes.width)
+        return self.builder.emit(arith.ConstantOp(all_lanes, kind)).result
+
+    def _zero(self, kind: VectorType[Attribute]) -> SSAValue:
+        return self.builder.once(
+            ("zero", kind), lambda: self.builder.emit(vector_of_zeros(kind)).result
+        )
+
+
+def _locate(subscripts: list[Index], lanes: Lanes | None) -> _Place:
+    if lanes is None:
+        return _Place(tuple(subscripts))
+    place = _along(subscripts, lanes)
+    assert place is not None, "checked by can_use_lanes"
+    return place if any(place.steps) else _Place(place.first)
+
+
+def _along(subscripts: list[Index], lanes: Lanes) -> _Place | None:
+    located = [subscript.along(lanes.variable, lanes.width) for subscript in subscripts]
+    known = [pair for pair in located if pair is not None]
+    if len(known) < len(located):
+        return None
+    return _Place(tuple(first for first, _ in known), tuple(step for _, step in known), lanes)
+
+
+def _linear(memref: SSAValue, subscripts: Sequence[Index]) -> Index | None:
+    """How many elements lie before one; None when that depends on a dynamic extent."""
+    assert is_memref(memref.type)
+    shape = memref.type.get_shape()
+    if DYNAMIC_INDEX in shape[1:]:
+        return None
+    pitches = [prod(shape[position + 1 :]) for position in range(len(shape))]
+    return sum((s * pitch for s, pitch in zip(subscripts, pitches, strict=True)), Index())
+
+
+def _stride(memref: SSAValue, steps: Sequence[int]) -> int | None:
+    """Elements between neighbouring lanes; None when that depends on a dynamic extent.
+
+    `steps` are those of the subscripts from lane to lane; arrays are row-major.
+    """
+    assert is_memref(memref.type)
+    elements: int | None = 1
+    result = 0
+    for extent, step in zip(reversed(memref.type.get_shape()), reversed(steps), strict=True):
+        if step and elements is None:
+            return None
+        result += step * (elements or 0)
+        elements = None if elements is None or extent == DYNAMIC_INDEX else elements * extent
+    return result

@@ -1,0 +1,325 @@
+"""Vector loops: full vectors, and masked ones where a loop begins and ends."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Literal
+
+from xdsl.dialects import arith
+from xdsl.dialects import vector as xdsl_vector
+from xdsl.dialects.builtin import VectorType, i1
+from xdsl.ir import SSAValue
+
+from ...dialects import affine
+from ..nest.index_expression import Comparison, Connective, Index, choice, decide
+from ..nest.nest import Call, For, Nest, control_indices, omitted_loops, walk
+from .alignment import elements_before
+from .emit_statements import Lanes, StatementEmitter
+from .ir_builder import IRBuilder
+from .loop_bounds import tightest
+from .storage import Storage
+
+Environment = Mapping[int, Index]
+
+# More copies than this of a loop body help nobody and make the code generator crawl. Nested
+# unrolled loops share them.
+MAXIMAL_COPIES = 128
+
+# A loop of so many vectors begins with one that aligns the others.
+LONG = 12
+
+# So many vectors of a loop are written out when they can only be made at known places.
+SHORT = 8
+
+
+class VectorLoopEmitter(ABC):
+    """Emits vector loops; what is in them, and plain loops, a subclass emits."""
+
+    def __init__(self, builder: IRBuilder, statements: StatementEmitter, storage: Storage):
+        self.builder = builder
+        self.statements = statements
+        self.storage = storage
+        self.is_partial_tile = False
+        self.copies = 1
+
+    @abstractmethod
+    def emit(self, nest: Nest, environment: Environment, lanes: Lanes | None = None) -> None:
+        """Appends the loops of `nest`, in which variables stand for what `environment` says."""
+
+    @abstractmethod
+    def plain_loop(
+        self,
+        nest: For,
+        lower: tuple[Index, ...],
+        upper: tuple[Index, ...],
+        step: int,
+        body: Callable[[Index], None],
+    ) -> affine.ForOp:
+        """Appends a loop with this body, whose argument is the loop variable."""
+
+    @property
+    def room(self) -> int:
+        """How many more copies of the code that comes now can be made."""
+        return max(1, MAXIMAL_COPIES // self.copies)
+
+    @contextmanager
+    def copied(self, factor: int) -> Generator[None]:
+        """What is emitted inside is there `factor` times."""
+        outer = self.copies
+        self.copies *= max(1, factor)
+        yield
+        self.copies = outer
+
+    def can_be_vector(self, nest: For, environment: Environment, base: Index) -> bool:
+        """Whether a vector from `base` on runs in lockstep: same control flow, linear accesses."""
+        # Where isl has left a loop out, lanes must not be in different iterations of it either.
+        omitted = omitted_loops(nest.body, nest.loop.body)
+        values = (self.statements.loop_value(loop, call) for loop, call in omitted)
+        if any(index.depends_on(nest.variable) for index in (*control_indices(nest.body), *values)):
+            return False
+        lanes, values = self._in_lanes(nest, base, None, environment)
+        return all(
+            self.statements.can_use_lanes(node.substitute(values), lanes)
+            for node in walk(nest.body)
+            if isinstance(node, Call)
+        )
+
+    def vector_loop(self, nest: For, environment: Environment) -> bool:
+        """The loop in vectors; False, and nothing emitted, where that is not possible.
+
+        Where it is so only for vectors at known places, as in an array packed in panels, a short
+        loop is written out vector by vector.
+        """
+        lower = tuple(index.substitute(environment) for index in nest.lower)
+        upper = tuple(index.substitute(environment) for index in nest.upper)
+        if self.can_be_vector(nest, environment, Index.variable(self.builder.new_variable())):
+            self._anywhere(nest, lower, upper, environment)
+            return True
+        starts = self._starts(nest, lower, upper)
+        if not all(self.can_be_vector(nest, environment, start) for start in starts):
+            return False
+        for start in starts:
+            self._in_range(nest, start, lower, upper, environment)
+        return bool(starts)
+
+    def _starts(self, nest: For, lower: tuple[Index, ...], upper: tuple[Index, ...]) -> list[Index]:
+        """Where the vectors of a short loop, or of the tile around it, begin."""
+        assert nest.loop.vector is not None
+        stride = nest.loop.vector * nest.step
+        if len(lower) == len(upper) == 1 and (upper[0] - lower[0]).is_constant:
+            first, extent = lower[0], (upper[0] - lower[0]).constant
+        elif (
+            nest.step == 1
+            and nest.value is None
+            and (tile := nest.loop.within)
+            and tile.tile in self.storage.loop_values
+        ):
+            extent = tile.size
+            first = self.storage.loop_values[tile.tile] * extent
+        else:
+            return []
+        count = max(0, -(-extent // stride))
+        return [first + k * stride for k in range(count)] if count <= SHORT else []
+
+    def _in_range(
+        self,
+        nest: For,
+        base: Index,
+        lower: tuple[Index, ...],
+        upper: tuple[Index, ...],
+        environment: Environment,
+    ) -> None:
+        """The vector at `base`, in those lanes that are iterations of the loop."""
+        assert nest.loop.vector is not None
+        reach = (nest.loop.vector - 1) * nest.step + 1
+        before = [Comparison(">=", base - limit) for limit in lower]
+        behind = [Comparison(">=", limit - base - reach) for limit in upper]
+        if decide(Connective("all", (*before, *behind))):
+            self._lanes(nest, base, None, environment)
+            return
+        overlaps = (
+            *(Comparison(">=", limit - base - 1) for limit in upper),
+            *(Comparison(">=", base + reach - 1 - limit) for limit in lower),
+            *(Comparison(">=", high - low - 1) for high in upper for low in lower),
+        )
+
+        def masked() -> None:
+            self._between(
+                nest,
+                base,
+                () if decide(Connective("all", tuple(before))) else lower,
+                upper,
+                environment,
+            )
+
+        open_questions = tuple(dict.fromkeys(c for c in overlaps if not decide(c)))
+        if open_questions:
+            self.builder.branch(Connective("all", open_questions), masked, None)
+        else:
+            masked()
+
+    def _between(
+        self,
+        nest: For,
+        base: Index,
+        lower: tuple[Index, ...],
+        upper: tuple[Index, ...],
+        environment: Environment,
+    ) -> None:
+        """The vector at `base`, in the lanes from `lower` (if any) to below `upper`."""
+        mask = self._mask(nest, base, upper, "min")
+        if lower:
+            skipped = self._mask(nest, base, lower, "max")
+            mask = self.builder.emit(
+                arith.XOrIOp(mask, self.builder.emit(arith.AndIOp(mask, skipped)).result)
+            ).result
+        self._lanes(nest, base, mask, environment)
+
+    def _anywhere(
+        self,
+        nest: For,
+        lower: tuple[Index, ...],
+        upper: tuple[Index, ...],
+        environment: Environment,
+    ) -> None:
+        """Full vectors and a masked rest; in a long loop, a masked one, then aligned full ones.
+
+        The first is aligned, too: masked accesses across the border of a line are slow.
+        """
+        width = nest.loop.vector
+        assert width is not None
+        stride = width * nest.step
+        first, limit = tightest(self.builder, "max", lower), tightest(self.builder, "min", upper)
+        gap = self._gap(nest, first, limit, environment)
+        self.builder.branch(
+            Comparison(">=", gap - 1),
+            partial(
+                self._between, nest, first + gap - width, (first,), (first + gap,), environment
+            ),
+            None,
+        )
+        first = first + gap
+        iterations = (limit - first + (nest.step - 1)) // nest.step
+
+        def whole(base: Index) -> None:
+            self._lanes(nest, base, None, environment)
+
+        if iterations.is_constant:
+            vectors, rest = divmod(max(0, iterations.constant), width)
+            unroll = None if self.is_partial_tile else nest.loop.unroll
+            copies = vectors if unroll == 0 else min(unroll or 1, vectors)
+            if vectors and copies == vectors and vectors <= self.room:
+                with self.copied(vectors):
+                    for position in range(vectors):
+                        whole(first + position * stride)
+            else:
+                self._full_vectors(nest, first, Index(vectors), stride, whole)
+            if rest:
+                self._between(nest, first + vectors * stride, (), (limit,), environment)
+            return
+        vectors = iterations // width
+        self._full_vectors(nest, first, vectors, stride, whole)
+        rest = iterations - vectors * width
+        self.builder.branch(
+            Connective("all", (Comparison(">=", iterations - 1), Comparison(">=", rest - 1))),
+            partial(self._between, nest, first + vectors * stride, (), (limit,), environment),
+            None,
+        )
+
+    def _gap(self, nest: For, first: Index, limit: Index, environment: Environment) -> Index:
+        """How many iterations lie before the first aligned vector; 0 in loops that are left alone.
+
+        These are short ones, those with steps, and vectors that are written out, as in a register
+        tile; of those with bounds that vary, all that have no loops inside.
+        """
+        width = nest.loop.vector
+        assert width is not None
+        long = LONG * width
+        excess = limit - first - long
+        if (
+            nest.step != 1
+            or nest.loop.unroll == 0
+            or (nest.loop.within is not None and nest.loop.within.size < long)
+            or decide(Comparison(">=", excess)) is False
+            or not (excess.is_constant or any(isinstance(node, For) for node in walk(nest.body)))
+        ):
+            return Index()
+        lanes, values = self._in_lanes(nest, first, None, environment)
+        calls = [node.substitute(values) for node in walk(nest.body) if isinstance(node, Call)]
+        rows = (row for call in calls for row in self.statements.rows(call, lanes))
+        shuffles = (nest.loop.unroll or 1) > 1 and not self.is_partial_tile
+        gap = elements_before(self.builder, rows, width, shuffles=shuffles)
+        found = choice(Comparison(">=", excess), gap, Index())
+        return found if found.is_constant else self.builder.named(self.builder.value(found))
+
+    def _full_vectors(
+        self,
+        nest: For,
+        first: Index,
+        vectors: Index,
+        stride: int,
+        whole: Callable[[Index], None],
+    ) -> None:
+        """Full vectors, `unroll` of them per iteration."""
+        copies = 1 if self.is_partial_tile else min(nest.loop.unroll or 1, self.room)
+        end = first + vectors * stride
+        if copies > 1:
+            middle = first + (vectors // copies) * (copies * stride)
+
+            def several(base: Index) -> None:
+                with self.copied(copies):
+                    for position in range(copies):
+                        whole(base + position * stride)
+
+            self.plain_loop(nest, (first,), (middle,), copies * stride, several)
+            self.plain_loop(nest, (first, middle), (end,), stride, whole)
+        else:
+            self.plain_loop(nest, (first,), (end,), stride, whole)
+
+    def _mask(
+        self, nest: For, base: Index, limits: tuple[Index, ...], kind: Literal["min", "max"]
+    ) -> SSAValue:
+        """The lanes of a vector at `base` below the least (largest) of the limits."""
+        assert nest.loop.vector is not None
+        counts = [(limit - base + (nest.step - 1)) // nest.step for limit in limits]
+        return self.builder.emit(
+            xdsl_vector.CreateMaskOp(
+                [self.builder.extremum(kind, counts)], VectorType(i1, [nest.loop.vector])
+            )
+        ).mask_vector
+
+    def _lanes(
+        self, nest: For, base: Index, mask: SSAValue | None, environment: Environment
+    ) -> None:
+        lanes, values = self._in_lanes(nest, base, mask, environment)
+        self.emit(nest.body, values, lanes)
+
+    def _in_lanes(
+        self, nest: For, base: Index, mask: SSAValue | None, environment: Environment
+    ) -> tuple[Lanes, Environment]:
+        """Lanes from `base` on, and the environment in which the loop variable is the lane's."""
+        assert nest.loop.vector is not None
+        lane = self.builder.new_variable()
+        value = base + Index.variable(lane) * nest.step
+        return Lanes(lane, nest.loop.vector, mask), {**environment, nest.variable: value}
+
+    def one_vector(
+        self, nest: For, base: Index, upper: tuple[Index, ...], environment: Environment
+    ) -> None:
+        """The iterations of one vector from `base` on, masked when they are fewer than a vector."""
+        width = nest.loop.vector
+        assert width is not None
+        is_whole = Connective(
+            "all",
+            tuple(
+                Comparison(">=", limit - base - ((width - 1) * nest.step + 1)) for limit in upper
+            ),
+        )
+        self.builder.branch(
+            is_whole,
+            partial(self._lanes, nest, base, None, environment),
+            partial(self._between, nest, base, (), upper, environment),
+        )

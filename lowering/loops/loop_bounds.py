@@ -1,0 +1,55 @@
+"""Bounds of loops, and values of their variables, as operations: those over tiles count tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from xdsl.dialects import arith
+
+from ..nest.index_expression import Index
+from ..nest.nest import For
+from .ir_builder import IRBuilder
+
+
+def bounds(
+    builder: IRBuilder, nest: For, environment: Mapping[int, Index]
+) -> tuple[tuple[Index, ...], tuple[Index, ...]]:
+    """Lower and upper bounds: of the tiles' numbers where the nest has a size."""
+    lower = tuple(index.substitute(environment) for index in nest.lower)
+    upper = tuple(index.substitute(environment) for index in nest.upper)
+    if nest.size is None:
+        return lower, upper
+    first, last = tightest(builder, "max", lower), tightest(builder, "min", upper) - 1
+    start, end = (
+        value if value == Index() else _combined(builder, arith.FloorDivSIOp, value, nest.size)
+        for value in (first, last)
+    )
+    return (start,), (end + 1,)
+
+
+def value_of(builder: IRBuilder, nest: For, iteration: Index) -> Index:
+    """The value of the loop's variable: the first one in a tile of this number."""
+    if nest.size is None:
+        return iteration
+    return _combined(builder, arith.MuliOp, iteration, nest.size)
+
+
+def loop_value(nest: For, environment: Mapping[int, Index]) -> Index:
+    """The value of the schedule's loop where the variables have these values."""
+    value = Index.variable(nest.variable) if nest.value is None else nest.value
+    return value.substitute(environment)
+
+
+def tightest(builder: IRBuilder, kind: Literal["min", "max"], values: tuple[Index, ...]) -> Index:
+    """The one value that several bounds of a loop come to."""
+    if len(values) == 1:
+        return values[0]
+    return builder.named(builder.extremum(kind, values))
+
+
+def _combined(
+    builder: IRBuilder, kind: type[arith.FloorDivSIOp | arith.MuliOp], one: Index, other: Index
+) -> Index:
+    operation = kind(builder.value(one), builder.value(other))
+    return builder.named(builder.emit(operation).result)

@@ -1,0 +1,247 @@
+"""Where arrays live in the generated function.
+
+Arguments stay where they are. A local array is allocated in the body of the innermost loop outside
+of which none of its cells is used twice, as large as the box of cells that one iteration of that
+loop touches: so the expanded dimensions of per-iteration scalars disappear again where the schedule
+allows it, and stay where it does not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+import islpy as isl
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import SSAValue
+
+from ...passes.polyhedral.schedule_tree import Leaf, Loop, Tree, path, sum_of_affs, walk
+from ...passes.polyhedral.scop import Access, Array, Scop
+from ..nest.aff_to_index import aff_to_index
+from ..nest.ast_to_nest import to_index
+from ..nest.full_tiles import outer_schedule
+from ..nest.index_expression import Index, maximum
+from ..nest.nest import Call, Nest
+from ..nest.nest import walk as walk_nest
+from .ir_builder import IRBuilder
+
+# Larger local arrays go to the heap: a thread's stack is small.
+STACK_BYTES = 16 * 1024
+
+
+Offset = Callable[[Sequence[Index]], Index]
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A local array's home: inside the loops `outer`, with the box of cells it needs there.
+
+    `offsets` are functions of the values of `outer`; `sizes` are their numbers of values. Both have
+    one entry per subscript. `users` are the statements that access it.
+    """
+
+    array: Array
+    users: frozenset[str]
+    outer: tuple[Loop, ...]
+    offsets: tuple[Offset, ...]
+    sizes: tuple[Index, ...]
+
+    @property
+    def home(self) -> Loop | None:
+        """The loop in whose body the array is allocated; None: in the function's."""
+        return self.outer[-1] if self.outer else None
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """Subscripts that more than one value of occurs."""
+        return tuple(k for k, size in enumerate(self.sizes) if size != Index(1))
+
+
+class Storage:
+    """The memref that each array is in at the current point of code generation."""
+
+    def __init__(self, placements: Sequence[Placement], arguments: Mapping[str, SSAValue]):
+        self.placements = {placement.array.name: placement for placement in placements}
+        self.memrefs = dict(arguments)
+        self.loop_values: dict[str, Index] = {}
+        self.offsets: dict[str, list[Index]] = {}
+
+    def memref(self, array: Array) -> SSAValue:
+        """The memref that holds the array here."""
+        return self.memrefs[array.name]
+
+    def subscripts(self, array: Array, program: list[Index]) -> list[Index]:
+        """Subscripts of the program -> subscripts of the memref."""
+        placement = self.placements.get(array.name)
+        if placement is None:
+            return program
+        offsets = self.offsets[array.name]
+        return [program[k] - offsets[k] for k in placement.kept]
+
+    def is_allocated_in(self, loop: Loop) -> bool:
+        """Whether an array is allocated in the body of this loop."""
+        return any(p.home is loop for p in self.placements.values())
+
+    @contextmanager
+    def inside(self, values: Iterable[tuple[Loop, Index]]) -> Generator[None]:
+        """Says what the values of loops are in the code that is made inside."""
+        outer = self.loop_values
+        self.loop_values = {**outer, **{loop.name: value for loop, value in values}}
+        yield
+        self.loop_values = outer
+
+    @contextmanager
+    def allocated(self, builder: IRBuilder, loop: Loop | None, body: Nest) -> Generator[None]:
+        """Allocates, around `body`, the arrays that live in `loop` (None: in the function).
+
+        Only those that are used in `body`: other iterations of the loop may be apart from it, and
+        outside of loops whose values the place of an array follows from.
+        """
+        homes = [p for p in self.placements.values() if p.home is loop]
+        if homes and loop is not None:
+            called = {part.statement for part in walk_nest(body) if isinstance(part, Call)}
+            homes = [p for p in homes if not called.isdisjoint(p.users)]
+        on_heap: list[SSAValue] = []
+        for placement in homes:
+            name = placement.array.name
+            outer = [self.loop_values[loop.name] for loop in placement.outer]
+            self.offsets[name] = [offset(outer) for offset in placement.offsets]
+            sizes = [placement.sizes[k] for k in placement.kept]
+            shape = [size.constant if size.is_constant else DYNAMIC_INDEX for size in sizes]
+            dynamic = [builder.value(size) for size in sizes if not size.is_constant]
+            element = placement.array.element_type
+            if not dynamic and 8 * math.prod(shape) <= STACK_BYTES:
+                allocation = memref.AllocaOp.get(element, 64, shape)
+                self.memrefs[name] = builder.emit(allocation).memref
+            else:
+                allocation = memref.AllocOp.get(element, 64, shape, dynamic)
+                self.memrefs[name] = builder.emit(allocation).memref
+                on_heap.append(allocation.memref)
+            self.memrefs[name].name_hint = name
+        yield
+        for value_on_heap in on_heap:
+            builder.emit(memref.DeallocOp.get(value_on_heap))
+
+
+def place_local_arrays(
+    scop: Scop,
+    tree: Tree,
+    no_homes: Callable[[Container[str]], Sequence[Loop]],
+    context: isl.Set,
+    parameters: Mapping[str, Index],
+) -> list[Placement]:
+    """Homes of all local arrays that are used, for sizes in `context`.
+
+    `no_homes` gives the loops that have no code which runs all that some statements (by name) do in
+    one iteration of theirs, and nothing that they do in another one.
+    """
+    leaves = {node.statement: path(tree, node) for node in walk(tree) if isinstance(node, Leaf)}
+    result: list[Placement] = []
+    for array in scop.arrays:
+        if not array.is_local:
+            continue
+        uses = [
+            (statement.name, access)
+            for statement in scop.statements
+            for access in statement.accesses
+            # isl's scheduler leaves out statements that never run
+            if access.array == array and statement.name in leaves
+        ]
+        if uses:
+            outer = _home(array, uses, [leaves[name] for name, _ in uses], no_homes)
+            result.append(_placement(array, uses, outer, context, parameters))
+    return result
+
+
+def _home(
+    array: Array,
+    uses: list[tuple[str, Access]],
+    paths: list[tuple[Tree, ...]],
+    no_homes: Callable[[Container[str]], Sequence[Loop]],
+) -> tuple[Loop, ...]:
+    """The loops around all uses, down to the innermost in which each cell has one iteration."""
+    if array.scope_depth == 0:
+        return ()
+    cells = _union([access.relation for _, access in uses])
+    same_cell = cells.apply_range(cells.reverse())
+    names = dict.fromkeys(name for name, _ in uses)
+    excluded = no_homes(names)
+    home: list[Loop] = []
+    for nodes in zip(*paths, strict=False):
+        loop = nodes[0]
+        if any(node is not loop for node in nodes[1:]):
+            break
+        if not isinstance(loop, Loop):
+            continue
+        if any(loop is other for other in excluded):
+            break
+        if loop.run_time_size is not None:
+            continue  # its value is that of a whole tile
+        value = sum_of_affs(tuple(loop.schedule[name] for name in names))
+        if not same_cell.is_subset(same_cell.eq_at_multi_union_pw_aff(value)):
+            break
+        home.append(loop)
+    return tuple(home)
+
+
+def _placement(
+    array: Array,
+    uses: list[tuple[str, Access]],
+    outer: tuple[Loop, ...],
+    context: isl.Set,
+    parameters: Mapping[str, Index],
+) -> Placement:
+    cells: isl.Map | None = None
+    for name, access in uses:
+        relation = access.relation.intersect_params(context)
+        used = outer_schedule(outer, name, relation.domain()).reverse().apply_range(relation)
+        cells = used if cells is None else cells.union(used)
+    assert cells is not None
+    users = frozenset(name for name, _ in uses)
+    rank = cells.dim(isl.dim_type.out)
+    if cells.is_empty():
+        nowhere = (partial(_always, Index()),) * rank
+        return Placement(array, users, outer, nowhere, (Index(1),) * rank)
+    extents = [_extent(cells, k, context, parameters) for k in range(rank)]
+    offsets, numbers = tuple(low for low, _ in extents), tuple(n for _, n in extents)
+    return Placement(array, users, outer, offsets, numbers)
+
+
+def _extent(
+    cells: isl.Map, position: int, context: isl.Set, parameters: Mapping[str, Index]
+) -> tuple[Offset, Index]:
+    """The least subscript as a function of the outer loops' values, and how many there are from it.
+
+    Where the least subscript is no single affine function, or their number has no constant bound,
+    these are those of all iterations.
+    """
+    lowest, highest = cells.dim_min(position), cells.dim_max(position)
+    # PwAff.max_val refuses functions with quotients.
+    number = isl.Map.from_pw_aff(highest.sub(lowest)).range().dim_max_val(0)
+    if lowest.n_piece() == 1 and number.is_int():
+        affs: list[isl.Aff] = []
+        lowest.foreach_piece(lambda _, aff: affs.append(aff))
+        offset = partial(aff_to_index, affs[0], parameters=parameters)
+        return offset, Index(number.to_python() + 1)
+    build = isl.AstBuild.from_context(context)
+    everything = cells.range()
+    first, last = (
+        to_index(build.expr_from_pw_aff(value), parameters)
+        for value in (everything.dim_min(position), everything.dim_max(position))
+    )
+    return partial(_always, first), maximum([last - first + 1, Index()])
+
+
+def _always(index: Index, _outer: Sequence[Index]) -> Index:
+    return index
+
+
+def _union(maps: list[isl.Map]) -> isl.UnionMap:
+    result = isl.UnionMap.from_map(maps[0])
+    for relation in maps[1:]:
+        result = result.union(isl.UnionMap.from_map(relation))
+    return result

@@ -1,0 +1,172 @@
+"""Keeps elements that a loop accesses in every iteration in registers while it runs.
+
+What makes this possible is seen in the subscripts and in the bounds of the loops: no other access
+in the loop touches these elements. LLVM finds that out only for arrays that are not read elsewhere.
+
+    for k:                                  %0 = load C[i, j]
+      %0 = load C[i, j]                     %1 = for k iter_args(%c = %0):
+      %1 = %0 + load A[i, k] * ...    ->      %2 = %c + load A[i, k] * ...
+      store %1, C[i, j]                       yield %2
+                                            store %1, C[i, j]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from xdsl.dialects import func
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...dialects import affine
+from ..loops.accesses import Numbering, Place, PlacedAccess, is_inside, touched_memrefs
+from ..loops.ir_builder import IRBuilder
+from ..loops.operations import operations
+from ..loops.place_access import load, store, stored_value
+from ..nest.index_expression import Comparison, Connective, decide
+from .predictive_commoning import Forward, forwards
+
+
+def promote(function: func.FuncOp) -> None:
+    """Promotes what can be in all innermost loops of the function, in place."""
+    numbering = Numbering()
+    for loop in [op for op in operations(function) if isinstance(op, affine.ForOp)]:
+        if not loop.inits and not any(op.regions for op in loop.body.block.ops):
+            _promote(loop, function.body.block, numbering)
+
+
+def _promote(loop: affine.ForOp, entry: Block, numbering: Numbering) -> None:
+    block = loop.body.block
+    numbering.go_to(loop)
+    accesses = {
+        memref: group
+        for memref, group in numbering.accesses(block).items()
+        if not is_inside(memref, block) and any(access.is_store for access in group)
+    }
+    groups = _promotable(block, accesses, numbering)
+    forwarded = forwards(loop, accesses.values(), numbering)
+    if not groups and not forwarded:
+        return
+    # Numbers values that nothing else has named so far.
+    lowers = numbering.results(loop.lowerBoundMap, loop.lowerBoundOperands)
+    uppers = numbering.results(loop.upperBoundMap, loop.upperBoundOperands)
+    builder = IRBuilder(entry)
+    builder.values = dict(enumerate(numbering.values))
+    builder.count = len(numbering.values)
+    builder.block = Block()
+    runs = Connective("all", tuple(Comparison(">=", u - low - 1) for u in uppers for low in lowers))
+    place = partial(_carry, builder, loop, groups, forwarded)
+    parent = loop.parent
+    assert parent is not None
+    following = loop.next_op
+    assert following is not None
+    loop.detach()
+    if decide(runs):
+        place()
+    else:
+        builder.branch(runs, place, None)
+    for operation in list(builder.block.ops):
+        operation.detach()
+        parent.insert_op_before(operation, following)
+    _merge_loads(block, numbering)
+
+
+def _promotable(
+    block: Block, accesses: Mapping[SSAValue, Sequence[PlacedAccess]], numbering: Numbering
+) -> dict[Place, list[PlacedAccess]]:
+    """Accesses by place, for places that stay the same and that no other access touches."""
+    result: dict[Place, list[PlacedAccess]] = {}
+    for group in accesses.values():
+        places: dict[Place, list[PlacedAccess]] = {}
+        for access in group:
+            places.setdefault(access.place, []).append(access)
+        stored = [place for place, own in places.items() if any(a.is_store for a in own)]
+        for place, own in places.items():
+            others = places if place in stored else stored
+            if _is_invariant(place, block, numbering) and all(
+                other == place or numbering.is_disjoint(place, other) for other in others
+            ):
+                result[place] = own
+    return result
+
+
+def _is_invariant(place: Place, block: Block, numbering: Numbering) -> bool:
+    used = [numbering.values[n] for subscript in place.subscripts for n in subscript.variables()]
+    if place.mask is not None:
+        used.append(place.mask)
+    return not any(is_inside(value, block) for value in used)
+
+
+def _carry(
+    builder: IRBuilder,
+    loop: affine.ForOp,
+    groups: dict[Place, list[PlacedAccess]],
+    forwarded: Sequence[Forward],
+) -> None:
+    """Appends the loop, with values that it stores carried from iteration to iteration."""
+    block = loop.body.block
+    stored = [place for place, own in groups.items() if any(a.is_store for a in own)]
+    before = {place: load(builder, place) for place in groups}
+    initial = [before[place] for place in stored]
+    initial += [load(builder, forward.first) for forward in forwarded]
+    now = dict(before)
+    for place in stored:
+        now[place] = block.insert_arg(place.type, len(block.args))
+    for forward in forwarded:
+        value = block.insert_arg(forward.place.type, len(block.args))
+        for operation in forward.loads:
+            operation.results[0].replace_all_uses_with(value)
+            _erase(operation)
+    for operation, place in _in_order(block, groups):
+        if operation.results:
+            operation.results[0].replace_all_uses_with(now[place])
+        else:
+            now[place] = stored_value(operation)
+        _erase(operation)
+    end = block.last_op
+    assert isinstance(end, affine.YieldOp)
+    _erase(end)
+    values = [now[place] for place in stored]
+    values += [stored_value(forward.store) for forward in forwarded]
+    block.add_op(affine.YieldOp.get(*values))
+    carrying = affine.ForOp.from_region(
+        loop.lowerBoundOperands,
+        loop.upperBoundOperands,
+        initial,
+        [value.type for value in initial],
+        loop.lowerBoundMap,
+        loop.upperBoundMap,
+        loop.detach_region(loop.body),
+        loop.step,
+    )
+    carrying.attributes |= loop.attributes
+    builder.emit(carrying)
+    for place, value in zip(stored, carrying.results, strict=False):
+        store(builder, place, value)
+    loop.erase()
+
+
+def _merge_loads(block: Block, numbering: Numbering) -> None:
+    """Loads each place once, of memrefs that are not written in the block."""
+    operations = [(op, numbering.place(op)) for op in block.ops if touched_memrefs(op)]
+    written = {memref for op, _ in operations if not op.results for memref in touched_memrefs(op)}
+    first: dict[Place, SSAValue] = {}
+    for operation, place in operations:
+        if place is None or place.memref in written:
+            continue
+        value = first.setdefault(place, operation.results[0])
+        if value is not operation.results[0]:
+            operation.results[0].replace_all_uses_with(value)
+            _erase(operation)
+
+
+def _erase(operation: Operation) -> None:
+    operation.detach()
+    operation.erase()
+
+
+def _in_order(
+    block: Block, groups: dict[Place, list[PlacedAccess]]
+) -> list[tuple[Operation, Place]]:
+    places = {a.operation: place for place, own in groups.items() for a in own}
+    return [(operation, places[operation]) for operation in block.ops if operation in places]

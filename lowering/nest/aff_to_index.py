@@ -1,0 +1,17 @@
+"""isl's quasi-affine functions as indices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import islpy as isl
+
+from ...passes.polyhedral.aff_expression import aff_expression
+from .index_expression import Index, linear_form
+
+
+def aff_to_index(aff: isl.Aff, inputs: Sequence[Index], parameters: Mapping[str, Index]) -> Index:
+    """The function at the given values of its input dimensions and parameters."""
+    symbols = {name: position for position, name in enumerate(parameters)}
+    values = dict(enumerate((*inputs, *parameters.values())))
+    return linear_form(aff_expression(aff, symbols), len(inputs)).substitute(values)

@@ -1,0 +1,145 @@
+"""Products of matrices and vectors whose sums must keep the order of their terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import AnyFloat
+
+from ..estimate.scheduling_context import SchedulingContext
+from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, leaves, loops_around
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import TransformationError
+from ..transformations.distribute import Distribute
+from ..transformations.interchange import Interchange
+from ..transformations.parallel import Parallel
+from ..transformations.strip_mine import StripMine
+from ..transformations.unroll import Unroll
+from ..transformations.vectorize import Vectorize
+from .matrix_vector import streams_rows, without_single_iterations, work
+from .steps import attempt
+from .vectorise_and_parallelise import PARALLEL_WORK
+
+ROWS = 16
+"""Rows of a strip, at most two vectors: two sums in each lane hide each other's waits."""
+
+
+def ordered_sums(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
+    """Rows in the lanes of vectors, one sum per lane; other statements have the same strips.
+
+    Square blocks of the matrix are transposed in registers. What is left of a strip's rows is read
+    from a near cache by the statements that come after.
+
+    for i:                             for strips of 16 rows i:
+      for j:                             for jt: for j in jt: vector i in strip: S0
+        S0: x[i] += A[i, j] * y[j]       for j in vectors: for i in strip: S1
+        S1: z[j] += A[i, j] * w[i]
+    """
+    if not isinstance(nest, Loop) or schedule.reassociate:
+        return None
+    schedule, around, nest = without_single_iterations(schedule, nest, context)
+    if not streams_rows(schedule, around, nest, context):
+        return None
+    sums = row_sums(schedule, around, nest, context)
+    lanes = lanes_of(schedule, around, nest, context)
+    if not sums or lanes is None:
+        return None
+    names = [leaf.statement for leaf, _ in leaves(nest, ())]
+    strip = StripMine((f"{names[0]}.{nest.name}",), strip_of(lanes))
+    try:
+        (strips,) = strip.resolve(schedule).new_loops(schedule)
+        result = _apart(schedule.apply(strip), names, nest.name)
+        for name in names:
+            inside = in_lanes if name in sums else _along_rows
+            result = inside(result, name, nest.name, lanes)
+    except TransformationError:
+        return None
+    if context.threads > 1 and work(schedule, nest, context) >= PARALLEL_WORK:
+        parallel = Parallel((f"{names[0]}.{strips}",))
+        result = attempt(result, parallel) or result
+    return result
+
+
+def row_sums(
+    schedule: Schedule, around: Sequence[Loop], nest: Loop, context: SchedulingContext
+) -> frozenset[str]:
+    """The statements that add up floats of a row, each row into an element next to the last."""
+    statistics = context.statistics(schedule.scop)
+    found: set[str] = set()
+    for leaf, loops in leaves(nest, tuple(around)):
+        accumulation = schedule.dependences.accumulations.get(leaf.statement)
+        inner = loops[len(around) :]
+        if accumulation is None or len(inner) != 2:
+            continue
+        if not isinstance(accumulation.store.array.element_type, AnyFloat):
+            continue
+        statement = statistics.statements[leaf.statement]
+        directions = [statement.direction(loops, loop) for loop in inner]
+        if [d and statement.stride(accumulation.store, d, statistics) for d in directions] == [
+            1,
+            0,
+        ]:
+            found.add(leaf.statement)
+    return frozenset(found)
+
+
+def lanes_of(
+    schedule: Schedule, around: Sequence[Loop], nest: Loop, context: SchedulingContext
+) -> int | None:
+    """Lanes of a vector; None where statements differ in these, or have fewer rows or terms."""
+    statistics = context.statistics(schedule.scop)
+    widths: set[int] = set()
+    trips: list[float] = []
+    for leaf, loops in leaves(nest, tuple(around)):
+        statement = statistics.statements[leaf.statement]
+        widths |= {
+            schedule.target.lanes(access.array.element_type)
+            for access in statement.statement.writes
+        }
+        trips += statement.trips(loops)[len(around) :]
+    (lanes,) = widths if len(widths) == 1 else (None,)
+    return lanes if lanes is not None and min(trips) >= lanes else None
+
+
+def _apart(schedule: Schedule, names: Sequence[str], rows: str) -> Schedule:
+    """Each statement in loops of its own under the strips."""
+    for name in names:
+        loops = loops_around(schedule.tree, name)
+        position = next(k for k, loop in enumerate(loops) if loop.name == rows)
+        if not isinstance(loops[position].body, Leaf | Loop):
+            schedule = schedule.apply(Distribute((f"{name}.{rows}",)))
+            loops = loops_around(schedule.tree, name)
+        inner = chain(loops[position])
+        if not isinstance(inner[-1].body, Leaf):
+            path = tuple(f"{name}.{loop.name}" for loop in inner)
+            schedule = schedule.apply(Distribute(path))
+    return schedule
+
+
+def strip_of(lanes: int) -> int:
+    """Rows of a strip for vectors of so many lanes."""
+    return min(2 * lanes, max(lanes, ROWS))
+
+
+def in_lanes(schedule: Schedule, name: str, rows: str, lanes: int) -> Schedule:
+    """Vectors of rows for a sum of terms in the loop inside; raises TransformationError."""
+    row, term = f"{name}.{rows}", f"{name}.{loops_around(schedule.tree, name)[-1].name}"
+    blocks = StripMine((term,), lanes)
+    (strip,) = blocks.resolve(schedule).new_loops(schedule)
+    return schedule.apply_all(
+        [
+            blocks,
+            Interchange((f"{name}.{strip}", term, row)),
+            Unroll((term, row)),
+            Vectorize((row,), lanes),
+        ]
+    )
+
+
+def _along_rows(schedule: Schedule, name: str, rows: str, lanes: int) -> Schedule:
+    """Vectors along each row, for all rows of a strip; raises TransformationError."""
+    row, last = f"{name}.{rows}", loops_around(schedule.tree, name)[-1]
+    if last.name == rows:
+        return attempt(schedule, Vectorize((row,), lanes)) or schedule
+    term = f"{name}.{last.name}"
+    return schedule.apply_all([Interchange((term, row)), Unroll((row,)), Vectorize((term,), lanes)])

@@ -1,0 +1,345 @@
+"""The strategy for contractions: sums of products whose result has loops that operands share out.
+
+Matrix products, batched or transposed, tensor contractions and the like: of the loops around an
+accumulation, some select an element of the result and some run over the terms of its sum. One of
+the former becomes the vector loop, another one makes the rows of a block of accumulators that
+stays in registers while the sum runs; operands are copied into panels in the order of their use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, prod
+
+from ..estimate.program_statistics import (
+    CACHE_LINE,
+    ProgramStatistics,
+    StatementStatistics,
+    bytes_of,
+    subscript_steps,
+)
+from ..estimate.register_tile import RegisterTile, even_size
+from ..estimate.scheduling_context import SchedulingContext
+from ..polyhedral.counting import fix_parameters
+from ..polyhedral.scaled_loads import scaled_load
+from ..polyhedral.schedule_tree import Loop, Tree, chain, statements
+from ..polyhedral.scop import Access
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import TransformationError
+from ..transformations.pack import Pack
+from ..transformations.parallel import Parallel
+from ..transformations.unroll import Unroll
+from ..transformations.vectorize import Vectorize
+from .steps import Steps
+
+PANEL_OF_L1 = 1.5
+"""The bytes of one panel of the streamed operand, in first-level caches: it streams from L2."""
+
+BLOCK_OF_L2 = 0.5
+"""The part of the second-level cache that a block of an operand may fill."""
+
+WIDEST_PANELS = 4 << 20
+"""Bytes of all panels of the streamed operand that come from the last-level cache."""
+
+CONFLICTING_PITCH = 512
+"""Rows that are a multiple of so many bytes apart fall into few sets of a cache."""
+
+REUSES_WORTH_A_COPY = 2
+"""An operand is packed when more register tiles than this use each of its elements."""
+
+LEAST_LANES = 0.5
+"""The part of a vector that must be used."""
+
+STREAMS = 16
+"""So many rows of a matrix come from memory side by side without waiting for each other."""
+
+NEAR = 64 * 4096
+"""Bytes of an operand whose rows need no copy: so many pages are found at once."""
+
+PARALLEL_CYCLES = 60_000
+"""Work on one core from which on a second one saves more than starting it costs."""
+
+
+@dataclass(frozen=True)
+class Contraction:
+    """An accumulation in a perfect nest, and what its loops are (by name, outermost first).
+
+    `extents` are the numbers of iterations, `iterators` the statement's own loops (counted from 0)
+    that they are. `vector` is the loop whose neighbouring iterations are
+    neighbouring elements of the result; `streamed` is what is read along it, and `rows` a loop that
+    does not change that. `terms` are the loops of the sum, and `others` all that remain.
+    """
+
+    statement: str
+    extents: Mapping[str, int]
+    iterators: Mapping[str, int]
+    vector: str
+    rows: str
+    terms: tuple[str, ...]
+    others: tuple[str, ...]
+    streamed: Access
+    broadcast: tuple[Access, ...]
+
+
+def contraction(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
+    """Register tile, cache tiles, panels, vectors and threads for one accumulation.
+
+    for i: for j: for k: C[i, j] += A[i, k] * B[k, j]
+    ->  parallel it: for jt: for kt: pack B: for jt2: for it2: for k: 8 x 24 block of C in registers
+    """
+    statistics = context.statistics(schedule.scop)
+    names = statements(nest)
+    if len(names) != 1 or not isinstance(nest, Loop):
+        return None
+    found = recognise(schedule, names[0], chain(nest), statistics)
+    if found is None:
+        return None
+    try:
+        return ContractionPlan(schedule, found, statistics, context).apply()
+    except TransformationError:
+        return None
+
+
+def recognise(
+    schedule: Schedule,
+    name: str,
+    around: Sequence[Loop],
+    statistics: ProgramStatistics,
+    *,
+    fixed: int = 0,
+) -> Contraction | None:
+    """The contraction that a statement is in the loops around it, if it is one.
+
+    The outermost `fixed` loops are left where they are.
+    """
+    loops = {loop.name: loop for loop in around}
+    accumulation = schedule.dependences.accumulations.get(name)
+    statement = statistics.statements[name]
+    if (
+        accumulation is None
+        or not fix_parameters(statement.statement.domain, statistics.sizes).is_box()
+        or not all(_is_iterator(statement, loop) for loop in around[fixed:])
+    ):
+        return None
+    trips = statement.trips(tuple(loops.values()))
+    extents = {loop: round(count) for loop, count in zip(loops, trips, strict=True)}
+    result = accumulation.store
+    reads = [access for access in statement.statement.reads if access is not accumulation.load]
+    movable = [loop.name for loop in around[fixed:]]
+    free = [each for each in movable if selects(statement, loops[each], result)]
+    terms = tuple(each for each in movable if each not in free)
+    lanes = schedule.target.lanes(result.array.element_type)
+    for vector in (each for each in free if extents[each] >= lanes * LEAST_LANES):
+        along = loops[vector]
+        streamed = [access for access in reads if selects(statement, along, access)]
+        rows = [
+            each
+            for each in free
+            if each != vector and not any(selects(statement, loops[each], a) for a in streamed)
+        ]
+        if is_contiguous(statement, along, result) and len(streamed) == 1 and rows and terms:
+            tallest = max(rows, key=lambda each: extents[each])
+            return Contraction(
+                name,
+                {each: extents[each] for each in movable},
+                {each: statement.slopes(loops[each]).index(1) for each in movable},
+                vector,
+                tallest,
+                terms,
+                tuple(each for each in free if each not in (vector, tallest)),
+                streamed[0],
+                tuple(access for access in reads if access is not streamed[0]),
+            )
+    return None
+
+
+def _is_iterator(statement: StatementStatistics, loop: Loop) -> bool:
+    """Whether a loop is one of those around the statement as written."""
+    slopes = statement.slopes(loop)
+    return sum(map(bool, slopes)) == 1 and max(slopes) == 1
+
+
+def selects(statement: StatementStatistics, loop: Loop, access: Access) -> bool:
+    """Whether an access goes to other elements from one iteration of the loop to the next."""
+    return any(subscript_steps(access, statement.slopes(loop)))
+
+
+def is_contiguous(statement: StatementStatistics, loop: Loop, access: Access) -> bool:
+    """Whether an access goes from one element of a row to the next."""
+    steps = subscript_steps(access, statement.slopes(loop))
+    return steps[-1:] == [1] and not any(steps[:-1])
+
+
+class ContractionPlan(Steps):
+    """Sizes of the tiles, and the steps that make them."""
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        found: Contraction,
+        statistics: ProgramStatistics,
+        context: SchedulingContext,
+        panels_at: str | None = None,
+        tile: RegisterTile | None = None,
+    ) -> None:
+        self.panels_at = panels_at
+        """The loop in which the streamed operand is packed once; by default a tile loop."""
+        super().__init__(schedule, found.statement)
+        self.found = found
+        self.statistics = statistics
+        self.element = bytes_of(found.streamed.array.element_type)
+        self.lanes = schedule.target.lanes(found.streamed.array.element_type)
+        extents = found.extents
+        self.depth = prod(extents[name] for name in found.terms)
+        vectors = ceil(extents[found.vector] / self.lanes)
+        self.tile = tile or context.register_tile(
+            found.statement,
+            extents[found.rows],
+            vectors,
+            self.depth,
+            schedule.target,
+            self._tallest(),
+        )
+        self.width = self.tile.vectors * self.lanes
+        cycles = prod(extents.values()) / self.lanes / 2
+        self.threads = context.threads if cycles >= PARALLEL_CYCLES else 1
+        self.batches = min((extents[name] for name in found.others[:1]), default=1)
+        self.share = 1 if self.batches >= self.threads else self.threads
+        """How many threads share one product: all but where there are products for each."""
+
+    def apply(self) -> Schedule | None:
+        """The schedule with the contraction in tiles; None where the operand cannot be streamed."""
+        found = self.found
+        packs = self.is_packed()
+        if not packs and self._stride(found.streamed, found.vector) != 1:
+            return None
+        by_rows = self._goes_by_rows()
+        # The terms stay in their order, which decides how a sum is rounded.
+        tiled, *inner = found.terms
+        sizes = self._rows_first(tiled) if by_rows else self._panels_first(tiled)
+        self.interchange((*found.others, found.rows, found.vector, *found.terms))
+        rows, vector, terms = self.make_tiles((found.rows, found.vector, tiled), sizes)
+        outer = (rows, vector, terms) if by_rows else (vector, terms, rows)
+        self.interchange((*outer, found.rows, found.vector, tiled))
+        if packs:
+            cut = self._subscript(found.streamed, found.vector)
+            self.pack_panels(self.panels_at or terms, found.streamed.array, cut, self.width)
+        for access in found.broadcast:
+            scaled = self._is_scaled(access)
+            if self._has_own_arrays() and (scaled or (packs and self._has_conflicts(access))):
+                self._pack_rows(access, outer[-1], scaled=scaled)
+        block = (self.tile.rows, self.width)
+        row_blocks, vector_blocks = self.make_tiles((found.rows, found.vector), block)
+        if not by_rows:
+            self.interchange((vector_blocks, row_blocks))
+        self.interchange((tiled, *inner, found.rows, found.vector))
+        self.step(Unroll((self.name(found.rows), self.name(found.vector))))
+        self.step(Vectorize((self.name(found.vector),), self.lanes))
+        if self.threads > 1:
+            parallel = found.others[0] if self.share == 1 else outer[0]
+            self.step(Parallel((self.name(parallel),)))
+        return self.schedule
+
+    def _tallest(self) -> int | None:
+        """How many rows of the result a register tile may have at most, if that is limited.
+
+        Each is a row of an operand that comes from memory, where that is too large for a cache.
+        """
+        largest = max((self.statistics.bytes(a.array) for a in self.found.broadcast), default=0)
+        return (
+            STREAMS
+            if largest > self.schedule.target.caches[max(self.schedule.target.caches)]
+            else None
+        )
+
+    def _goes_by_rows(self) -> bool:
+        """Whether threads and tiles take whole rows of the result instead of panels.
+
+        So the result streams through once where sums are short, or panels are too few to share.
+        """
+        panels = ceil(self.found.extents[self.found.vector] / self.width)
+        blocks = ceil(self.found.extents[self.found.rows] / self.tile.rows)
+        if panels < 2 * self.share:
+            return blocks > panels
+        return blocks >= 4 * self.share and self.depth <= self._deepest()
+
+    def _deepest(self) -> int:
+        """Terms that a panel in the nearest cache has."""
+        panel = int(self.schedule.target.caches[1] * PANEL_OF_L1)
+        return max(1, panel // (self.width * self.element))
+
+    def _panels_first(self, term: str) -> tuple[int, int, int]:
+        """Tiles of the rows, the vector loop and a loop of terms: rows in L2, panels behind it."""
+        extents = self.found.extents
+        around = max(1, self.depth // extents[term])
+        depth = even_size(extents[term], self._deepest() // around, 4)
+        if depth < extents[term] and depth * self.element % CONFLICTING_PITCH == 0:
+            depth += CACHE_LINE // self.element
+        column = depth * around * self.element
+        block = int(self.schedule.target.caches[2] * BLOCK_OF_L2) // column
+        height = even_size(extents[self.found.rows], block, self.tile.rows)
+        share = ceil(extents[self.found.vector] / self.share)
+        return height, even_size(share, WIDEST_PANELS // column, self.width), depth
+
+    def _rows_first(self, term: str) -> tuple[int, int, int]:
+        """The same where rows stream: panels in L2, and as many rows as there are."""
+        extents = self.found.extents
+        around = max(1, self.depth // extents[term])
+        block = int(self.schedule.target.caches[2] * BLOCK_OF_L2) // self.element
+        deepest = block // min(extents[self.found.vector], 4 * self.width)
+        depth = even_size(extents[term], deepest // around, 4)
+        wide = even_size(extents[self.found.vector], block // (depth * around), self.width)
+        share = ceil(extents[self.found.rows] / self.share)
+        return even_size(share, share, self.tile.rows), wide, depth
+
+    def is_packed(self) -> bool:
+        """Whether the streamed operand is worth a copy into panels."""
+        streamed, extents = self.found.streamed, self.found.extents
+        reuses = extents[self.found.rows] / self.tile.rows
+        if reuses <= REUSES_WORTH_A_COPY or not self._has_own_arrays():
+            return False
+        if self._stride(streamed, self.found.vector) != 1:
+            return True
+        pitches = [abs(self._stride(streamed, name)) for name in self.found.terms]
+        pitch = min((pitch for pitch in pitches if pitch), default=0)
+        if pitch <= self.width:
+            return False
+        used = extents[self.found.vector] * self.depth * self.element
+        has_conflicts = pitch * self.element % CONFLICTING_PITCH == 0
+        return used > (self.schedule.target.caches[1] // 2 if has_conflicts else NEAR)
+
+    def _stride(self, access: Access, loop: str) -> int:
+        """By how many elements an access moves from one iteration of a loop to the next."""
+        statement = self.statistics.statements[self.found.statement]
+        position = self.found.iterators[loop]
+        direction = [int(k == position) for k in range(len(statement.statement.loops))]
+        return statement.stride(access, direction, self.statistics)
+
+    def _has_own_arrays(self) -> bool:
+        """Whether every operand is an array of its own: a copy would replace all uses."""
+        arrays = [access.array for access in (self.found.streamed, *self.found.broadcast)]
+        return len(set(arrays)) == len(arrays)
+
+    def _pack_rows(self, access: Access, loop: str, *, scaled: bool) -> None:
+        """Copies an operand of which single elements are used, so that its rows lie together."""
+        name = access.array.name
+        self.step(Pack((self.name(loop),), name, scaled=scaled))
+        self.step(Vectorize((f"pack_{name}.{name}{len(access.array.shape) - 1}",), self.lanes))
+
+    def _is_scaled(self, access: Access) -> bool:
+        """Whether only products of the operand with a scalar argument are used."""
+        scop = self.schedule.scop
+        statement = scop.statement(self.found.statement)
+        now = next(each for each in statement.accesses if each.array == access.array)
+        return scaled_load(scop, statement, now) is not None
+
+    def _has_conflicts(self, access: Access) -> bool:
+        """Whether neighbouring rows of an operand compete for the same lines of a cache."""
+        pitch = self._stride(access, self.found.rows) * self.element
+        return pitch > 0 and pitch % CONFLICTING_PITCH == 0
+
+    def _subscript(self, access: Access, loop: str) -> int:
+        """The last subscript of an access that a loop changes."""
+        rows = access.coefficients
+        return max(k for k, row in enumerate(rows) if row[self.found.iterators[loop]])

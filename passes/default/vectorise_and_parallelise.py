@@ -1,0 +1,133 @@
+"""The strategy for any nest: the best vector loop innermost, the outermost legal loop parallel."""
+
+from __future__ import annotations
+
+from ..estimate.operation_costs import accumulates_in_lanes
+from ..estimate.program_statistics import ProgramStatistics
+from ..estimate.scheduling_context import SchedulingContext
+from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements, walk
+from ..schedules.schedule import Schedule
+from ..schedules.transformation import Transformation, TransformationError
+from ..transformations.interchange import Interchange
+from ..transformations.parallel import Parallel
+from ..transformations.unroll import Unroll
+from ..transformations.vectorize import Vectorize
+from .steps import attempt
+
+PARALLEL_WORK = 50_000
+"""Statement instances below which a parallel loop costs more than it saves."""
+
+FEWEST_LANES = 0.5
+"""Iterations of a vector loop, as a share of the lanes: what is shorter, LLVM writes out."""
+
+LONGEST_BAND = 4
+"""Orders of more loops than this are not tried."""
+
+
+def vector_parallel(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
+    """Moves the loop along which most accesses are contiguous innermost, and marks loops.
+
+    for i: for k: for j: S      ->      parallel i: for k: vector j: S
+    """
+    statistics = context.statistics(schedule.scop)
+    members = statements(nest)
+    result = schedule
+    for name in members:
+        result = _innermost(result, name, statistics)
+    for name in members:
+        result = _transposed(result, name, statistics)
+    if context.threads > 1:
+        result = _parallel(result, members, statistics)
+    return result
+
+
+def _innermost(schedule: Schedule, name: str, statistics: ProgramStatistics) -> Schedule:
+    """The best loop around a statement as its vector loop, innermost; shared nests stay."""
+    outer = loops_around(schedule.tree, name)
+    if not outer or outer[-1].vector is not None:
+        return schedule
+    shared = chain(outer[0])
+    band = shared if len(shared) == len(outer) else outer[-1:]
+    statement = statistics.statements[name]
+
+    def contiguous(loop: Loop) -> tuple[int, int]:
+        direction = statement.direction(outer, loop)
+        if direction is None:
+            return (len(statement.statement.accesses), 0)
+        strides = [
+            abs(statement.stride(a, direction, statistics)) for a in statement.statement.accesses
+        ]
+        return (sum(stride > 1 for stride in strides), -sum(stride == 1 for stride in strides))
+
+    trips = dict(zip(map(id, outer), statement.trips(outer), strict=True))
+    lanes = min(schedule.target.lanes(a.array.element_type) for a in statement.statement.writes)
+    several = [loop for loop in band[-LONGEST_BAND:] if trips[id(loop)] > FEWEST_LANES * lanes]
+    for loop in sorted(several, key=contiguous):
+        order = (*(other for other in band if other is not loop), loop)
+        steps: list[Transformation] = []
+        if order != band:
+            steps.append(Interchange(tuple(_name(schedule, other, name) for other in order)))
+        steps.append(Vectorize((_name(schedule, loop, name),)))
+        try:
+            return schedule.apply_all(steps)
+        except TransformationError:
+            if loop is several[-1] and accumulates_in_lanes(schedule, name):
+                return schedule  # LLVM makes vectors of the terms of a sum.
+    return schedule
+
+
+def _transposed(schedule: Schedule, name: str, statistics: ProgramStatistics) -> Schedule:
+    """The loop inside of a vector loop unrolled, where each lane walks along a row of its own.
+
+    As many neighbours in a row as there are lanes are loaded as rows then, and transposed.
+    """
+    outer = loops_around(schedule.tree, name)
+    statement = statistics.statements[name]
+    vector = next((loop for loop in outer[:-1] if loop.vector is not None), None)
+    if vector is None or vector.vector is None or outer[-1].unroll is not None:
+        return schedule
+    if any(isinstance(node, Loop) for node in walk(outer[-1].body)):
+        return schedule
+    across, along = (statement.direction(outer, loop) for loop in (vector, outer[-1]))
+    if across is None or along is None:
+        return schedule
+    for access in statement.statement.accesses:
+        lanes, inner = (abs(statement.stride(access, each, statistics)) for each in (across, along))
+        if inner == 1 and lanes > 1:
+            step = Unroll((_name(schedule, outer[-1], name),), vector.vector)
+            return attempt(schedule, step) or schedule
+    return schedule
+
+
+def _parallel(
+    schedule: Schedule, members: tuple[str, ...], statistics: ProgramStatistics
+) -> Schedule:
+    """Marks the outermost loops with enough work in one execution that can run in parallel."""
+    done: set[str] = set()
+    for name in members:
+        if name in done:
+            continue
+        outer = loops_around(schedule.tree, name)
+        statement = statistics.statements[name]
+        executions = 1.0
+        for loop, trips in zip(outer, statement.trips(outer), strict=True):
+            if trips > 1 and (loop.vector is None or trips >= 4 * loop.vector):
+                work = (
+                    sum(statistics.statements[other].instances for other in loop.schedule)
+                    / executions
+                )
+                marked = (
+                    attempt(schedule, Parallel((_name(schedule, loop, name),)))
+                    if work >= PARALLEL_WORK
+                    else None
+                )
+                if marked is not None:
+                    schedule = marked
+                    done |= set(loop.schedule)
+                    break
+            executions *= trips
+    return schedule
+
+
+def _name(schedule: Schedule, loop: Loop, statement: str) -> str:
+    return f"{statement}.{loop.name}"

@@ -1,0 +1,324 @@
+"""What is known of a statement under a schedule: extents of loops, strides, bytes touched.
+
+All figures are averages and upper estimates for choosing between schedules, never for legality.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from math import ceil, prod
+
+import islpy as isl
+from xdsl.dialects.builtin import FixedBitwidthType
+from xdsl.ir import Attribute
+from xdsl.ir.affine import AffineExpr
+
+from ..polyhedral.counting import UncountableError, cardinality, fix_parameters
+from ..polyhedral.schedule_tree import Loop
+from ..polyhedral.scop import Access, Array, Scop, Statement
+
+CACHE_LINE = 64
+"""Bytes."""
+
+Slope = int | Fraction
+"""How much one thing grows with another; an int where it is whole, which is quicker."""
+
+_FAR = 2**20
+"""A distance over which the slope of a quasi-affine function is measured: rounding vanishes."""
+
+
+def bytes_of(element_type: Attribute) -> int:
+    """Bytes of one element; `index` has 8, a boolean takes one."""
+    if isinstance(element_type, FixedBitwidthType):
+        return max(1, element_type.bitwidth // 8)
+    return 8
+
+
+@dataclass(frozen=True)
+class ProgramStatistics:
+    """A Scop at given sizes; its statements by name."""
+
+    scop: Scop
+    sizes: Mapping[str, int]
+    statements: Mapping[str, StatementStatistics]
+
+    def extents(self, array: Array) -> tuple[int, ...]:
+        """The shape of an array in elements; 1 for a dimension that storage contracts."""
+        return tuple(self._extent(extent) for extent in array.shape)
+
+    def bytes(self, array: Array) -> int:
+        """The size of an array."""
+        return prod(self.extents(array)) * bytes_of(array.element_type)
+
+    def _extent(self, extent: int | str | AffineExpr | None) -> int:
+        match extent:
+            case None:
+                return 1
+            case int():
+                return extent
+            case str():
+                return self.sizes.get(extent, 1)
+            case _:
+                symbols = [self.sizes.get(p.name, 0) for p in self.scop.parameters]
+                return max(1, extent.eval([], symbols))
+
+
+@dataclass(frozen=True, eq=False)
+class StatementStatistics:
+    """A statement at given sizes. Iterators are counted from 0, outermost first."""
+
+    statement: Statement
+    sizes: Mapping[str, int]
+    _counts: dict[frozenset[int], float] = field(default_factory=dict[frozenset[int], float])
+    _slopes: dict[int, tuple[Mapping[str, isl.Aff], tuple[Slope, ...]]] = field(
+        default_factory=dict[int, tuple[Mapping[str, isl.Aff], tuple[Slope, ...]]]
+    )
+    _directions: dict[tuple[int, ...], Mapping[int, tuple[Slope, ...]]] = field(
+        default_factory=dict[tuple[int, ...], Mapping[int, tuple[Slope, ...]]]
+    )
+    _trips: dict[tuple[int, ...], tuple[float, ...]] = field(
+        default_factory=dict[tuple[int, ...], tuple[float, ...]]
+    )
+
+    @cached_property
+    def spans(self) -> tuple[float, ...]:
+        """How many values each iterator takes, on average, for given values of those before it."""
+        return self._spans_in(tuple(range(len(self.statement.loops))))
+
+    @cached_property
+    def steps(self) -> tuple[int, ...]:
+        """By how much each iterator grows from one value to the next, given those before it.
+
+        Footprints do not know: they take values for neighbours.
+        """
+        depth = len(self.statement.loops)
+        known = (
+            self.statement.domain.project_out(isl.dim_type.set, d + 1, depth - d - 1)
+            for d in range(depth)
+        )
+        return tuple(max(1, each.get_stride(d).to_python()) for d, each in enumerate(known))
+
+    @cached_property
+    def instances(self) -> float:
+        """How many instances run."""
+        return prod(self.spans)
+
+    def _spans_in(self, order: Sequence[int]) -> tuple[float, ...]:
+        """As `spans`, with iterators one after the other in this order."""
+        counts = [self._count(frozenset(order[:depth])) for depth in range(len(order) + 1)]
+        found = [inner / outer if outer else 0.0 for outer, inner in pairwise(counts)]
+        return tuple(found[order.index(position)] for position in range(len(order)))
+
+    def _spans_under(self, loops: Sequence[Loop]) -> tuple[float, ...]:
+        """Spans for loops (outermost first).
+
+        Where iterators are in blocks together, as behind a split by a tile loop, the outer loops'
+        iterators come first, so that the others only have what is left of them in a block.
+        """
+        if not self._is_in_blocks:
+            return self.spans
+        outer = [max(range(len(row)), key=lambda d: abs(row[d])) for row in map(self.slopes, loops)]
+        return self._spans_in(tuple(dict.fromkeys((*outer, *range(len(self.statement.loops))))))
+
+    @cached_property
+    def _is_in_blocks(self) -> bool:
+        return any(
+            basic.dim(isl.dim_type.div)
+            for k in range(self.statement.domain.n_basic_set())
+            for basic in [self.statement.domain.get_basic_set_list().get_at(k)]
+        )
+
+    def _count(self, kept: frozenset[int]) -> float:
+        """How many values some of the iterators take together."""
+        found = self._counts.get(kept)
+        if found is None:
+            points = fix_parameters(self.statement.domain, self.sizes)
+            for position in reversed(range(len(self.statement.loops))):
+                if position not in kept:
+                    points = points.project_out(isl.dim_type.set, position, 1)
+            points = points.project_out(isl.dim_type.param, 0, points.dim(isl.dim_type.param))
+            try:
+                found = float(cardinality(points))
+            except UncountableError:
+                found = float(prod(self._width(points, position) for position in range(len(kept))))
+            self._counts[kept] = found
+        return found
+
+    def _width(self, points: isl.Set, position: int) -> int:
+        if points.is_empty():
+            return 0
+        low, high = points.dim_min_val(position), points.dim_max_val(position)
+        return high.to_python() - low.to_python() + 1 if low.is_int() and high.is_int() else 1000
+
+    def slopes(self, loop: Loop) -> tuple[Slope, ...]:
+        """By how much the loop's value grows with each iterator: 1/32 for a tile loop of 32."""
+        found = self._slopes.get(id(loop.schedule))
+        if found is None:
+            # The mapping is kept as well, so that its id stays its own.
+            found = loop.schedule, self._measure(loop.schedule[self.statement.name])
+            self._slopes[id(loop.schedule)] = found
+        return found[1]
+
+    def _measure(self, function: isl.Aff) -> tuple[Slope, ...]:
+        depth = len(self.statement.loops)
+        origin = self._value(function, [0] * depth)
+        steps = ([_FAR * (position == d) for position in range(depth)] for d in range(depth))
+        return tuple(
+            _whole(Fraction(self._value(function, step) - origin, _FAR).limit_denominator(4096))
+            for step in steps
+        )
+
+    def _value(self, function: isl.Aff, values: Sequence[int]) -> int:
+        point = isl.Point.zero(function.get_domain_space())
+        for position, value in enumerate(values):
+            if value:
+                place = isl.Val.int_from_si(point.get_ctx(), value)
+                point = point.set_coordinate_val(isl.dim_type.set, position, place)
+        return function.eval(point).to_python()
+
+    def spans_inside(self, outer: Sequence[Loop]) -> tuple[float, ...]:
+        """The spans that are left for the loops inside of `outer` (outermost first).
+
+        The lanes of a vector loop run together: their share of its span is left.
+        """
+        spans = list(self._spans_under(outer))
+        for loop in outer:
+            self._narrow(spans, loop, loop.vector or 1)
+        return tuple(spans)
+
+    def trips(self, loops: Sequence[Loop]) -> tuple[float, ...]:
+        """The average number of iterations of each of the loops (outermost first)."""
+        key = tuple(id(loop.schedule) for loop in loops)
+        found = self._trips.get(key)
+        if found is None:
+            spans = list(self._spans_under(loops))
+            found = self._trips[key] = tuple(self._narrow(spans, loop) for loop in loops)
+        return found
+
+    def _narrow(self, spans: list[float], loop: Loop, lanes: int = 1) -> float:
+        """Takes a loop's share from the spans; the result is the number of its iterations."""
+        slopes = self.slopes(loop)
+        gains = [abs(slope) * span for slope, span in zip(slopes, spans, strict=True)]
+        if not gains or max(gains) <= 0:
+            return 1.0
+        position = max(range(len(gains)), key=lambda d: gains[d])
+        left = min(spans[position], float(lanes / abs(slopes[position])))
+        trips = spans[position] / left if left else 1.0
+        spans[position] = left
+        return max(1.0, trips)
+
+    def direction(self, loops: Sequence[Loop], loop: Loop) -> tuple[Slope, ...] | None:
+        """By how much the iterators grow when `loop` alone of `loops` goes to its next value.
+
+        None where the loops do not determine the iterators, and for tile loops. Where several
+        iterators move, as in skewed loops, or the loop is scaled, its value grows by 1.
+        """
+        key = tuple(id(other.schedule) for other in loops)
+        found = self._directions.get(key)
+        if found is None:
+            found = self._directions[key] = self._invert(loops)
+        return found.get(id(loop.schedule))
+
+    def _invert(self, loops: Sequence[Loop]) -> Mapping[int, tuple[Slope, ...]]:
+        """The directions of all loops, by the identities of their schedules."""
+        members = [
+            loop for loop in loops if all(slope.denominator == 1 for slope in self.slopes(loop))
+        ]
+        rows = [self.slopes(loop) for loop in members]
+        found: dict[int, tuple[Slope, ...]] = {}
+        for position, loop in enumerate(members):
+            unit = [int(position == other) for other in range(len(members))]
+            direction = _solve(rows, unit)
+            if direction is not None:
+                found[id(loop.schedule)] = self._stepped(direction)
+        return found
+
+    def _stepped(self, direction: tuple[Slope, ...]) -> tuple[Slope, ...]:
+        moving = [d for d, slope in enumerate(direction) if slope]
+        if len(moving) != 1 or self.steps[moving[0]] == 1:
+            return direction
+        return tuple(slope * self.steps[moving[0]] for slope in direction)
+
+    def stride(
+        self, access: Access, direction: Sequence[Slope], statistics: ProgramStatistics
+    ) -> int:
+        """By how many elements an access moves along a direction of the iterators."""
+        steps = subscript_steps(access, direction)
+        extents = statistics.extents(access.array)
+        total: Slope = 0
+        for position, step in enumerate(steps):
+            if access.array.shape[position] is not None:
+                total += step * prod(extents[position + 1 :])
+        return int(total) if total.denominator == 1 else 1 << 20
+
+
+def subscript_steps(access: Access, direction: Sequence[Slope]) -> list[Slope]:
+    """By how much each subscript of an access grows along a direction of the iterators."""
+    return [sum(c * d for c, d in zip(row, direction, strict=True)) for row in access.coefficients]
+
+
+def footprint(
+    statistics: ProgramStatistics, accesses: Sequence[tuple[Access, Sequence[float]]]
+) -> dict[str, float]:
+    """Bytes per array, in whole cache lines, that accesses touch while iterators take `spans`."""
+    groups: dict[tuple[str, tuple[tuple[int, ...], ...]], float] = {}
+    whole: dict[str, float] = {}
+    for access, spans in accesses:
+        rows = access.coefficients
+        extents = statistics.extents(access.array)
+        size = bytes_of(access.array.element_type)
+        lengths = [
+            min(
+                max(1.0, extent),
+                1 + sum(abs(c) * max(0.0, s - 1) for c, s in zip(row, spans, strict=True)),
+            )
+            for row, extent in zip(rows, extents, strict=True)
+        ]
+        name = access.array.name
+        whole[name] = max(CACHE_LINE, prod(extents) * size)
+        last = lengths[-1] * size if lengths else size
+        lines = ceil(last / CACHE_LINE) * CACHE_LINE
+        key = (name, rows)
+        groups[key] = max(groups.get(key, 0.0), prod(lengths[:-1]) * lines)
+    result: dict[str, float] = {}
+    for (name, _), amount in groups.items():
+        result[name] = min(whole[name], result.get(name, 0.0) + amount)
+    return result
+
+
+def lines(elements: int, size: int) -> float:
+    """Cache lines of so many neighbouring elements of `size` bytes that begin anywhere."""
+    return 1 + (elements - 1) * size / CACHE_LINE
+
+
+def _whole(value: Fraction) -> Slope:
+    return value.numerator if value.denominator == 1 else value
+
+
+def _solve(rows: Sequence[Sequence[Slope]], target: Sequence[Slope]) -> tuple[Slope, ...] | None:
+    """The x with `rows @ x = target`; None unless there is exactly one."""
+    unknowns = len(rows[0]) if rows else 0
+    matrix = [[*row, value] for row, value in zip(rows, target, strict=True)]
+    pivots: list[int] = []
+    for column in range(unknowns):
+        pivot = next((r for r in range(len(pivots), len(matrix)) if matrix[r][column]), None)
+        if pivot is None:
+            return None
+        place = len(pivots)
+        matrix[place], matrix[pivot] = matrix[pivot], matrix[place]
+        lead = matrix[place][column]
+        matrix[place] = [_whole(Fraction(value) / lead) for value in matrix[place]]
+        for other in range(len(matrix)):
+            if other != place and matrix[other][column]:
+                factor = matrix[other][column]
+                matrix[other] = [
+                    a - factor * b for a, b in zip(matrix[other], matrix[place], strict=True)
+                ]
+        pivots.append(column)
+    if any(row[-1] for row in matrix[len(pivots) :]):
+        return None
+    return tuple(_whole(Fraction(matrix[place][-1])) for place in range(unknowns))

@@ -1,0 +1,95 @@
+"""Which block of a result to keep in vector registers while a sum runs over it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from math import ceil
+
+from ..machine.target import Target
+from .program_statistics import CACHE_LINE
+
+ADDRESSING = 2
+"""Vector registers that a micro-kernel needs besides accumulators and one row of vectors."""
+
+WIDEST = 4
+"""Vectors side by side: more rows reuse more than more vectors do."""
+
+STEPS_PER_TILE = 4.0
+"""What entering a tile costs per accumulator, in cycles: loads and stores of the result."""
+
+PRODUCTS_PER_CYCLE = 2
+"""Vectors of products that a core adds in a cycle."""
+
+
+@dataclass(frozen=True)
+class RegisterTile:
+    """`rows` x `vectors` accumulators."""
+
+    rows: int
+    vectors: int
+
+
+def register_tile(
+    rows: int, vectors: int, depth: int, target: Target, tallest: int | None = None
+) -> RegisterTile:
+    """The block with which a result of `rows` x `vectors` vectors takes the fewest cycles.
+
+    Each step of a sum of `depth` terms loads one row of vectors and broadcasts one element per row.
+    Blocks at the edges are smaller, so the extents decide as much as the number of registers does.
+    They have at most `tallest` rows.
+    """
+    tallest = min(rows, tallest or rows)
+    return _best(rows, vectors, depth, target.vector_registers, target.speeds.latency, tallest)
+
+
+@cache
+def _best(
+    rows: int, vectors: int, depth: int, registers: int, latency: int, tallest: int
+) -> RegisterTile:
+    candidates = [
+        RegisterTile(height, width)
+        for width in range(1, min(WIDEST, vectors) + 1)
+        for height in range(1, min(tallest, (registers - ADDRESSING - width) // width) + 1)
+    ]
+    return min(
+        candidates, key=lambda tile: (_cycles(tile, rows, vectors, depth, latency), -tile.rows)
+    )
+
+
+def _cycles(tile: RegisterTile, rows: int, vectors: int, depth: int, latency: int) -> float:
+    return sum(
+        row_blocks * vector_blocks * _block_cycles(height, width, depth, latency)
+        for height, row_blocks in _blocks(rows, tile.rows)
+        for width, vector_blocks in _blocks(vectors, tile.vectors)
+    )
+
+
+def _blocks(extent: int, size: int) -> list[tuple[int, int]]:
+    """Sizes of blocks and how many there are."""
+    whole, rest = divmod(extent, size)
+    return [(size, whole), *([(rest, 1)] if rest else [])]
+
+
+def _block_cycles(height: int, width: int, depth: int, latency: int) -> float:
+    fused = height * width
+    # One register's worth of loads comes with the multiply-adds where there is a single vector.
+    loads = width + height
+    step = max(fused / PRODUCTS_PER_CYCLE, loads / 2, latency)
+    return depth * step + STEPS_PER_TILE * fused
+
+
+def waits_for_lines(tile: RegisterTile, lines: float, target: Target, level: int) -> bool:
+    """Whether a step that needs so many lines from behind a cache has its products before them.
+
+    That is the case where the lines lie apart, so that nothing fetches them ahead.
+    """
+    speeds = target.speeds
+    cycles = lines * CACHE_LINE / speeds.bandwidths[level] * speeds.hertz
+    return cycles > tile.rows * tile.vectors / PRODUCTS_PER_CYCLE
+
+
+def even_size(extent: int, largest: int, unit: int) -> int:
+    """The size, a multiple of `unit`, that cuts an extent into equal parts of at most `largest`."""
+    parts = max(1, ceil(extent / max(unit, largest)))
+    return ceil(ceil(extent / parts) / unit) * unit

@@ -1,0 +1,81 @@
+"""What a default schedule is chosen for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..machine.target import Target
+from ..polyhedral.schedule_tree import Tree
+from ..polyhedral.scop import Scop
+from .program_statistics import ProgramStatistics, StatementStatistics
+from .register_tile import RegisterTile, register_tile
+
+NestKey = tuple[int, bool, bool, tuple[int, ...]]
+"""A nest, whether the innermost loops have explicit vectors, whether sums may be reassociated, and
+the statements.
+"""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A result of `rows` x `vectors` vectors, sums of `depth` terms, and the block of it to keep in
+    registers.
+    """
+
+    rows: int
+    vectors: int
+    depth: int
+    tile: RegisterTile
+
+
+@dataclass(frozen=True)
+class SchedulingContext:
+    """Values of all sizes by name, and how many threads will run the program (at least 1).
+
+    `tiles` are register tiles by statement, in place of those that strategies would choose.
+    """
+
+    sizes: Mapping[str, int]
+    threads: int
+    tiles: Mapping[str, RegisterTile] = field(default_factory=dict[str, RegisterTile])
+    blocks: dict[str, Block] = field(default_factory=dict[str, Block], compare=False, repr=False)
+    """What strategies have asked `register_tile` last, by statement."""
+    _facts: dict[int, ProgramStatistics] = field(
+        default_factory=dict[int, ProgramStatistics], compare=False, repr=False
+    )
+    _statements: dict[int, StatementStatistics] = field(
+        default_factory=dict[int, StatementStatistics], compare=False, repr=False
+    )
+    nests: dict[NestKey, tuple[Tree, float]] = field(
+        default_factory=dict[NestKey, tuple[Tree, float]], compare=False, repr=False
+    )
+    """Estimated seconds of nests, which are kept, so that their ids stay their own."""
+
+    def register_tile(
+        self,
+        statement: str,
+        rows: int,
+        vectors: int,
+        depth: int,
+        target: Target,
+        tallest: int | None = None,
+    ) -> RegisterTile:
+        """The block of a statement's result that is given, else the one with the fewest cycles."""
+        tile = self.tiles.get(statement) or register_tile(rows, vectors, depth, target, tallest)
+        self.blocks[statement] = Block(rows, vectors, depth, tile)
+        return tile
+
+    def statistics(self, scop: Scop) -> ProgramStatistics:
+        """What is known of the statements of a program at these sizes, found out once."""
+        found = self._facts.get(id(scop))
+        if found is None:
+            # Steps that change a program leave most of its statements as they are.
+            statements = {
+                statement.name: self._statements.setdefault(
+                    id(statement), StatementStatistics(statement, self.sizes)
+                )
+                for statement in scop.statements
+            }
+            found = self._facts[id(scop)] = ProgramStatistics(scop, self.sizes, statements)
+        return found

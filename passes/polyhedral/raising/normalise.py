@@ -1,0 +1,104 @@
+"""The normal form of a function, from which statements are read off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import func
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects.check import check_types, is_scalar
+from ....dialects.errors import SourceError
+from ..memrefs import as_memref
+from .canonicalise import make_affine
+from .inlining import drop_casts, inline_calls, module_of
+from .scalar_demotion import define_undefined, demote_carried_values, demote_results
+
+_KNOWN = frozenset(
+    f"affine.{name}" for name in ["apply", "for", "if", "load", "max", "min", "store", "yield"]
+) | frozenset(f"memref.{name}" for name in ["alloc", "alloca", "dim"])
+
+_ALLOCATIONS = ("memref.alloc", "memref.alloca")
+
+_DROPPED = ("affine.prefetch", "memref.dealloc")
+
+_HINTS = {
+    "affine.vector_load": "write the scalar program; the schedule makes vectors",
+    "affine.vector_store": "write the scalar program; the schedule makes vectors",
+    "memref.copy": "copy with affine.for, affine.load and affine.store",
+    "memref.get_global": "pass the memref as an argument",
+    "memref.subview": "add the offsets to the subscripts",
+    "scf.parallel": "use affine.parallel",
+    "scf.while": "use affine.for with affine bounds",
+}
+
+
+@dataclass(frozen=True)
+class NormalForm:
+    """A normalised function; `returns` are the rank-0 memrefs that hold its results at the end."""
+
+    func: func.FuncOp
+    returns: tuple[SSAValue, ...] = ()
+
+
+def normalise(function: func.FuncOp) -> NormalForm:
+    """A normalised copy of a function, which has only
+
+    - affine.for without iter_args, affine.if without results, and their affine.yield;
+    - affine.load and affine.store (subscripts may be results of arith operations);
+    - memref.alloc, memref.alloca, memref.dim;
+    - operations of arith and math on scalars.
+
+    Calls are inlined; values that loops carry and that branches give become rank-0 local memrefs,
+    and so do the results of the function. Raises SourceError at whatever has no such form.
+    """
+    _check_blocks(function)
+    copy = function.clone()
+    inline_calls(copy, module_of(function))
+    drop_casts(copy)
+    _check_blocks(copy)
+    check_types(copy)
+    define_undefined(copy)
+    make_affine(copy)
+    returns = demote_results(copy)
+    demote_carried_values(copy)
+    for operation in list(copy.walk()):
+        if operation.name in _DROPPED:
+            operation.detach()
+            operation.erase()
+        elif operation is not copy:
+            _check(operation)
+    return NormalForm(copy, returns)
+
+
+def _check_blocks(function: func.FuncOp) -> None:
+    for operation in function.walk():
+        if any(len(region.blocks) > 1 for region in operation.regions):
+            raise SourceError.at(
+                operation, "branches between blocks", hint="use affine.for and affine.if"
+            )
+
+
+def _check(operation: Operation) -> None:
+    if isinstance(operation, func.ReturnOp):
+        return
+    known = operation.name in _KNOWN or (
+        operation.name.startswith(("arith.", "math.")) and not operation.regions
+    )
+    if not known:
+        raise SourceError.at(
+            operation,
+            f"'{operation.name}' cannot be raised to the polyhedral model",
+            hint=_HINTS.get(operation.name),
+        )
+    for result in operation.results:
+        if as_memref(result) is not None and operation.name not in _ALLOCATIONS:
+            raise SourceError.at(
+                operation,
+                "a memref that may be one of several",
+                hint="access one memref directly in each branch",
+            )
+        if as_memref(result) is None and not is_scalar(result.type):
+            raise SourceError.at(
+                operation, f"a value of type {result.type}", hint="write the scalar program"
+            )

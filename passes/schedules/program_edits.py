@@ -1,0 +1,114 @@
+"""Pieces of which transformations that add statements and arrays to a program are made.
+
+New statements run inside existing loops: their first induction variables are the values of these
+loops, outermost first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import islpy as isl
+from xdsl.ir import Operation
+from xdsl.ir.affine import AffineMap
+
+from ..polyhedral.affine_text import to_text
+from ..polyhedral.dependences import Dependence
+from ..polyhedral.schedule_tree import Leaf, Loop, Tree, rebuild, replace_node
+from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
+
+
+def free_name(base: str, taken: set[str]) -> str:
+    """`base`, or `base2`, `base3` ... when that is taken."""
+    candidates = (base if number == 1 else f"{base}{number}" for number in range(1, len(taken) + 2))
+    return next(name for name in candidates if name not in taken)
+
+
+def symbols(scop: Scop) -> dict[str, int]:
+    """Positions of the parameters, which are the symbols of access maps."""
+    return {parameter.name: position for position, parameter in enumerate(scop.parameters)}
+
+
+def outer_values(outer: Sequence[Loop], statement: Statement) -> isl.Map:
+    """The values of the loops at the instances: `{ S0[i, j] -> [it, jt] }`."""
+    result = isl.Map.from_domain(statement.domain)
+    for loop in outer:
+        result = result.flat_range_product(isl.Map.from_aff(loop.schedule[statement.name]))
+    return result
+
+
+def same_iteration(outer: Sequence[Loop], scop: Scop, dependence: Dependence) -> isl.Map:
+    """Pairs of instances of the two statements at the same values of the loops."""
+    source, target = scop.statement(dependence.source), scop.statement(dependence.target)
+    return outer_values(outer, source).apply_range(outer_values(outer, target).reverse())
+
+
+def instances_for(
+    outer: Sequence[Loop], statement: Statement, elements: isl.Map, copy: Statement
+) -> isl.Map:
+    """The instances of `copy` for what a statement touches: `{ S0[i, j] -> copy[it, jt, x] }`.
+
+    A `copy` has the values of the loops, then the subscripts of an element.
+    """
+    copies = outer_values(outer, statement).flat_range_product(elements)
+    named = copies.set_tuple_id(isl.dim_type.out, copy.domain.get_tuple_id())
+    return named.intersect_range(copy.domain)
+
+
+def make_access(
+    scop: Scop, kind: AccessKind, array: Array, map_: AffineMap, domain: isl.Set, op: Operation
+) -> Access:
+    """An access at the instances of `domain`; `op` is the load or store in the statement's body."""
+    names = [f"i{k}" for k in range(map_.num_dims)]
+    parameters = list(symbols(scop))
+    results = ", ".join(to_text(expression, names, parameters) for expression in map_.results)
+    relation = isl.Map(
+        f"[{', '.join(parameters)}] -> "
+        f"{{ {domain.get_tuple_name()}[{', '.join(names)}] -> {array.name}[{results}] }}"
+    )
+    return Access(kind, array, map_, relation.intersect_domain(domain), op)
+
+
+def named_domain(instances: isl.Set, name: str, iterators: Sequence[str]) -> isl.Set:
+    """`instances` as the domain of a statement, `{ name[iterators] }`."""
+    domain = instances.set_tuple_name(name)
+    for position, iterator in enumerate(iterators):
+        domain = domain.set_dim_name(isl.dim_type.set, position, iterator)
+    return domain.coalesce()
+
+
+def loops_over(statement: Statement, first: int) -> Tree:
+    """A loop over each induction variable from number `first` on, around the statement."""
+    chain = tuple(
+        Loop(
+            statement.loops[position],
+            {statement.name: _induction_variable(statement, position)},
+            Leaf(statement.name),
+        )
+        for position in range(first, len(statement.loops))
+    )
+    return rebuild(chain, Leaf(statement.name))
+
+
+def put_inside(
+    tree: Tree, outer: Sequence[Loop], old: Tree, new: Tree, added: Sequence[Statement]
+) -> Tree:
+    """`tree` with `new` in place of `old`, which is inside the loops `outer` (all around it).
+
+    The loops run the instances of the `added` statements too.
+    """
+    below, inner = new, old
+    for depth in reversed(range(len(outer))):
+        loop = outer[depth]
+        schedule = dict(loop.schedule)
+        for statement in added:
+            schedule[statement.name] = _induction_variable(statement, depth)
+        body = replace_node(loop.body, inner, below)
+        below, inner = replace(loop, schedule=schedule, body=body), loop
+    return replace_node(tree, inner, below)
+
+
+def _induction_variable(statement: Statement, position: int) -> isl.Aff:
+    local = isl.LocalSpace.from_space(statement.domain.get_space())
+    return isl.Aff.var_on_domain(local, isl.dim_type.set, position)

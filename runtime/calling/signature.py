@@ -1,0 +1,274 @@
+"""The calling convention of a function: its arguments and results as Python and C see them."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from operator import index
+from typing import Any, SupportsIndex, cast
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.ir import Attribute
+
+from ...passes.polyhedral.names import ArgumentNames
+from ...passes.polyhedral.scop import AccessKind, Scop
+from .arguments import Argument, ArrayArgument, FloatArgument, IntegerArgument, Key, Place
+from .elements import ELEMENTS, Element
+from .errors import ArgumentTypeError, ArgumentValueError, UnsupportedSignature
+
+LARGEST_TILE = 2**62
+"""The first value of a tile and its size can still be added."""
+
+Value = int | float | bool
+CValue = int | float
+ForeignFunction = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What code is specialised on: shapes of arrays and values of integers, by position.
+
+    An extent that is not known is DYNAMIC_INDEX; an integer that is not known is missing.
+    """
+
+    shapes: Mapping[int, tuple[int, ...]]
+    integers: Mapping[int, int]
+
+    @classmethod
+    def named(cls, scop: Scop, sizes: Mapping[str, int]) -> Sizes:
+        """The shapes and integers of `scop` where the sizes with these names are known."""
+        shapes = {
+            array.argument: tuple(
+                extent if isinstance(extent, int) else sizes.get(str(extent), DYNAMIC_INDEX)
+                for extent in array.shape
+            )
+            for array in scop.arrays
+            if array.argument is not None
+        }
+        integers = {
+            parameter.argument: sizes[parameter.name]
+            for parameter in scop.parameters
+            if parameter.dimension is None and parameter.name in sizes
+        }
+        return cls(shapes, integers)
+
+    def of(self, scop: Scop) -> dict[str, int]:
+        """The sizes by name: every parameter, and every dynamic extent of an array argument."""
+        names = {
+            extent: self.shapes[array.argument][dimension]
+            for array in scop.arrays
+            if array.argument is not None
+            for dimension, extent in enumerate(array.shape)
+            if isinstance(extent, str)
+        }
+        for parameter in scop.parameters:
+            if parameter.dimension is None:
+                names[parameter.name] = self.integers[parameter.argument]
+            else:
+                names[parameter.name] = self.shapes[parameter.argument][parameter.dimension]
+        return names
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The arguments, in order, and the element types of the results.
+
+    Behind the arguments, code takes `tile_sizes`, which calls give by name.
+    """
+
+    kernel: str
+    arguments: tuple[Argument, ...]
+    results: tuple[Element, ...]
+    tile_sizes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, scop: Scop) -> Signature:
+        """The signature of the function of `scop`; raises UnsupportedSignature."""
+        function = scop.func
+        names = ArgumentNames.of(function).arguments
+        arguments = tuple(
+            _argument(scop, position, names[position], value.type)
+            for position, value in enumerate(function.body.block.args)
+        )
+        results = tuple(
+            _scalar(f"{scop.name}: result {position + 1}", kind)
+            for position, kind in enumerate(function.function_type.outputs)
+        )
+        return cls(scop.name, arguments, results)
+
+    def __str__(self) -> str:
+        results = ", ".join(result.name for result in self.results)
+        sizes = (f"{name}=..." for name in self.tile_sizes)
+        arguments = ", ".join((*(str(argument) for argument in self.arguments), *sizes))
+        return f"{self.kernel}({arguments})" + (f" -> {results}" if results else "")
+
+    def sizes_of(self, values: Sequence[object]) -> Sizes:
+        """What Python arguments say; raises ArgumentTypeError, ArgumentValueError."""
+        key: Key = []
+        for argument, value in zip(self.arguments, values, strict=True):
+            argument.bind(value, key)
+        return self.sizes(tuple(key))
+
+    def sizes(self, key: tuple[tuple[int, ...] | int, ...]) -> Sizes:
+        """What a key of bound arguments says; raises ArgumentTypeError, ArgumentValueError."""
+        entries = iter(key)
+        shapes: dict[int, tuple[int, ...]] = {}
+        integers: dict[int, int] = {}
+        for position, argument in enumerate(self.arguments):
+            if isinstance(argument, ArrayArgument):
+                shape = next(entries)
+                assert isinstance(shape, tuple)
+                argument.check_shape(shape)
+                shapes[position] = tuple(shape)  # torch has a class of its own
+            elif isinstance(argument, IntegerArgument) and argument.is_size:
+                number = next(entries)
+                assert isinstance(number, int)
+                integers[position] = number
+        return Sizes(shapes, integers)
+
+    @property
+    def static_key(self) -> tuple[tuple[int, ...], ...] | None:
+        """The only key that there is; None when shapes or integers are left open."""
+        key: list[tuple[int, ...]] = []
+        for argument in self.arguments:
+            if isinstance(argument, ArrayArgument):
+                shape = tuple(extent for extent in argument.shape if extent is not None)
+                if len(shape) != len(argument.shape):
+                    return None
+                key.append(shape)
+            elif isinstance(argument, IntegerArgument) and argument.is_size:
+                return None
+        return tuple(key)
+
+    @property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """The pairs of arrays, by position, of which one is written and the other used."""
+        used = [
+            (position, argument.writes)
+            for position, argument in enumerate(self.arguments)
+            if isinstance(argument, ArrayArgument) and (argument.reads or argument.writes)
+        ]
+        return tuple(
+            (first, second)
+            for (first, writes), (second, other_writes) in combinations(used, 2)
+            if writes or other_writes
+        )
+
+    def conflicts(self, sizes: Sizes) -> tuple[tuple[int, int, int, int], ...]:
+        """The pairs of arrays that must not overlap: `(position, bytes, position, bytes)`.
+
+        One of them is written, the other read or written, and neither is empty.
+        """
+        found = [
+            (first, self._bytes(first, sizes), second, self._bytes(second, sizes))
+            for first, second in self.pairs
+        ]
+        return tuple(conflict for conflict in found if conflict[1] and conflict[3])
+
+    def _bytes(self, position: int, sizes: Sizes) -> int:
+        argument = self.arguments[position]
+        assert isinstance(argument, ArrayArgument)
+        return argument.bytes(sizes.shapes[position])
+
+    def bind_tile_sizes(self, sizes: Mapping[str, object]) -> list[int]:
+        """The values of `tile_sizes`; raises ArgumentTypeError, ArgumentValueError."""
+        for name in sizes:
+            if name not in self.tile_sizes:
+                known = ", ".join(self.tile_sizes) or "none: its schedule has constant sizes"
+                raise ArgumentTypeError(
+                    f"{self.kernel}: there is no tile size '{name}'; there are {known}"
+                )
+        values: list[int] = []
+        for name in self.tile_sizes:
+            if name not in sizes:
+                raise ArgumentTypeError(
+                    f"{self.kernel}: the tile size '{name}' is missing; pass {name}=..."
+                )
+            value = sizes[name]
+            if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+                raise ArgumentTypeError(
+                    f"{self.kernel}: the tile size '{name}' is an integer, got {value!r}"
+                )
+            size = index(value)
+            if not 1 <= size <= LARGEST_TILE:
+                raise ArgumentValueError(
+                    f"{self.kernel}: the tile size '{name}' must be at least 1 and at most 2^62, "
+                    f"got {size}"
+                )
+            values.append(size)
+        return values
+
+    def foreign_function(self, address: int) -> ForeignFunction:
+        """The machine code at `address` as a Python callable that releases the GIL."""
+        parameters: list[Any] = [
+            ctypes.c_void_p if isinstance(argument, ArrayArgument) else argument.element.ctype
+            for argument in self.arguments
+        ]
+        parameters += [ctypes.c_int64] * len(self.tile_sizes)
+        if len(self.results) > 1:
+            parameters += [ctypes.c_void_p] * len(self.results)
+        result = self.results[0].ctype if len(self.results) == 1 else None
+        return ctypes.CFUNCTYPE(result, *parameters)(address)
+
+    @property
+    def llvm_types(self) -> tuple[str, ...]:
+        """What C passes: the LLVM types of the arguments, and of pointers to several results."""
+        values = [
+            "ptr" if isinstance(argument, ArrayArgument) else argument.element.llvm
+            for argument in self.arguments
+        ]
+        return (*values, *(["ptr"] * len(self.results) if len(self.results) > 1 else []))
+
+    def call(
+        self, function: ForeignFunction, values: Sequence[CValue]
+    ) -> Value | tuple[Value, ...] | None:
+        """Calls `function` and returns its results as Python values."""
+        if not self.results:
+            return function(*values)
+        if len(self.results) == 1:
+            return _to_python(self.results[0], function(*values))
+        cells = [result.ctype() for result in self.results]
+        function(*values, *(ctypes.addressof(cell) for cell in cells))
+        pairs = zip(self.results, cells, strict=True)
+        return tuple(_to_python(result, cell.value) for result, cell in pairs)
+
+
+def _to_python(result: Element, value: CValue) -> Value:
+    # Of a boolean only the lowest bit is defined.
+    return bool(int(value) & 1) if result.bits == 1 else value
+
+
+def _argument(scop: Scop, position: int, name: str, kind: Attribute) -> Argument:
+    place = Place(scop.name, position, name)
+    if isinstance(kind, MemRefType):
+        kinds = {
+            access.kind
+            for statement in scop.statements
+            for access in statement.accesses
+            if access.array.argument == position
+        }
+        shape = tuple(None if extent == DYNAMIC_INDEX else extent for extent in kind.get_shape())
+        element = _scalar(str(place), cast(Attribute, kind.get_element_type()))
+        return ArrayArgument(
+            place, element, shape, AccessKind.READ in kinds, AccessKind.WRITE in kinds
+        )
+    element = _scalar(str(place), kind)
+    if element.bits is None:
+        return FloatArgument(place, element)
+    is_size = any(
+        parameter.argument == position and parameter.dimension is None
+        for parameter in scop.parameters
+    )
+    return IntegerArgument(place, element, is_size)
+
+
+def _scalar(place: str, kind: Attribute) -> Element:
+    try:
+        return ELEMENTS[str(kind)]
+    except KeyError:
+        raise UnsupportedSignature(
+            f"{place}: type {kind} cannot be passed from Python; "
+            f"use {', '.join(ELEMENTS)} or a memref of these"
+        ) from None

@@ -1,0 +1,193 @@
+"""The driver: a function, a schedule and sizes to machine code at an address, step by step.
+
+text -> module -> Scop -> (Schedule) -> loop IR -> LLVM IR -> object code -> address
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+
+from ...dialects.parse import parse_file, parse_module
+from ...lowering.generate import generate
+from ...lowering.llvm import Options, symbol, translate
+from ...lowering.llvm.bounds_checks import BOUNDS_VIOLATION
+from ...lowering.llvm.heap import FAILED_ALLOCATIONS
+from ...lowering.specialise import specialise
+from ...passes.machine.target import Target
+from ...passes.polyhedral.bounds import check_bounds
+from ...passes.polyhedral.context import ISL_LOCK
+from ...passes.polyhedral.raising.raise_function import raise_function
+from ...passes.polyhedral.scop import Scop
+from ...passes.schedules.schedule import Schedule, dependences_of
+from ...passes.syntax.formats import apply_text
+from ...support.stage_times import stage
+from ...support.version import __version__
+from ..calling.signature import Sizes
+from . import object_code as jit
+from .cache import cache_key, default_cache
+from .llvm import library, library_module, llvmlite_module
+from .openmp import imports
+from .threads import check_threads, default_threads
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What is compiled: a function of a module, its model, its schedule (None: as written).
+
+    The schedule may be chosen when the sizes are known, by a function of their values by name.
+    """
+
+    module: ModuleOp
+    function: func.FuncOp
+    scop: Scop
+    schedule: Schedule | Callable[[Mapping[str, int]], Schedule] | None
+
+    def schedule_for(self, sizes: Mapping[str, int]) -> Schedule | None:
+        """The schedule for these sizes; None where the program runs as written."""
+        if self.schedule is None or isinstance(self.schedule, Schedule):
+            return self.schedule
+        with stage("choose schedule"):
+            chosen = self.schedule(sizes)
+        return chosen if chosen.transformations else None
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    """Machine code of a function for fixed sizes, and what it was made from.
+
+    `loop_ir` is MLIR text, `llvm_ir` the LLVM IR before LLVM's own optimisations. `address` is
+    where the function starts, `failures` where a 64-bit counter of its failed allocations is (None
+    when it allocates nothing), `violation` where the record of accesses outside of arrays is (None
+    when they are not checked). `threads` run it (1 without parallel loops). `schedule` is None
+    where the program runs as written. The code stays in memory as long as this object does.
+    """
+
+    schedule: Schedule | None
+    loop_ir: str
+    llvm_ir: str
+    address: int
+    failures: int | None
+    violation: int | None
+    threads: int
+    loaded: jit.LoadedObject = field(repr=False)
+    target: Target = field(repr=False)
+
+    @cached_property
+    def assembly(self) -> str:
+        """The machine code as assembly text."""
+        return jit.emit_assembly(self.llvm_ir, target=self.target)
+
+
+def read(source: str | Path) -> ModuleOp:
+    """Parses a file, or a program's text (a string with a line break or a brace).
+
+    Raises SourceError.
+    """
+    with stage("parse"):
+        if isinstance(source, str) and ("\n" in source or "{" in source):
+            return parse_module(source)
+        return parse_file(source)
+
+
+def model(function: func.FuncOp) -> Scop:
+    """The polyhedral model of a function; raises SourceError."""
+    with stage("raise"), ISL_LOCK:
+        return raise_function(function)
+
+
+def schedule_from(scop: Scop, text: str, target: Target, *, reassociate: bool = False) -> Schedule:
+    """The schedule of `scop` that a text describes; raises SourceError, TransformationError."""
+    with ISL_LOCK:
+        with stage("dependences"):
+            dependences_of(scop)
+        with stage("legality"):
+            original = Schedule.original(scop, target, reassociate=reassociate)
+            return apply_text(text, original)
+
+
+def compile_source(source: Source, sizes: Sizes, options: Options, target: Target) -> Code:
+    """Machine code for one value of every size.
+
+    Raises BoundsError where the program would leave an array, SourceError for what cannot be
+    compiled, TooManyThreads where the system does not give as many.
+    """
+    with ISL_LOCK:
+        names = sizes.of(source.scop)
+        with stage("bounds"):
+            check_bounds(source.scop, names)
+        schedule = source.schedule_for(names)
+        with stage("loop IR"):
+            loops = loops_of(source, schedule, names)
+            loop_ir = str(loops)
+        with stage("LLVM IR"):
+            llvm_ir = str(translate(loops, target=target, options=options))
+    code = object_code(llvm_ir, target)
+    parallel = "GOMP_parallel" in llvm_ir
+    threads = (options.num_threads or default_threads()) if parallel else 1
+    check_threads(threads)
+    name = symbol(source.scop.name)
+    records = [each for each in (FAILED_ALLOCATIONS, BOUNDS_VIOLATION) if each in llvm_ir]
+    with stage("load"):
+        loaded = jit.load_object(code, [name, *records], imports() if parallel else {})
+    return Code(
+        schedule,
+        loop_ir,
+        llvm_ir,
+        loaded[name],
+        loaded.addresses.get(FAILED_ALLOCATIONS),
+        loaded.addresses.get(BOUNDS_VIOLATION),
+        threads,
+        loaded,
+        target,
+    )
+
+
+def loops_of(
+    source: Source, schedule: Schedule | None, sizes: Mapping[str, int], *, vectors: bool = True
+) -> func.FuncOp:
+    """The loop IR of a source with a schedule, for the sizes that are known; raises SourceError.
+
+    Without `vectors`, vector loops of the schedule stay loops.
+    """
+    if schedule is not None:
+        return generate(schedule, sizes, vectors=vectors)
+    known = Sizes.named(source.scop, sizes)
+    loops = specialise(source.function, known.shapes, known.integers)
+    _add_callees(loops, source)
+    return loops
+
+
+def _add_callees(function: func.FuncOp, source: Source) -> None:
+    """Puts a copy of a function into a module with the functions that it may call."""
+    if any(isinstance(op, func.CallOp) for op in function.walk()):
+        others = [op.clone() for op in source.module.ops if op is not source.function]
+        ModuleOp([function, *others])
+
+
+@cache
+def _code_generator() -> str:
+    """What turns LLVM IR into object code: versions, and the text of our own part."""
+    sources = map(inspect.getsource, (jit, library, library_module, llvmlite_module))
+    return "\n".join((__version__, *sources))
+
+
+def object_code(llvm_ir: str, target: Target) -> bytes:
+    """The object file for LLVM IR, from the cache on disk when it is there."""
+    cache = default_cache()
+    if cache is None:
+        return jit.compile_module(llvm_ir, target=target)
+    key = cache_key(llvm_ir, jit.fingerprint(target), _code_generator())
+    with stage("cache"):
+        code = cache.get(key)
+    if code is None:
+        code = jit.compile_module(llvm_ir, target=target)
+        with stage("cache"):
+            cache.put(key, code)
+    return code

@@ -1,0 +1,168 @@
+"""LLVM IR to object code, and object code to callable addresses."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import itertools
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+from llvmlite import binding, ir
+
+from ...lowering.llvm.target import features, processor, vectoriser_features
+from ...lowering.llvm.translate import EXPLICIT_VECTORS
+from ...passes.machine.target import VECTOR_LIBRARY
+from ...support.stage_times import stage
+from . import llvm
+from .llvm.llvmlite_module import initialise
+
+if TYPE_CHECKING:
+    from ...passes.machine.target import Target
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """How LLVM optimises a module.
+
+    `vectorise`: run the whole -O3 pipeline with LLVM's own loop and SLP vectorisers, and not the
+    light one for code that has explicit vectors; by default, as the translation has marked it.
+    """
+
+    vectorise: bool | None = None
+
+
+DEFAULT_OPTIONS = CompileOptions()
+
+LARGEST, LARGEST_GROWTH = 1 << 15, 4
+"""Bytes of optimised bitcode, at least and per byte of LLVM IR, beyond which nothing is unrolled.
+
+Now and then LLVM unrolls loops around loops that it has unrolled, and takes 16 seconds for 3 KiB.
+"""
+
+
+def optimise(module: ir.Module | str, target: Target, options: CompileOptions) -> llvm.Module:
+    """Parses, verifies and optimises a module, or the text of one."""
+    text = str(module)
+    vectorise = options.vectorise
+    if vectorise is None:
+        vectorise = EXPLICIT_VECTORS not in text
+    if not vectorise:
+        optimised = llvm.parse(text, _machine(target))
+        optimised.simplify(unrolls="llvm.loop.unroll.count" in text)
+        return optimised
+    machine = llvm.Machine(processor(target), vectoriser_features(target))
+    optimised = llvm.parse(text, machine)
+    optimised.optimise(unrolls=True)
+    if optimised.size > max(LARGEST, LARGEST_GROWTH * len(text)):
+        optimised = llvm.parse(text, machine)
+        optimised.optimise(unrolls=False)
+    return optimised
+
+
+def _machine(target: Target) -> llvm.Machine:
+    return llvm.Machine(processor(target), features(target))
+
+
+def compile_module(
+    module: ir.Module | str, *, target: Target, options: CompileOptions = DEFAULT_OPTIONS
+) -> bytes:
+    """Compiles a module, or the text of one, to a relocatable object file for this machine."""
+    with stage("optimise"):
+        optimised = optimise(module, target, options)
+    with stage("codegen"):
+        return optimised.emit(_machine(target), "object")
+
+
+def compile_together(modules: Iterable[str], *, target: Target) -> bytes:
+    """Compiles the texts of several modules to one object file; each is optimised by itself."""
+    with stage("optimise"):
+        first, *others = [optimise(module, target, DEFAULT_OPTIONS) for module in modules]
+        for other in others:
+            first.link(other)
+    with stage("codegen"):
+        return first.emit(_machine(target), "object")
+
+
+def emit_assembly(
+    module: ir.Module | str, *, target: Target, options: CompileOptions = DEFAULT_OPTIONS
+) -> str:
+    """The assembly text of what `compile_module` makes."""
+    return optimise(module, target, options).emit(_machine(target), "assembly").decode()
+
+
+def optimised_ir(
+    module: ir.Module | str, *, target: Target, options: CompileOptions = DEFAULT_OPTIONS
+) -> str:
+    """The LLVM IR text that `compile_module` generates code from."""
+    return str(optimise(module, target, options))
+
+
+def fingerprint(target: Target, options: CompileOptions = DEFAULT_OPTIONS) -> str:
+    """Everything besides the LLVM IR that object code depends on, as text."""
+    return "\n".join(
+        (
+            f"llvm {llvm.version()}",
+            binding.get_process_triple(),
+            f"{target.name} {binding.get_host_cpu_name()}",
+            binding.get_host_cpu_features().flatten(),
+            vectoriser_features(target),
+            repr(options),
+        )
+    )
+
+
+@dataclass(frozen=True)
+class LoadedObject:
+    """Machine code in memory, for as long as this object lives."""
+
+    addresses: Mapping[str, int]
+    _tracker: object = field(repr=False)
+
+    def __getitem__(self, name: str) -> int:
+        return self.addresses[name]
+
+
+class _Linker:
+    """The process's linker: one library per object."""
+
+    def __init__(self) -> None:
+        initialise()
+        # Symbols are looked up in the process, where the C mathematics library need not be yet.
+        for library in ("libm.so.6", VECTOR_LIBRARY):
+            with contextlib.suppress(OSError):
+                ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
+        self._lock = threading.Lock()
+        self._numbers = itertools.count()
+        # All sections of an object lie in one piece, so that none is out of another's reach.
+        self._jit = binding.create_lljit_compiler(use_jit_link=True, suppress_errors=True)
+
+    def link(self, code: bytes, exports: Iterable[str], imports: Mapping[str, int]) -> LoadedObject:
+        library = binding.JITLibraryBuilder().add_object_img(code).add_current_process()
+        for name, address in imports.items():
+            library.import_symbol(name, address)
+        exports = tuple(exports)
+        for name in exports:
+            library.export_symbol(name)
+        with self._lock:
+            tracker = library.link(self._jit, f"loopwright{next(self._numbers)}")
+        return LoadedObject({name: tracker[name] for name in exports}, tracker)
+
+
+@cache
+def _linker() -> _Linker:
+    return _Linker()
+
+
+def load_object(
+    code: bytes, exports: Iterable[str], imports: Mapping[str, int] | None = None
+) -> LoadedObject:
+    """Loads an object file; `exports` are the symbols whose addresses are wanted.
+
+    `imports` gives the addresses of symbols that the object needs and the process does not have.
+    The result keeps the code alive. Raises RuntimeError when a symbol cannot be resolved.
+    """
+    return _linker().link(code, exports, imports or {})

@@ -1,0 +1,210 @@
+"""Small machine-code loops whose speed is that of one part of the machine."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from ...lowering.llvm.outlining import RUNTIME_FUNCTIONS
+from ...lowering.llvm.target import function_attributes
+from ...passes.machine.target import Target
+from ..jit import object_code as jit
+from ..jit.openmp import imports
+
+ACCUMULATORS = 16
+"""Independent chains of fused multiply-adds: more than latency times units of any CPU."""
+
+CONSTANTS = 4
+"""Vector registers that the chains leave free, for their operands above all."""
+
+UNROLL = 8
+"""Vectors that one iteration of a memory probe reads from each array."""
+
+_LLVM_TYPES = {"f32": "float", "f64": "double"}
+_BYTES = {"f32": 4, "f64": 8}
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A memory probe: how many arrays it goes through, and how many bytes it moves per vector."""
+
+    name: str
+    arrays: int
+
+
+PATTERNS = (Pattern("read", 1), Pattern("copy", 2), Pattern("triad", 3))
+
+
+@dataclass(frozen=True)
+class Probes:
+    """The probes for one target.
+
+    `multiply_add[type](n)` does `n * operations[type]` floating-point operations;
+    `memory[name](a, b, c, steps, repeats)` goes `repeats` times through `steps * step_bytes` bytes
+    of each of its arrays, given by their addresses; `fork(n, threads)` starts and ends `n` parallel
+    regions.
+    """
+
+    multiply_add: Mapping[str, Callable[[int], object]]
+    operations: Mapping[str, int]
+    memory: Mapping[str, Callable[[int, int, int, int, int], object]]
+    step_bytes: int
+    fork: Callable[[int, int], object]
+    code: jit.LoadedObject
+
+
+@cache
+def probes() -> Probes:
+    """The probes for this machine, compiled."""
+    target = Target.host()
+    lanes = {kind: target.vector_bits // 8 // size for kind, size in _BYTES.items()}
+    chains = min(ACCUMULATORS, target.vector_registers - CONSTANTS)
+    functions = [
+        *(
+            _multiply_add(f"multiply_add_{kind}", _LLVM_TYPES[kind], count, chains)
+            for kind, count in lanes.items()
+        ),
+        *(_memory(pattern, lanes["f64"]) for pattern in PATTERNS),
+        _FORK,
+    ]
+    attributes = " ".join(function_attributes(target))
+    text = "\n".join([*functions, f"attributes #0 = {{ {attributes} }}"])
+    names = [f"multiply_add_{kind}" for kind in lanes] + [pattern.name for pattern in PATTERNS]
+    options = jit.CompileOptions(vectorise=False)
+    loaded = jit.load_object(
+        jit.compile_module(text, target=target, options=options), [*names, "fork"], imports()
+    )
+    number = ctypes.c_int64
+    address = ctypes.c_void_p
+    memory = ctypes.CFUNCTYPE(None, address, address, address, number, number)
+    return Probes(
+        {kind: ctypes.CFUNCTYPE(None, number)(loaded[f"multiply_add_{kind}"]) for kind in lanes},
+        {kind: 2 * chains * count for kind, count in lanes.items()},
+        {pattern.name: memory(loaded[pattern.name]) for pattern in PATTERNS},
+        UNROLL * target.vector_bits // 8,
+        ctypes.CFUNCTYPE(None, number, ctypes.c_int32)(loaded["fork"]),
+        loaded,
+    )
+
+
+def _multiply_add(name: str, scalar: str, lanes: int, chains: int) -> str:
+    """n times: the accumulator x of each chain becomes x * 0.5 + 1.0."""
+    vector = f"<{lanes} x {scalar}>"
+    half, one = (_splat(scalar, lanes, value) for value in ("0.5", "1.0"))
+    numbers = range(chains)
+    phis = [f"  %x{i} = phi {vector} [ {half}, %entry ], [ %y{i}, %loop ]" for i in numbers]
+    steps = [
+        f"  %p{i} = fmul contract {vector} %x{i}, {half}\n"
+        f"  %y{i} = fadd contract {vector} %p{i}, {one}"
+        for i in numbers
+    ]
+    # The results must be needed, but nobody needs to wait for them in the loop.
+    uses = [f"  store volatile {vector} %y{i}, ptr %sink" for i in numbers]
+    return "\n".join(
+        [
+            f"define void @{name}(i64 %n) #0 {{",
+            "entry:",
+            f"  %sink = alloca {vector}",
+            "  br label %loop",
+            "loop:",
+            "  %i = phi i64 [ 0, %entry ], [ %next, %loop ]",
+            *phis,
+            *steps,
+            "  %next = add i64 %i, 1",
+            "  %again = icmp slt i64 %next, %n",
+            "  br i1 %again, label %loop, label %end",
+            "end:",
+            *uses,
+            "  ret void",
+            "}",
+        ]
+    )
+
+
+def _splat(scalar: str, lanes: int, value: str) -> str:
+    return "<" + ", ".join([f"{scalar} {value}"] * lanes) + ">"
+
+
+def _memory(pattern: Pattern, lanes: int) -> str:
+    """Goes through the arrays; what was read ends in a volatile store."""
+    vector = f"<{lanes} x double>"
+    zero = "zeroinitializer"
+    body: list[str] = []
+    for i in range(UNROLL):
+        body.append(f"  %o{i} = add i64 %first, {i}")
+        arrays = "abc"[: pattern.arrays]
+        body += [
+            f"  %{array}{i} = getelementptr inbounds {vector}, ptr %{array}, i64 %o{i}"
+            for array in arrays
+        ]
+        body += [
+            f"  %v{array}{i} = load {vector}, ptr %{array}{i}, align 64"
+            for array in (arrays[1:] or arrays)
+        ]
+        match pattern.name:
+            case "read":
+                body.append(f"  %y{i} = fadd {vector} %x{i}, %va{i}")
+            case "copy":
+                body.append(f"  store {vector} %vb{i}, ptr %a{i}, align 64")
+            case _:
+                scale = _splat("double", lanes, "0.5")
+                body.append(f"  %p{i} = fmul contract {vector} %vc{i}, {scale}")
+                body.append(f"  %s{i} = fadd contract {vector} %p{i}, %vb{i}")
+                body.append(f"  store {vector} %s{i}, ptr %a{i}, align 64")
+    reads = pattern.name == "read"
+    phis = [
+        f"  %x{i} = phi {vector} [ {zero}, %pass ], [ %y{i}, %loop ]" for i in range(UNROLL * reads)
+    ]
+    uses = [f"  store volatile {vector} %y{i}, ptr %sink" for i in range(UNROLL * reads)]
+    return "\n".join(
+        [
+            f"define void @{pattern.name}(ptr noalias %a, ptr noalias %b, ptr noalias %c,"
+            " i64 %steps, i64 %repeats) #0 {",
+            "entry:",
+            f"  %sink = alloca {vector}",
+            "  br label %pass",
+            "pass:",
+            "  %r = phi i64 [ 0, %entry ], [ %following, %passed ]",
+            # Memory may have changed, for all LLVM knows: every pass must be made.
+            '  call void asm sideeffect "", "r,r,r,~{memory}"(ptr %a, ptr %b, ptr %c)',
+            "  br label %loop",
+            "loop:",
+            "  %step = phi i64 [ 0, %pass ], [ %next, %loop ]",
+            *phis,
+            f"  %first = mul i64 %step, {UNROLL}",
+            *body,
+            "  %next = add i64 %step, 1",
+            "  %again = icmp slt i64 %next, %steps",
+            "  br i1 %again, label %loop, label %passed",
+            "passed:",
+            *uses,
+            "  %following = add i64 %r, 1",
+            "  %more = icmp slt i64 %following, %repeats",
+            "  br i1 %more, label %pass, label %end",
+            "end:",
+            "  ret void",
+            "}",
+        ]
+    )
+
+
+_FORK = f"""
+declare void @{RUNTIME_FUNCTIONS[0]}(ptr, ptr, i32, i32)
+define internal void @nothing(ptr %data) {{
+  ret void
+}}
+define void @fork(i64 %n, i32 %threads) #0 {{
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  call void @{RUNTIME_FUNCTIONS[0]}(ptr @nothing, ptr null, i32 %threads, i32 0)
+  %next = add i64 %i, 1
+  %again = icmp slt i64 %next, %n
+  br i1 %again, label %loop, label %end
+end:
+  ret void
+}}
+"""

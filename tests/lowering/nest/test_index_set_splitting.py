@@ -1,0 +1,98 @@
+"""Loops are cut where tiles inside of them become full: same instances, constant trip counts."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pytest
+
+from loopwright.lowering.nest.index_expression import Index, decide, substitute_condition
+from loopwright.lowering.nest.index_set_splitting import cut_into_full_ranges
+from loopwright.lowering.nest.nest import Block, Call, For, Guard, Nest, TileSplit, walk
+from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, TileSize
+from loopwright.runtime.program import load
+
+OUTER, ROW, COLUMN = (Index.variable(number) for number in range(3))
+SIZE = 4
+
+
+def loop(name: str, *, unroll: int | None = None) -> Loop:
+    within = TileSize(f"{name}t", SIZE) if unroll is not None else None
+    return Loop(name, {}, Leaf("S"), within=within, unroll=unroll)
+
+
+def triangle(first: int, last: int, slope: int) -> Nest:
+    """For k: for i in [4, min(8, slope * k + 1)): for j in [max(0, i - k), 4): S(k, i, j)."""
+    call = Call("S", (OUTER, ROW, COLUMN))
+    j = For(loop("j", unroll=0), 2, (Index(0), ROW - OUTER), (Index(SIZE),), 1, call)
+    i = For(loop("i", unroll=0), 1, (Index(4),), (Index(8), OUTER * slope + 1), 1, j)
+    return For(loop("k"), 0, (Index(first),), (Index(last),), 1, i)
+
+
+def instances(nest: Nest, values: Mapping[int, Index]) -> Iterator[tuple[int, ...]]:
+    match nest:
+        case Call(arguments=arguments):
+            yield tuple(index.substitute(values).constant for index in arguments)
+        case Block(parts):
+            for part in parts:
+                yield from instances(part, values)
+        case For():
+            low = max(index.substitute(values).constant for index in nest.lower)
+            high = min(index.substitute(values).constant for index in nest.upper)
+            for value in range(low, high, nest.step):
+                yield from instances(nest.body, {**values, nest.variable: Index(value)})
+        case Guard(condition, one, other) | TileSplit(condition, one, other):
+            holds = decide(substitute_condition(condition, values))
+            yield from instances(one if holds else other, values)
+        case _:
+            raise AssertionError(nest)
+
+
+@pytest.mark.parametrize("slope", [1, 2, -1, 0])
+@pytest.mark.parametrize(("first", "last"), [(0, 20), (6, 9), (10, 20), (0, 3), (5, 5)])
+def test_cut_loops_run_the_same_instances_in_the_same_order(
+    first: int, last: int, slope: int
+) -> None:
+    nest = triangle(first, last, slope)
+    assert list(instances(cut_into_full_ranges(nest), {})) == list(instances(nest, {}))
+
+
+def test_inside_of_the_range_trip_counts_are_constant() -> None:
+    cut = cut_into_full_ranges(triangle(0, 20, 1))
+    counts = [node.trip_count for node in walk(cut) if isinstance(node, For)]
+    # i and j are full for k from 7 on
+    assert counts == [7, None, None, 13, SIZE, SIZE]
+
+
+def test_loops_around_full_tiles_stay_whole() -> None:
+    call = Call("S", (OUTER, ROW))
+    nest = For(
+        loop("k"),
+        0,
+        (Index(0),),
+        (Index(20),),
+        1,
+        For(loop("i", unroll=0), 1, (Index(4),), (Index(8),), 1, call),
+    )
+    assert cut_into_full_ranges(nest) == nest
+
+
+def test_a_vector_loop_that_runs_over_tiles_is_no_tile_itself() -> None:
+    """Which of its iterations are full tiles cannot be said outside of it."""
+    text = """
+    func.func @copy(%n: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
+      affine.for %i = 0 to %n {
+        affine.for %j = 0 to %n {
+          %0 = affine.load %A[%i, %j] : memref<?x?xf64>
+          affine.store %0, %B[%i, %j] : memref<?x?xf64>
+        }
+      }
+      return
+    }
+    """
+    steps = "unroll-and-jam{loops=i factor=8},interchange{loops=j,it},vectorize{loops=it width=8}"
+    kernel = load(text)["copy"].compile(schedule=steps)
+    for n in (31, 64, 7):
+        source = np.arange(n * n, dtype=np.float64).reshape(n, n)
+        copied = np.zeros_like(source)
+        kernel(n, source, copied)
+        assert np.array_equal(source, copied)

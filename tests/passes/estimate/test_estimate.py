@@ -1,0 +1,145 @@
+"""What the estimate knows of vectors: sums of integers, ends of loops, gathers."""
+
+from dataclasses import replace
+
+import pytest
+
+from loopwright.passes.default.default_schedule import default_schedule
+from loopwright.passes.default.vectorise_and_parallelise import vector_parallel
+from loopwright.passes.estimate.estimate import estimate
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.syntax.pipeline import parse_pipeline
+from loopwright.runtime.program import load
+
+SUMS = """
+func.func @f(%n: index, %A: memref<?xTYPE>, %B: memref<?xTYPE>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %n {
+      %0 = affine.load %A[%i] : memref<?xTYPE>
+      %1 = affine.load %B[%j] : memref<?xTYPE>
+      %2 = arith.ADD %0, %1 : TYPE
+      affine.store %2, %A[%i] : memref<?xTYPE>
+    }
+  }
+  return
+}
+"""
+COPY = """
+func.func @f(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
+  affine.for %t = 0 to 1000 {
+    affine.for %i = 0 to %n {
+      affine.for %j = 0 to %m {
+        %0 = affine.load %B[FROM] : memref<?x?xf64>
+        affine.store %0, %A[%i, %j] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+def original(text: str) -> Schedule:
+    return Schedule.original(load(text)["f"].scop)
+
+
+def test_integers_are_added_in_any_order() -> None:
+    """LLVM makes vectors of the terms by itself; of floats it may not."""
+    whole = original(SUMS.replace("TYPE", "i64").replace("ADD", "addi"))
+    real = original(SUMS.replace("TYPE", "f64").replace("ADD", "addf"))
+    sizes = infer_extents(whole.scop, {"n": 1700})
+    context, other = SchedulingContext(sizes, 1), SchedulingContext(sizes, 1)
+    assert estimate(whole, context) < estimate(real, other) / 4
+    assert default_schedule(whole.scop, sizes, threads=1).transformations == ()
+    assert default_schedule(real.scop, sizes, threads=1).transformations
+
+
+def seconds(text: str, columns: int, lanes: int) -> float:
+    """Per row of so many columns, in vectors; all arrays stay in the nearest cache."""
+    before = original(text)
+    sizes = infer_extents(before.scop, {"n": 16, "m": columns})
+    steps = parse_pipeline(f"vectorize{{loops=j width={lanes}}}")
+    return estimate(before.apply_all(steps), SchedulingContext(sizes, 1)) / 16_000
+
+
+@pytest.mark.parametrize("lanes", [4, 8])
+def test_the_rest_of_a_loop_takes_longer_than_a_vector(lanes: int) -> None:
+    text = COPY.replace("FROM", "%i, %j")
+    one, two, three = (seconds(text, count * lanes, lanes) for count in (1, 2, 3))
+    assert two == pytest.approx(2 * one) and three == pytest.approx(3 * one)
+    assert seconds(text, lanes + 1, lanes) == pytest.approx(three)
+
+
+def test_a_gather_takes_longer_than_its_elements_one_by_one() -> None:
+    along, across = (COPY.replace("FROM", index) for index in ("%i, %j", "%j, %i"))
+    assert seconds(across, 16, 8) > 4 * seconds(along, 16, 8)
+
+
+def test_loops_shorter_than_half_a_vector_are_left_to_llvm() -> None:
+    before = original(COPY.replace("FROM", "%i, %j"))
+    lanes = before.target.lanes(before.scop.arrays[0].element_type)
+    for columns, wanted in ((lanes // 2, False), (lanes // 2 + 1, True)):
+        context = SchedulingContext(infer_extents(before.scop, {"n": 2, "m": columns}), 1)
+        chosen = vector_parallel(before, before.tree, context)
+        assert ("vectorize{loops=j" in str(chosen)) == wanted
+
+
+def test_the_least_float_is_found_in_any_order() -> None:
+    """LLVM makes vectors of `minimumf`, which has one result for NaN; not of `minnumf`."""
+    text = SUMS.replace("TYPE", "f64")
+    least, numbers = (original(text.replace("ADD", name)) for name in ("minimumf", "minnumf"))
+    sizes = infer_extents(least.scop, {"n": 1700})
+    context, other = SchedulingContext(sizes, 1), SchedulingContext(sizes, 1)
+    assert estimate(least, context) < estimate(numbers, other) / 4
+
+
+CALL = """
+func.func @f(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?xf64>) {
+  affine.for %t = 0 to 1000 {
+    affine.for %i = 0 to %n {
+      affine.for %j = 0 to %m {
+        %0 = affine.load %B[FROM] : memref<?xf64>
+        %1 = math.tanh %0 : f64
+        affine.store %1, %A[%i, %j] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+def test_what_is_computed_from_the_same_loads_again_is_computed_once() -> None:
+    inner, outer = (seconds(CALL.replace("FROM", name), 512, 8) for name in ("%j", "%i"))
+    assert outer < inner / 50
+
+
+def test_each_lane_calls_the_functions_that_are_none_of_vectors() -> None:
+    before = original(CALL.replace("FROM", "%j"))
+    sizes = infer_extents(before.scop, {"n": 16, "m": 512})
+    vectors = before.apply_all(parse_pipeline("vectorize{loops=j width=8}"))
+    times = [
+        estimate(replace(schedule, target=target, reassociate=True), SchedulingContext(sizes, 1))
+        for schedule in (before, vectors)
+        for target in (
+            replace(before.target, vector_functions=frozenset[str]()),
+            replace(before.target, vector_functions=frozenset(["tanh"])),
+        )
+    ]
+    scalar, _, calls, functions = times
+    assert calls == pytest.approx(scalar, rel=0.1)
+    assert functions == pytest.approx(calls / 4, rel=0.1)
+
+
+def test_short_chains_overlap() -> None:
+    """A sum of four terms has ended before its first term could have held up another sum's."""
+    text = SUMS.replace("TYPE", "f64").replace("ADD", "addf")
+    before = original(text.replace("%j = 0 to %n", "%j = 0 to 4"))
+    long = original(text.replace("%j = 0 to %n", "%j = 0 to 400"))
+    sizes = infer_extents(before.scop, {"n": 100})
+    assert (
+        estimate(before, SchedulingContext(sizes, 1))
+        < estimate(long, SchedulingContext(sizes, 1)) / 250
+    )

@@ -1,0 +1,107 @@
+"""How long recurrences wait, and what operations take that do not wait."""
+
+from functools import partial
+
+import pytest
+
+import loopwright
+from loopwright.passes.estimate.operation_costs import CALLS, recurrence, throughput
+from loopwright.passes.machine.target import Target
+from loopwright.passes.polyhedral.schedule_tree import loops
+from loopwright.passes.schedules.schedule import Schedule
+
+ADD = Target.host().speeds.latency
+DIVIDE = 13
+
+
+def sweep(operations: str) -> str:
+    """A loop over rows around one that stores %r, made of %a = A[i, j - 1] and others."""
+    return f"""
+func.func @f(%n: index, %c: f64, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {{
+  affine.for %i = 2 to %n {{
+    affine.for %j = 2 to %n {{
+      %a = affine.load %A[%i, %j - 1] : memref<?x?xf64>
+      %b = affine.load %B[%i, %j] : memref<?x?xf64>
+      %d = affine.load %A[%i, %j + 1] : memref<?x?xf64>
+      {operations}
+      affine.store %r, %A[%i, %j] : memref<?x?xf64>
+    }}
+  }}
+  return
+}}
+"""
+
+
+def schedule(text: str, *, reassociate: bool = False) -> Schedule:
+    return Schedule.original(loopwright.load(text)["f"].scop, reassociate=reassociate)
+
+
+EARLY = "%0 = arith.addf %a, %b : f64\n%1 = arith.addf %0, %d : f64\n%r = arith.divf %1, %c : f64"
+
+
+@pytest.mark.parametrize(
+    ("operations", "exact", "reassociated"),
+    [
+        ("%r = arith.addf %a, %b : f64", ADD, ADD),
+        ("%0 = arith.mulf %a, %c : f64\n%r = arith.addf %0, %b : f64", ADD, ADD),
+        (EARLY, 2 * ADD + DIVIDE, 2 * ADD),
+        ("%r = arith.divf %b, %a : f64", DIVIDE, DIVIDE),
+        ("%r = arith.addf %b, %d : f64", 0, 0),
+    ],
+    ids=["sum", "fused", "early", "divisor", "none"],
+)
+def test_the_chain_from_one_iteration_to_the_next(
+    operations: str, exact: float, reassociated: float
+) -> None:
+    text = sweep(operations)
+    for reassociate, wanted in ((False, exact), (True, reassociated)):
+        original = schedule(text, reassociate=reassociate)
+        rows, columns = loops(original.tree)
+        assert recurrence(original, "S0", columns) == wanted
+        assert recurrence(original, "S0", rows) == 0
+
+
+@pytest.mark.parametrize("name", ["exp", "log1p", "tanh"])
+def test_calls_of_the_library_are_waited_for(name: str) -> None:
+    original = schedule(sweep(f"%r = math.{name} %a : f64"))
+    _, columns = loops(original.tree)
+    assert recurrence(original, "S0", columns) > 2 * CALLS[name]
+
+
+def test_a_value_of_several_iterations_ago_is_waited_for_less() -> None:
+    original = schedule(sweep("%r = arith.addf %a, %b : f64").replace("%j - 1]", "%j - 2]"))
+    _, columns = loops(original.tree)
+    assert recurrence(original, "S0", columns) == ADD / 2
+
+
+def test_of_two_values_neither_is_known_to_come_later() -> None:
+    """LLVM does not see which of the two iterations before has ended longer ago."""
+    text = sweep("%0 = arith.addf %b, %a : f64\n%r = arith.addf %0, %d : f64").replace(
+        "%j + 1]", "%j - 2]"
+    )
+    for reassociate in (False, True):
+        original = schedule(text, reassociate=reassociate)
+        _, columns = loops(original.tree)
+        assert recurrence(original, "S0", columns) == 2 * ADD
+
+
+def test_rows_side_by_side_wait_across_rows_only() -> None:
+    text = sweep("%r = arith.addf %a, %b : f64").replace("%A[%i, %j - 1]", "%A[%i - 1, %j]")
+    swapped = schedule(text)
+    rows, columns = loops(swapped.tree)
+    assert recurrence(swapped, "S0", columns) == 0
+    assert recurrence(swapped, "S0", rows) == ADD
+
+
+def test_divisions_by_what_never_changes_are_products_where_they_may_be() -> None:
+    statement = schedule(sweep(EARLY)).scop.statement("S0")
+    cycles = partial(
+        throughput,
+        statement,
+        Target.host(),
+        lambda load: frozenset[int](),
+        lambda changing: (1.0, 1.0),
+        lanes=1.0,
+    )
+    assert cycles(reassociate=False) == 2 * 0.5 + 8
+    assert cycles(reassociate=True) == 3 * 0.5

@@ -1,0 +1,77 @@
+"""Dependences against enumeration: shipped kernels and random programs at small sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from support.dependence_oracle import closure, find_conflicts, pairs_of, program_order
+from support.random_programs import programs, sizes_of
+
+from loopwright.dialects.parse import parse_module
+from loopwright.kernels.catalogue import catalogue
+from loopwright.passes.polyhedral.dependences import DependenceKind, compute_dependences
+from loopwright.passes.polyhedral.raising.raise_function import raise_module
+from loopwright.passes.polyhedral.scop import Scop
+
+# Every kernel whose dependences are not trivial.
+KERNELS = [name for name in catalogue() if name.startswith("polybench/")]
+
+
+# Instances of random programs up to which all pairs of them are looked at.
+LIMIT = 80
+
+
+def check(scop: Scop, arguments: Sequence[Any]) -> None:
+    """Compares with all conflicts of one run, in both directions."""
+    dependences = compute_dependences(scop)
+    order = program_order(scop, arguments)
+    conflicts = find_conflicts(scop, arguments, order)
+    flow = [d for d in dependences if d.kind is DependenceKind.FLOW]
+    assert pairs_of(scop, flow, arguments) == conflicts.flow
+    pairs = pairs_of(scop, dependences, arguments)
+    assert pairs <= conflicts.all
+    assert closure(pairs, order) >= conflicts.all
+    steps = pairs_of(scop, [d for d in dependences if d.reduction], arguments)
+    relaxed = pairs_of(scop, dependences.relaxed, arguments)
+    assert relaxed <= conflicts.all
+    assert not relaxed & closure(steps, order)
+    assert closure(relaxed, order) | closure(steps, order) >= conflicts.all
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernel(name: str) -> None:
+    entry = catalogue()[name]
+    sizes = {parameter: 3 + number % 3 for number, parameter in enumerate(entry.parameters)}
+    (scop,) = raise_module(parse_module(entry.text)).values()
+    check(scop, entry.arguments(sizes))
+
+
+def run(data: st.DataObject) -> None:
+    """Draws a program and its sizes."""
+    program = data.draw(programs())
+    (scop,) = raise_module(parse_module(program.text)).values()
+    arguments = program.make_arguments(data.draw(sizes_of(program).map(clip)))
+    assume(len(program_order(scop, arguments)) <= LIMIT)
+    check(scop, arguments)
+
+
+def clip(sizes: dict[str, int]) -> dict[str, int]:
+    """Sizes so small that all pairs of instances can be looked at."""
+    return {name: min(size, 4) for name, size in sizes.items()}
+
+
+@given(st.data())
+@settings(max_examples=12, deadline=None, derandomize=True)
+def test_random_program(data: st.DataObject) -> None:
+    run(data)
+
+
+@pytest.mark.campaign
+@given(st.data())
+@settings(max_examples=1000, deadline=None)
+def test_random_programs_campaign(data: st.DataObject) -> None:
+    run(data)

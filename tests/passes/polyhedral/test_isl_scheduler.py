@@ -1,0 +1,52 @@
+"""The process that solves affine scheduling problems: answers in order, time-outs, leftovers."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from loopwright.passes.polyhedral.isl_scheduler import (
+    FUSIONS,
+    SchedulerOptions,
+    SchedulerProblem,
+    SchedulerTimeOut,
+    Worker,
+)
+
+TWO_LOOPS = SchedulerProblem(
+    "[n] -> { : n > 0 }",
+    "[n] -> { S[i] : 0 <= i < n; T[i] : 0 <= i < n }",
+    "[n] -> { S[i] -> T[i] : 0 <= i < n }",
+    "[n] -> { S[i] -> T[i] : 0 <= i < n }",
+)
+ONE_LOOP = SchedulerProblem("{ : }", "{ S[i] : 0 <= i < 9 }", "{ }", "{ }")
+OPTIONS = [SchedulerOptions(fusion) for fusion in FUSIONS]
+
+
+@pytest.fixture
+def worker() -> Iterator[Worker]:
+    worker = Worker()
+    yield worker
+    worker.stop()
+
+
+def test_questions_that_were_begun_have_their_own_answers(worker: Worker) -> None:
+    alone = [worker.ask(TWO_LOOPS, options, 30) for options in OPTIONS]
+    assert "sequence" in alone[0] and alone[0] != alone[2]
+    worker.answers.clear()
+    worker.begin(TWO_LOOPS, OPTIONS)
+    assert [worker.ask(TWO_LOOPS, options, 30) for options in OPTIONS] == alone
+
+
+def test_a_question_out_of_turn(worker: Worker) -> None:
+    worker.begin(TWO_LOOPS, OPTIONS)
+    one = worker.ask(ONE_LOOP, OPTIONS[0], 30)
+    assert "T[" not in one
+    assert "T[" in worker.ask(TWO_LOOPS, OPTIONS[2], 30)
+    assert worker.ask(ONE_LOOP, OPTIONS[0], 0) == one, "it is remembered"
+
+
+def test_no_answer_in_time(worker: Worker) -> None:
+    worker.begin(TWO_LOOPS, OPTIONS)
+    with pytest.raises(SchedulerTimeOut):
+        worker.ask(ONE_LOOP, OPTIONS[0], 0)
+    assert "T[" in worker.ask(TWO_LOOPS, OPTIONS[0], 30)

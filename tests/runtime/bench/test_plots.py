@@ -1,0 +1,58 @@
+"""Pictures: what is drawn, on axes that only take notes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.machines import make_machine
+
+from loopwright.runtime.bench.plots import (
+    PlottingError,
+    Point,
+    check_plot,
+    draw_bars,
+    draw_roofline,
+)
+
+
+class Notes:
+    """Axes that remember the calls of their methods."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *values, **options: self.calls.append((name, values, options))
+
+    def of(self, name: str) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+        return [(values, options) for called, values, options in self.calls if called == name]
+
+
+def test_bars_start_at_one_and_leave_gaps() -> None:
+    axes = Notes()
+    draw_bars(axes, ["gemm", "atax"], {"a": [2.0, 0.5], "b": [None, 4.0]}, "title")
+    (first, options), (second, _) = axes.of("bar")
+    assert first[1] == [1.0, -0.5] and options["bottom"] == 1.0
+    assert second[1] == [3.0]
+    assert first[0][1] < second[0][0], "series lie beside each other"
+    assert axes.of("set_title") == [(("title",), {})]
+
+
+def test_the_roofline_has_every_level_and_the_points() -> None:
+    axes = Notes()
+    draw_roofline(axes, make_machine(), "f64", 1, [Point("gemm", 8.0, 42e9)])
+    plots = axes.of("plot")
+    assert [options["label"] for _, options in plots[:4]] == ["L1", "L2", "L3", "DRAM"]
+    assert max(plots[0][0][1]) == pytest.approx(100.0)
+    assert plots[4][0][:2] == ([8.0], [42.0])
+
+
+def test_without_matplotlib_the_message_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(PlottingError, match=r"pip install 'loopwright\[bench\]'"):
+        check_plot(Path("picture.png"))

@@ -1,0 +1,94 @@
+"""The model of the machine: limits, storage, measuring."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+from support.machines import make_machine
+
+from loopwright.passes.machine.target import Target
+from loopwright.runtime.machine import measured as machines
+from loopwright.runtime.machine.probes import PATTERNS, probes
+from loopwright.runtime.machine.roofline_text import HEIGHT, draw, tables
+
+
+@pytest.mark.parametrize(
+    ("data_bytes", "level"),
+    [(1000, "L1"), (1 << 15, "L1"), (1 << 16, "L2"), (1 << 24, "L3"), (1 << 26, "DRAM")],
+)
+def test_data_is_in_the_first_level_that_holds_it(data_bytes: int, level: str) -> None:
+    assert make_machine().level(data_bytes, 1) == level
+
+
+def test_private_caches_count_per_thread() -> None:
+    assert make_machine().level(1 << 16, 2) == "L1"
+
+
+def test_the_limit_is_the_slower_of_arithmetic_and_memory() -> None:
+    machine = make_machine()
+    assert machine.least_seconds(10**9, 8, 8, "f64", 1) == pytest.approx(0.01)
+    assert machine.least_seconds(8, 10**9, 1 << 30, "f64", 1) == pytest.approx(0.02)
+    assert machine.least_seconds(8, 10**9, 1 << 30, "i32", 1) == pytest.approx(0.02)
+
+
+def test_a_stored_machine_is_found_again(tmp_path: Path) -> None:
+    machine = make_machine()
+    path = machines.save(machine, tmp_path / "deep" / "machine.json")
+    assert machines.load(path) == machine
+
+
+def test_another_machine_is_not_trusted(tmp_path: Path) -> None:
+    path = machines.save(dataclasses.replace(make_machine(), cpu="other"), tmp_path / "m.json")
+    assert machines.load(path) is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 1}', '{"format": 99}'])
+def test_damaged_files_are_not_trusted(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "machine.json"
+    path.write_text(text)
+    assert machines.load(path) is None
+
+
+def test_probes_do_their_work() -> None:
+    code = probes()
+    memory = machines._Buffer(3 * code.step_bytes)
+    a, b, c = (memory.address + number * code.step_bytes for number in range(3))
+    for pattern in PATTERNS:
+        code.memory[pattern.name](a, b, c, 1, 2)
+    code.fork(2, 2)
+    for kind, function in code.multiply_add.items():
+        function(3)
+        assert code.operations[kind] >= 2 * Target.host().vector_bits // 64
+
+
+def test_measuring_fills_every_field(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("BUDGET", 1e-4), ("CALL_SECONDS", 1e-5), ("WARM_UP_SECONDS", 0.0)):
+        monkeypatch.setattr(machines, name, value)
+    monkeypatch.setattr(machines, "MINIMUM_DRAM_BYTES", 1 << 20)
+    steps: list[str] = []
+    machine = machines.measure(steps.append)
+    threads = {"1", str(machine.cores)}
+    assert set(machine.peaks) == {"f32", "f64"}
+    assert set(machine.bandwidths) == {*machine.caches, "DRAM"}
+    for patterns in machine.bandwidths.values():
+        assert set(patterns) == {"read", "copy", "triad"}
+        for values in patterns.values():
+            assert set(values) == threads
+            assert all(value.best >= value.median > 0 for value in values.values())
+    assert machine.fork_join["hot"].best > 0
+    assert "bandwidth DRAM" in steps
+    assert json.loads(json.dumps(machines.to_json(machine)))["cores"] == machine.cores
+
+
+def test_the_roofline_is_drawn() -> None:
+    lines = draw(make_machine(), "f64", 1).splitlines()
+    assert len(lines) == HEIGHT + 3
+    assert lines[1].startswith("   100.0 |") and "=" in lines[1]
+    assert "D" in lines[HEIGHT] and "=" not in lines[HEIGHT]
+    peaks, bandwidths, forks = tables(make_machine())
+    assert peaks[2][:3] == ["f64", "100.0", "1%"]
+    assert bandwidths[4][:3] == ["DRAM read", "50.0", "1%"]
+    assert forks[1][1] == "1.00 us"
