@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types unit filecheck campaign clean
+.PHONY: demo test lint types unit filecheck campaign pairs clean
 
 demo: $(STAMP)
 	$(BIN)/python benchmarks/demo.py
@@ -22,13 +22,17 @@ filecheck: $(STAMP)
 	$(BIN)/lit -q tests/filecheck
 
 # Threads that wait for others give up their core: several tests run at once.
-unit campaign: export OMP_WAIT_POLICY = passive
+unit campaign pairs: export OMP_WAIT_POLICY = passive
 
 unit: $(STAMP)
 	$(BIN)/pytest -n 2 -m "not campaign"
 
-campaign: $(STAMP)
+campaign: pairs
 	$(BIN)/pytest -n 2 -m campaign
+
+# Random programs and schedules; LOOPWRIGHT_CAMPAIGN_PAIRS, _SEED and _JOBS say how many, and which.
+pairs: $(STAMP)
+	$(BIN)/python tests/campaign.py
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
