@@ -43,7 +43,7 @@ def main() -> None:
         schedules = [sample.schedule for sample in found]
         start = process_time()
         model.predict(context, [original])
-        cached_property = process_time() - start
+        once = process_time() - start
         with garbage_collected_seldom():
             start = process_time()
             for first in range(0, len(schedules), BATCH):

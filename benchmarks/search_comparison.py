@@ -24,8 +24,6 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from loopwright.passes.search.state import OutOfTime, SearchState
-
 import loopwright
 from loopwright.commands.shipped import comparison
 from loopwright.costmodel.find import DEFAULT_MODEL, find_model
@@ -35,6 +33,7 @@ from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.beam import BeamSearch
 from loopwright.passes.search.result import Task
 from loopwright.passes.search.roofline import Roofline
+from loopwright.passes.search.search_state import OutOfTime, SearchState
 from loopwright.passes.search.searching import search
 from loopwright.passes.search.space.stages import SPACES
 from loopwright.passes.syntax.pipeline import parse_pipeline

@@ -7,9 +7,9 @@ from typing import Protocol
 
 from ...passes.schedules.schedule import Schedule
 from ...passes.search.protocols import Search
+from ...passes.search.search_state import SearchState
 from ...passes.search.space.register_bands import Band, RegisterSpace, State
 from ...passes.search.space.register_steps import RegisterSteps
-from ...passes.search.state import SearchState
 from .learner import SHARE, Agent, measurements
 
 TILES_SHARE = 0.6

@@ -104,8 +104,8 @@ class Printer:
         self._pending[value] = expression
         uses = tuple(value.uses)
         user = uses[0].operation
-        cached_property = len(uses) == 1 and user.parent is value.owner.parent
-        if not cached_property or user.name in _EVALUATED_AGAIN:
+        once = len(uses) == 1 and user.parent is value.owner.parent
+        if not once or user.name in _EVALUATED_AGAIN:
             self.materialise(value)
 
     def materialise(self, value: SSAValue) -> None:

@@ -66,7 +66,7 @@ def _allocate_constant(
         return slot
     rounded = (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
     allocated = constant(rounded if 0 <= size <= _TOO_MANY_BYTES else _TOO_MANY_BYTES)
-    if op.parent is emitter.cached_property:
+    if op.parent is emitter.once:
         return _allocate_in_scope(emitter, op, allocated)
     pointer, slot = emitter.heap.allocate(emitter.setup, allocated)
     emitter.scopes[0].append(slot)

@@ -33,7 +33,7 @@ class FunctionEmitter:
     """One LLVM function being built.
 
     `slots` is positioned in its first block, where stack slots are made; `setup` between that and
-    the body, where what happens once before the body goes. `cached_property` is the block of loop IR that
+    the body, where what happens once before the body goes. `once` is the block of loop IR that
     runs once per call, if there is one; `noalias` says that no two memrefs from outside share
     memory. `loaded` has the vector loads and gathers of the block being emitted that have been
     emitted, which need not be in order. `scopes` has, per open block of the loop IR, the memory
@@ -46,14 +46,14 @@ class FunctionEmitter:
         module: ModuleEmitter,
         function: ir.Function,
         *,
-        cached_property: Block | None = None,
+        once: Block | None = None,
         noalias: bool = True,
     ) -> None:
         self.module = module
         self.function = function
         self.values: dict[SSAValue, ir.Value] = {}
         self.buffers: dict[SSAValue, Buffer] = {}
-        self.cached_property = cached_property
+        self.once = once
         self.noalias = noalias
         self.in_parallel = False
         self.streams = False

@@ -63,7 +63,7 @@ def emit_function(module: ModuleEmitter, op: func.FuncOp, *, noalias: bool) -> N
     """Emits the body of a declared function."""
     block = op.body.block
     function = module.functions[op.sym_name.data]
-    emitter = FunctionEmitter(module, function, cached_property=block, noalias=noalias)
+    emitter = FunctionEmitter(module, function, once=block, noalias=noalias)
     arguments = iter(function.args)
     for argument in op.args:
         _bind(emitter, argument, arguments)

@@ -224,7 +224,7 @@ class StatementEmitter:
         if isa(value.type, VectorType):
             return value
         kind = VectorType(value.type, [width])
-        return self.builder.cached_property(
+        return self.builder.once(
             (value, width), lambda: self.builder.emit(xdsl_vector.BroadcastOp(value, kind)).vector
         )
 
@@ -233,7 +233,7 @@ class StatementEmitter:
     ) -> SSAValue:
         place = _locate(self._subscripts(access, arguments), lanes)
         key = _Loaded(self.storage.memref(access.array), place)
-        return self.builder.cached_property(key, lambda: self._load(access, place))
+        return self.builder.once(key, lambda: self._load(access, place))
 
     def _load(self, access: Access, place: _Place) -> SSAValue:
         memref = self.storage.memref(access.array)
@@ -299,7 +299,7 @@ class StatementEmitter:
         return self.builder.emit(arith.ConstantOp(all_lanes, kind)).result
 
     def _zero(self, kind: VectorType[Attribute]) -> SSAValue:
-        return self.builder.cached_property(
+        return self.builder.once(
             ("zero", kind), lambda: self.builder.emit(vector_of_zeros(kind)).result
         )
 

@@ -208,7 +208,7 @@ class IRBuilder:
         self.available.clear()
         return block
 
-    def cached_property(self, key: Hashable, make: Callable[[], SSAValue]) -> SSAValue:
+    def once(self, key: Hashable, make: Callable[[], SSAValue]) -> SSAValue:
         """The value made earlier in this straight-line code under the same key, or a new one."""
         if key not in self.available:
             self.available[key] = make()

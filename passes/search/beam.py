@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..schedules.schedule import Schedule
+from .search_state import SearchState
 from .space.stages import FULL, Node, Space, Stage
-from .state import SearchState
 
 WIDEST_BEAM = 1000
 

@@ -12,7 +12,7 @@ from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.context import ISL_LOCK
 from ..schedules.schedule import Schedule
 from .protocols import Committee, CostModel
-from .state import SearchState
+from .search_state import SearchState
 
 ASKED = 64
 """So many of the best by the model are asked about again, with all members of a committee."""

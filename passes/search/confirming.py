@@ -7,7 +7,7 @@ from contextlib import suppress
 from statistics import median
 
 from ..schedules.schedule import Schedule
-from .state import OutOfTime, SearchState
+from .search_state import OutOfTime, SearchState
 
 FINALISTS = 3
 

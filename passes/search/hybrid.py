@@ -11,9 +11,9 @@ import numpy as np
 from ..schedules.schedule import Schedule
 from .beam import BeamSearch
 from .correction import Correction
+from .search_state import SearchState
 from .space.neighbours import neighbours
 from .space.stages import FULL, Stage
-from .state import SearchState
 
 SEED_SHARE = 0.1
 """Of the budget is for schedules that strategies make."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from math import log, sqrt
 from random import Random
 
+from .search_state import SearchState
 from .space.stages import FULL, Node, Space, Stage
-from .state import SearchState
 
 WIDEST = 6
 """Children of a node that are visited: the best by the model, and some others."""

@@ -10,7 +10,7 @@ from ..estimate.scheduling_context import SchedulingContext
 from ..schedules.schedule import Schedule
 
 if TYPE_CHECKING:
-    from .state import SearchState
+    from .search_state import SearchState
 
 
 class CostModel(Protocol):

@@ -11,8 +11,8 @@ from math import ceil
 
 from ..polyhedral.context import ISL_LOCK
 from ..schedules.schedule import Schedule
+from .search_state import SearchState
 from .space.two_level import largest_nests, tiled_depth, two_level_tiles
-from .state import SearchState
 
 
 @dataclass(frozen=True)

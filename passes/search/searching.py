@@ -11,7 +11,7 @@ from .caution import surest_choice
 from .confirming import SHARE, confirm
 from .protocols import Search
 from .result import Ended, Result, Task
-from .state import OutOfTime, SearchState
+from .search_state import OutOfTime, SearchState
 
 GAIN = 1.1
 """Where nothing is run, another schedule must be predicted to be so much faster than the default

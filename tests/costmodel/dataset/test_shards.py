@@ -319,7 +319,7 @@ def test_killed_while_writing(tmp_path: Path) -> None:
     """After `kill -9` all that was said to be safe is there."""
     safe = -1
     for round_ in range(3):
-        code = KILLED.format(tests=str(Path(__file__).parents[1]), directory=str(tmp_path))
+        code = KILLED.format(tests=str(Path(__file__).parents[2]), directory=str(tmp_path))
         with subprocess.Popen(
             [sys.executable, "-c", code],
             stdout=subprocess.PIPE,

@@ -7,7 +7,6 @@ from dataclasses import replace
 from math import inf, log
 
 import pytest
-from loopwright.passes.search.state import OutOfTime, SearchState
 from support.searching import Wishes, task
 
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
@@ -18,6 +17,7 @@ from loopwright.passes.search.correction import Correction
 from loopwright.passes.search.hybrid import HybridSearch
 from loopwright.passes.search.mcts import MonteCarloSearch
 from loopwright.passes.search.protocols import Search
+from loopwright.passes.search.search_state import OutOfTime, SearchState
 from loopwright.passes.search.searching import search
 from loopwright.passes.syntax.pipeline import parse_pipeline
 

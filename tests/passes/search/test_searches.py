@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from loopwright.passes.search.state import SearchState
 from support.searching import SIZES, Wishes, task
 
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
@@ -15,6 +14,7 @@ from loopwright.passes.search.beam import BeamSearch
 from loopwright.passes.search.mcts import MonteCarloSearch
 from loopwright.passes.search.protocols import Search
 from loopwright.passes.search.roofline import Roofline
+from loopwright.passes.search.search_state import SearchState
 from loopwright.passes.search.searching import search
 from loopwright.passes.syntax.pipeline import parse_pipeline
 
