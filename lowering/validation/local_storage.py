@@ -19,7 +19,7 @@ from ..loops.storage import Placement
 from ..nest.index_expression import Comparison, Index, decide, linear_form
 from ..nest.nest import For, Once
 from .index_relations import IndexSpace
-from .order import meeting
+from .order import earlier, meeting
 from .reading import CallSite
 from .verdict import Property, ViolatedError, Witness
 
@@ -128,7 +128,7 @@ class LocalStorage:
         common, is_forward = meeting(write.site, read.site)
         depth = min(common, write.depth) if write.home is read.home else common
         for loop in range(depth):
-            self._none_later(pairs.order_lt(_IN, loop, _OUT, loop), write, read)
+            self._none_later(earlier(pairs, write.site, loop), write, read)
             pairs = pairs.equate(_IN, loop, _OUT, loop)
         if write.home is not read.home and is_forward:
             self._none_later(pairs, write, read)

@@ -59,6 +59,31 @@ def meeting(one: CallSite, other: CallSite) -> tuple[int, bool]:
     return loops, False
 
 
+def earlier(pairs: isl.Map, site: CallSite, loop: int) -> isl.Map:
+    """The pairs of which the first one has a smaller value of a loop, in an earlier iteration.
+
+    Tiles of a size that calls give begin at least that size apart.
+    """
+    size = site.tile_sizes.get(loop)
+    return pairs.order_lt(_IN, loop, _OUT, loop) if size is None else _apart(pairs, loop, size, 1)
+
+
+def later(pairs: isl.Map, site: CallSite, loop: int) -> isl.Map:
+    """The pairs of which the first one is in a later iteration of a loop."""
+    size = site.tile_sizes.get(loop)
+    return pairs.order_gt(_IN, loop, _OUT, loop) if size is None else _apart(pairs, loop, size, -1)
+
+
+def _apart(pairs: isl.Map, loop: int, size: str, sign: int) -> isl.Map:
+    """The pairs whose second value is larger (for -1: smaller) by at least the size."""
+    space = pairs.get_space()
+    limit = isl.Constraint.alloc_inequality(isl.LocalSpace.from_space(space))
+    position = space.find_dim_by_name(isl.dim_type.param, size)
+    limit = limit.set_coefficient_val(isl.dim_type.param, position, isl.Val(-1))
+    limit = limit.set_coefficient_val(_IN, loop, isl.Val(-sign))
+    return pairs.add_constraint(limit.set_coefficient_val(_OUT, loop, isl.Val(sign)))
+
+
 def executions(
     relation: isl.Map, sources: Sequence[Event], targets: Sequence[Event]
 ) -> Iterator[Pairs]:
@@ -83,7 +108,7 @@ def backward(
     for pairs in executions(relation, sources, targets):
         rest = pairs.relation
         for loop in range(pairs.common):
-            wrong = rest.order_gt(_IN, loop, _OUT, loop)
+            wrong = later(rest, pairs.source.site, loop)
             if not wrong.is_empty():
                 return _narrowed(pairs, wrong).instances()
             rest = rest.equate(_IN, loop, _OUT, loop)

@@ -15,7 +15,7 @@ import islpy as isl
 
 from ...passes.polyhedral.scop import AccessKind, Scop
 from ..nest.nest import For
-from .order import meeting
+from .order import earlier, later, meeting
 from .reading import CallSite
 from .verdict import Property, ViolatedError, Witness
 
@@ -56,7 +56,7 @@ class ParallelLoops:
     def _check_pair(self, loop: For, source: CallSite, target: CallSite, depth: int) -> None:
         for conflict in self._conflicts(source.statement, target.statement):
             pairs = _executions(source, target, conflict.pairs, depth)
-            pairs = pairs.order_lt(_IN, depth, _OUT, depth)
+            pairs = earlier(pairs, source, depth)
             if pairs.is_empty():
                 continue
             kind = "parallel"
@@ -121,7 +121,7 @@ def _not_in_lockstep(
     """
     common, is_forward = meeting(source, target)
     for loop in range(depth, common):
-        wrong = pairs.order_gt(_IN, loop, _OUT, loop)
+        wrong = later(pairs, source, loop)
         if not wrong.is_empty():
             return wrong
         pairs = pairs.equate(_IN, loop, _OUT, loop)

@@ -33,12 +33,15 @@ class CallSite:
     """A call in the nest.
 
     `instances` says which instance of the statement runs for which values of the `For` loops
-    around, outermost first: `[params] -> { [v0, v1, ...] -> S0[i, j] }`.
+    around, outermost first: `[params] -> { [v0, v1, ...] -> S0[i, j] }`. `tile_sizes` has, for
+    each of them that runs over tiles of a size that calls give, the parameter that is the size:
+    the loop's value is a multiple of that, which isl does not know.
     """
 
     call: Call
     steps: tuple[Step, ...]
     instances: isl.Map
+    tile_sizes: Mapping[int, str]
 
     @property
     def statement(self) -> str:
@@ -100,14 +103,17 @@ class _Reader:
 
     def _iterations(self, loop: For, domain: isl.Set, variables: tuple[int, ...]) -> isl.Set:
         """The values of the variables around and of the loop's own, at its iterations."""
-        assert loop.size is None, "tiles of sizes that calls give are read elsewhere"
         inside = domain.add_dims(_SET, 1)
         space = inside.get_space()
         indices = IndexSpace(space, (*variables, loop.variable), self.parameters)
         value = indices.function(Index.variable(loop.variable))
         lower = [indices.function(bound) for bound in loop.lower]
+        # Tiles that end behind the lower bound.
+        end = value
+        if loop.size is not None:
+            end = value.add(indices.function(loop.size - 1))
         for bound in lower:
-            inside = inside.intersect(value.ge_set(bound))
+            inside = inside.intersect(end.ge_set(bound))
         for bound in map(indices.function, loop.upper):
             inside = inside.intersect(value.lt_set(bound))
         if loop.step != 1:
@@ -128,4 +134,10 @@ class _Reader:
             pieces = pieces.add(value)
         space = domain.get_space().map_from_domain_and_range(target)
         function = isl.MultiPwAff.from_pw_aff_list(space, pieces)
-        return CallSite(call, steps, function.as_map().intersect_domain(domain))
+        instances = function.as_map().intersect_domain(domain)
+        return CallSite(call, steps, instances, self._tile_sizes(steps))
+
+    def _tile_sizes(self, steps: tuple[Step, ...]) -> Mapping[int, str]:
+        loops = [step.node for step in steps if isinstance(step.node, For)]
+        sizes = {k: loop.size for k, loop in enumerate(loops) if loop.size is not None}
+        return {k: self.parameters[next(size.variables())] for k, size in sizes.items()}

@@ -81,7 +81,7 @@ class _Validation:
         self.dependences = dependences
         self.program = dependences.scop
         self.generated = generated
-        self.context = generated.context
+        self.context = _with_tile_sizes(generated)
         scop = generated.scop
         self.names = {
             variable: name
@@ -155,3 +155,15 @@ class _Validation:
     def _backward(self, source: str, target: str, relation: isl.Map) -> isl.Map | None:
         relation = relation.intersect_params(self.context)
         return backward(relation, self.events[source], self.events[target])
+
+
+def _with_tile_sizes(generated: Generated) -> isl.Set:
+    """The context with the tile sizes that calls give as parameters: at least 1."""
+    context = generated.context
+    for name in generated.parameters:
+        if context.find_dim_by_name(isl.dim_type.param, name) < 0:
+            last = context.dim(isl.dim_type.param)
+            context = context.add_dims(isl.dim_type.param, 1)
+            context = context.set_dim_name(isl.dim_type.param, last, name)
+            context = context.lower_bound_val(isl.dim_type.param, last, isl.Val(1))
+    return context

@@ -1,0 +1,214 @@
+"""Runs a nest call by call, with the origin of every value in place of the value.
+
+What an instance stores is known by the instance; a copy hands on what it reads. So two runs of a
+program compute the same when every read of every instance sees the same origin, and all elements
+have the same one in the end. Iterations of parallel loops run backwards, vector loops in lockstep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from loopwright.lowering.nest.index_expression import (
+    Atom,
+    Comparison,
+    Condition,
+    Extremum,
+    Index,
+    Quotient,
+    Variable,
+    linear_form,
+)
+from loopwright.lowering.nest.nest import Block, Call, For, Guard, Nest, Once, TileSplit
+from loopwright.lowering.validation.correspondence import correspond
+from loopwright.lowering.validation.generated import Generated
+from loopwright.passes.polyhedral.scop import Access, AccessKind, Scop
+
+Values = Mapping[int, int]
+Origin = object
+Reads = dict[tuple[str, tuple[int, ...], int], Origin]
+
+
+class WrongRunError(Exception):
+    """An instance that is none or runs twice, or an access outside of what is allocated."""
+
+
+@dataclass
+class Outcome:
+    """What every read saw, and what is in the arguments and results in the end."""
+
+    reads: Reads = field(default_factory=dict)
+    memory: dict[tuple[str, tuple[int, ...]], Origin] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A call that runs: with which values, and where local arrays are then."""
+
+    call: Call
+    arguments: tuple[int, ...]
+    homes: Mapping[str, tuple[object, tuple[int, ...]]]
+
+
+class NestExecution:
+    """A run of what was generated for `program`, with all sizes known."""
+
+    def __init__(self, program: Scop, generated: Generated) -> None:
+        self.program = program
+        self.scop = generated.scop
+        self.generated = generated
+        self.placements = {p.array.name: p for p in generated.placements}
+        found = correspond(program, generated.scop)
+        self.origins, self.copies = found.origins, found.copies
+        self.sizes = [
+            generated.parameters[parameter.name].constant for parameter in self.scop.parameters
+        ]
+        self.allocations = 0
+
+    def run(self) -> Outcome:
+        """Runs the nest; raises WrongRunError."""
+        outcome = Outcome()
+        memory: dict[tuple[str, object, tuple[int, ...]], Origin] = {}
+        done: set[tuple[str, tuple[int, ...]]] = set()
+        homes = self._allocate(None, {}, {}, {})
+        for step in self._steps(self.generated.nest, {}, {}, homes):
+            self._execute(step, memory, outcome.reads, done)
+        kept = {array.name for array in self.program.arrays if not array.is_local}
+        kept |= {array.name for array in self.program.returns}
+        for (name, _, subscripts), origin in memory.items():
+            if name in kept:
+                outcome.memory[name, subscripts] = origin
+        return outcome
+
+    def _execute(
+        self,
+        step: _Step,
+        memory: dict[tuple[str, object, tuple[int, ...]], Origin],
+        reads: Reads,
+        done: set[tuple[str, tuple[int, ...]]],
+    ) -> None:
+        statement = self.scop.statement(step.call.statement)
+        origin = self.origins.get(statement.name)
+        name = statement.name if origin is None else origin.name
+        if (name, step.arguments) in done:
+            raise WrongRunError(f"{name}{step.arguments} runs twice")
+        done.add((name, step.arguments))
+        value: Origin = None
+        for position, access in enumerate(statement.accesses):
+            place = self._place(access, step)
+            if access.kind is AccessKind.WRITE:
+                stored = value if origin is None else (name, step.arguments, position)
+                memory[place] = stored
+                continue
+            initial = (place[0], place[2]) if not access.array.is_local else ("undefined", place)
+            value = memory.get(place, initial)
+            if origin is not None:
+                reads[name, step.arguments, position] = value
+
+    def _place(self, access: Access, step: _Step) -> tuple[str, object, tuple[int, ...]]:
+        values = dict(enumerate((*step.arguments, *self.sizes)))
+        subscripts = tuple(
+            evaluate(linear_form(expression, access.map.num_dims), values)
+            for expression in access.map.results
+        )
+        array = access.array.name
+        if not access.array.is_local:
+            return array, None, subscripts
+        if array not in step.homes:
+            raise WrongRunError(f"{array} is not allocated")
+        allocation, offsets = step.homes[array]
+        placement = self.placements[array]
+        inside = tuple(s - offset for s, offset in zip(subscripts, offsets, strict=True))
+        sizes = [evaluate(size, {}) for size in placement.sizes]
+        if not all(0 <= s < size for s, size in zip(inside, sizes, strict=True)):
+            raise WrongRunError(f"{array}{inside} is outside of {sizes}")
+        return array, allocation, inside
+
+    def _allocate(
+        self,
+        node: For | Once | None,
+        values: Values,
+        loops: Mapping[str, int],
+        homes: Mapping[str, tuple[object, tuple[int, ...]]],
+    ) -> Mapping[str, tuple[object, tuple[int, ...]]]:
+        result = dict(homes)
+        for name, placement in self.placements.items():
+            if placement.home is (None if node is None else node.loop):
+                if any(loop.name not in loops for loop in placement.outer):
+                    continue
+                outer = [Index(loops[loop.name]) for loop in placement.outer]
+                offsets = tuple(evaluate(offset(outer), values) for offset in placement.offsets)
+                self.allocations += 1
+                result[name] = self.allocations, offsets
+        return result
+
+    def _steps(
+        self,
+        nest: Nest,
+        values: Values,
+        loops: Mapping[str, int],
+        homes: Mapping[str, tuple[object, tuple[int, ...]]],
+    ) -> Iterator[_Step]:
+        match nest:
+            case Call(arguments=arguments):
+                yield _Step(nest, tuple(evaluate(a, values) for a in arguments), homes)
+            case Block(parts):
+                for part in parts:
+                    yield from self._steps(part, values, loops, homes)
+            case Guard(condition, one, other) | TileSplit(condition, one, other):
+                part = one if holds(condition, values) else other
+                yield from self._steps(part, values, loops, homes)
+            case Once(loop, value, body):
+                inside = {**loops, loop.name: evaluate(value, values)}
+                yield from self._steps(
+                    body, values, inside, self._allocate(nest, values, inside, homes)
+                )
+            case For():
+                yield from self._iterations(nest, values, loops, homes)
+
+    def _iterations(
+        self,
+        nest: For,
+        values: Values,
+        loops: Mapping[str, int],
+        homes: Mapping[str, tuple[object, tuple[int, ...]]],
+    ) -> Iterator[_Step]:
+        first = max(evaluate(bound, values) for bound in nest.lower)
+        limit = min(evaluate(bound, values) for bound in nest.upper)
+        iterations: Sequence[int] = range(first, limit, nest.step)
+        if nest.loop.parallel:
+            iterations = iterations[::-1]
+        for value in iterations:
+            inside = {**values, nest.variable: value}
+            names = {**loops, nest.loop.name: value}
+            yield from self._steps(
+                nest.body, inside, names, self._allocate(nest, inside, names, homes)
+            )
+
+
+def evaluate(index: Index, values: Values) -> int:
+    """The value of an index."""
+    return index.constant + sum(c * _atom(atom, values) for atom, c in index.terms)
+
+
+def _atom(atom: Atom, values: Values) -> int:
+    match atom:
+        case Variable(number):
+            return values[number]
+        case Quotient(numerator, divisor):
+            return evaluate(numerator, values) // divisor
+        case Extremum(kind, operands):
+            return (max if kind == "max" else min)(evaluate(o, values) for o in operands)
+        case _:
+            chosen = atom.then if holds(atom.condition, values) else atom.otherwise
+            return evaluate(chosen, values)
+
+
+def holds(condition: Condition, values: Values) -> bool:
+    """Whether a condition holds."""
+    if isinstance(condition, Comparison):
+        value = evaluate(condition.left, values)
+        return value >= 0 if condition.kind == ">=" else value == 0
+    results = (holds(operand, values) for operand in condition.operands)
+    return all(results) if condition.kind == "all" else any(results)
