@@ -7,12 +7,14 @@ compared operation by operation.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
 from ...passes.polyhedral.scop import Access, AccessKind, Scop, Statement
+from .partial_results import Combination, Initialisation, combination, initialisation
 from .verdict import NotKnownError
 
 
@@ -42,33 +44,41 @@ class Correspondence:
     """The statements of a generated program.
 
     `origins` has those that are statements of the program, or parts of them: they have the same
-    induction variables, and their accesses are in the same order. `copies` has the copies.
+    induction variables, and their accesses are in the same order. `copies` has the copies,
+    `initialisations` and `combinations` what begins and combines partial results.
     """
 
     origins: Mapping[str, Statement]
     copies: Mapping[str, Copy]
+    initialisations: Mapping[str, Initialisation]
+    combinations: Mapping[str, Combination]
 
 
 def correspond(program: Scop, scop: Scop) -> Correspondence:
     """What the statements of `scop` are; raises NotKnownError where one is something else."""
     origins: dict[str, Statement] = {}
     copies: dict[str, Copy] = {}
+    initialisations: dict[str, Initialisation] = {}
+    combinations: dict[str, Combination] = {}
     for statement in scop.statements:
-        origin = _origin(program, statement)
-        if origin is not None:
-            origins[statement.name] = origin
-            continue
-        copy = _copy(program, statement)
-        if copy is None:
-            raise NotKnownError(f"{statement.name} is no statement of the program, and no copy")
-        copies[statement.name] = copy
+        name = statement.name
+        if (origin := _origin(program, statement)) is not None:
+            origins[name] = origin
+        elif (copy := _copy(program, statement)) is not None:
+            copies[name] = copy
+        elif (first := initialisation(statement)) is not None:
+            initialisations[name] = first
+        elif (last := combination(statement)) is not None:
+            combinations[name] = last
+        else:
+            raise NotKnownError(f"{name} is no statement of the program, and no copy")
     scaled = _scaled(scop, copies)
     for name, origin in origins.items():
         statement = scop.statement(name)
         numbering = _Numbering()
         if numbering.stored(statement, scaled) != numbering.stored(origin, {}):
             raise NotKnownError(f"{name} does not compute what {origin.name} does")
-    return Correspondence(origins, copies)
+    return Correspondence(origins, copies, initialisations, combinations)
 
 
 def _scaled(scop: Scop, copies: Mapping[str, Copy]) -> dict[str, tuple[Factor, ...]]:
@@ -106,7 +116,7 @@ def _origin(program: Scop, statement: Statement) -> Statement | None:
     named = [
         s
         for s in program.statements
-        if statement.name == s.name or statement.name.startswith(f"{s.name}_")
+        if re.fullmatch(rf"{re.escape(s.name)}(_\d+)*", statement.name)
     ]
     kinds = [access.kind for access in statement.accesses]
     for origin in shared or sorted(named, key=lambda s: -len(s.name)):

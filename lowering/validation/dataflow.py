@@ -16,7 +16,7 @@ program when
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property, reduce
 from itertools import combinations, product
 
@@ -26,8 +26,10 @@ from ...passes.polyhedral.conflicts import last_accesses
 from ...passes.polyhedral.dependences import Dependence, DependenceKind, union
 from ...passes.polyhedral.schedule_tree import restrict
 from ...passes.polyhedral.scop import AccessKind, Array, Scop
+from .kept_dependences import KeptDependences
 from .order import Event, backward
-from .places import Buffer, Places, Use
+from .places import Buffer, Places
+from .uses import Use
 from .verdict import NotKnownError, Property, ViolatedError, Witness
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
@@ -93,20 +95,31 @@ class ArrayFlow:
     """The values of one array of the program, of which accesses are made elsewhere."""
 
     def __init__(
-        self, program: Scop, array: Array, items: Sequence[Dependence], places: Places
+        self,
+        program: Scop,
+        array: Array,
+        kept: KeptDependences,
+        places: Places,
+        reduced: Container[str],
     ) -> None:
         self.program = program
         self.array = array
-        self.items = items
+        self.kept = kept
         self.places = places
         uses = [use for use in places.uses if use.element_array == array.name]
         self.reads = [use for use in uses if not use.is_write]
         self.writes = [use for use in uses if use.is_write]
+        self.items = kept.strict(array.name)
+        self.is_relaxed = False
+        for write in self.writes:
+            if write.origin in reduced:
+                self._relax(write.origin)
 
     def check(self) -> None:
         """Raises ViolatedError, NotKnownError."""
         self._check_elements()
         in_place = self._keeps_order()
+        self._check_relaxed()
         for write, read in product(self.writes, self.reads):
             if not in_place or write.is_moved or read.is_moved:
                 pairs = self._flow(write, read)
@@ -122,6 +135,14 @@ class ArrayFlow:
             for write in self.writes:
                 self._check_final(write)
 
+    def _relax(self, statement: str) -> None:
+        """Lets the steps of reductions run in any order; raises ViolatedError, NotKnownError."""
+        if not self.kept.may_reorder(statement):
+            message = f"{statement} accumulates in another order, which changes the result"
+            raise ViolatedError(Property.ORDER, message)
+        self.is_relaxed = True
+        self.items = self.kept.relaxed(self.array.name)
+
     def _keeps_order(self) -> bool:
         """Whether the accesses keep the program's order, as if all were made in the array."""
         for item in self.items:
@@ -131,17 +152,21 @@ class ArrayFlow:
             ]
             relation = item.relation.intersect_params(self.places.context)
             wrong = backward(relation, *ends)
-            if wrong is not None:
-                if item.kind is DependenceKind.FLOW:
-                    message = f"{item.target} reads {item.array} before {item.source} writes it"
-                    raise ViolatedError(Property.ORDER, message, Witness.between(wrong))
-                return False
+            if wrong is None:
+                continue
+            if item.reduction and self.kept.may_reorder(item.source) and not self.is_relaxed:
+                self._relax(item.source)
+                return self._keeps_order()
+            if item.kind is DependenceKind.FLOW:
+                message = f"{item.target} reads {item.array} before {item.source} writes it"
+                raise ViolatedError(Property.ORDER, message, Witness.between(wrong))
+            return False
         return True
 
     def _first_uses(self, origin: str) -> list[Use]:
-        """One use of every generated statement that is a part of a statement."""
-        uses = {use.statement: use for use in self.places.uses if use.origin == origin}
-        return list(uses.values())
+        """The uses in one position, by every generated statement that is a part of a statement."""
+        uses = [use for use in (*self.writes, *self.reads) if use.origin == origin]
+        return [use for use in uses if use.position == uses[0].position]
 
     def _check_elements(self) -> None:
         """Uses in one place are uses of one element, and a place stands for its element."""
@@ -158,6 +183,14 @@ class ArrayFlow:
                 if one.is_write or other.is_write:
                     self._check_same_elements(one, other)
         self._check_instances()
+
+    def _check_relaxed(self) -> None:
+        """Steps that run in another order all do so in one place."""
+        for write in self.writes:
+            if self.is_relaxed and write.is_moved and self.kept.may_reorder(write.origin):
+                raise NotKnownError(
+                    f"{write.origin} accumulates in another order, and in the buffer {write.array}"
+                )
 
     def _wrong_element(self, use: Use, wrong: isl.Map) -> None:
         message = (
@@ -209,7 +242,15 @@ class ArrayFlow:
             same = source.elements.apply_range(write.elements.reverse())
             relation = self._before_writes[source.is_write]
             pairs = _any(same, (same.intersect(part) for part in _between(relation, same)))
+            if self.is_relaxed and source.origin == write.origin:
+                pairs = self._without_steps(pairs, write.origin)
             self._check_pairs(pairs, source, write, is_flow=False)
+
+    def _without_steps(self, pairs: isl.Map, statement: str) -> isl.Map:
+        """The pairs that are no two steps of a reduction that may be reordered."""
+        if not self.kept.may_reorder(statement):
+            return pairs
+        return pairs.subtract(self.kept.dependences.accumulations[statement].pairs)
 
     @cached_property
     def _before_writes(self) -> dict[bool, isl.UnionMap]:

@@ -13,38 +13,12 @@ from functools import cached_property, reduce
 
 import islpy as isl
 
-from ...passes.polyhedral.scop import Access, AccessKind, Scop
+from ...passes.polyhedral.scop import Scop
 from .correspondence import Copy, Correspondence
 from .order import Event
 from .reading import CallSite
+from .uses import Use, events_of
 from .verdict import NotKnownError
-
-_IN, _OUT = isl.dim_type.in_, isl.dim_type.out
-
-
-@dataclass(frozen=True, eq=False)
-class Use:
-    """An access of the program, as a generated statement makes it.
-
-    It is access number `position` of `statement`, a part of statement `origin` of the program.
-    `elements` is what the program accesses, `{ S0[i, j] -> A[x] }`, and `place` where the generated
-    statement does, in `array`: `{ S0[i, j] -> A_packed[p] }`.
-    """
-
-    statement: str
-    origin: str
-    position: int
-    is_write: bool
-    array: str
-    elements: isl.Map
-    place: isl.Map
-    is_moved: bool
-    events: tuple[Event, ...]
-
-    @property
-    def element_array(self) -> str:
-        """The array of the program."""
-        return self.elements.get_tuple_name(_OUT) or ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,19 +66,14 @@ class Places:
     def __init__(
         self,
         program: Scop,
-        scop: Scop,
+        uses: Sequence[Use],
         correspondence: Correspondence,
         sites: Mapping[str, Sequence[CallSite]],
         context: isl.Set,
     ) -> None:
         self.context = context
         self.sites = sites
-        self.uses = [
-            self._use(statement.name, correspondence, position, own)
-            for statement in scop.statements
-            if statement.name in correspondence.origins
-            for position, own in enumerate(statement.accesses)
-        ]
+        self.uses = uses
         self.buffers = self._buffers(program, correspondence)
 
     def line(self, array: str) -> tuple[str, ...]:
@@ -148,24 +117,6 @@ class Places:
             result = result.intersect(self.place_in(use, name).intersect_range(copied).domain())
         return result
 
-    def _use(
-        self, statement: str, correspondence: Correspondence, position: int, own: Access
-    ) -> Use:
-        origin = correspondence.origins[statement]
-        other = origin.accesses[position]
-        place = own.relation.intersect_params(self.context).set_tuple_name(_IN, origin.name)
-        return Use(
-            statement,
-            origin.name,
-            position,
-            own.kind is AccessKind.WRITE,
-            own.array.name,
-            other.relation.intersect_domain(place.domain()),
-            place,
-            own.array.name != other.array.name or own.map.results != other.map.results,
-            events_of(self.sites[statement], origin.name),
-        )
-
     def _buffers(self, program: Scop, correspondence: Correspondence) -> dict[str, Buffer]:
         originals = {array.name for array in program.arrays}
         known = set(originals)
@@ -197,11 +148,6 @@ class Places:
         ]
         inside, outside = ends if is_in else reversed(ends)
         return Transfer(name, inside, outside, events_of(self.sites[name], name))
-
-
-def events_of(sites: Sequence[CallSite], name: str) -> tuple[Event, ...]:
-    """What call sites do for the instances of a statement of the program, which they run."""
-    return tuple(Event(site, site.instances.set_tuple_name(_OUT, name)) for site in sites)
 
 
 def _ends(copy: Copy) -> set[str]:

@@ -7,30 +7,28 @@ instances and dependences of the program as it was written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import islpy as isl
 
 from ...passes.polyhedral.context import TooComplexError, bounded
-from ...passes.polyhedral.dependences import Dependence, DependenceKind, Dependences
 from ...passes.schedules.schedule import Schedule, dependences_of
 from ...support.stage_times import stage
-from .correspondence import correspond
+from .correspondence import Correspondence, correspond
 from .coverage import check_coverage
 from .dataflow import ArrayFlow, check_buffer
 from .generated import Generated
+from .kept_dependences import KeptDependences
 from .local_storage import LocalStorage
-from .order import Event, backward
+from .order import Event
 from .parallelism import ParallelLoops
-from .places import Places, events_of
+from .partial_uses import PartialUses
+from .places import Places
 from .reading import CallSite, read_nest
+from .uses import events_of, uses_of
 from .verdict import (
     NotKnownError,
-    Property,
     ValidationError,
     Verdict,
     ViolatedError,
-    Witness,
 )
 
 # What isl may spend on one nest: some ten seconds, and a hundred times what those of the shipped
@@ -51,7 +49,9 @@ class Validator:
     def __call__(self, generated: Generated) -> None:
         """Validates the nest, which must be the program for all sizes that it is for."""
         with stage("validate"):
-            self.verdict = validate(dependences_of(self.schedule.program), generated)
+            dependences = dependences_of(self.schedule.program)
+            kept = KeptDependences(dependences, reassociate=self.schedule.reassociate)
+            self.verdict = validate(kept, generated)
         if self.verdict.violation is not None:
             raise ValidationError.at(
                 self.schedule.program.func,
@@ -61,11 +61,11 @@ class Validator:
             )
 
 
-def validate(dependences: Dependences, generated: Generated) -> Verdict:
+def validate(kept: KeptDependences, generated: Generated) -> Verdict:
     """Whether what was generated does what the program does whose dependences these are."""
     try:
         with bounded(OPERATIONS):
-            _Validation(dependences, generated).check()
+            _Validation(kept, generated).check()
     except ViolatedError as error:
         return Verdict(violation=error.violation)
     except NotKnownError as error:
@@ -77,9 +77,9 @@ def validate(dependences: Dependences, generated: Generated) -> Verdict:
 
 
 class _Validation:
-    def __init__(self, dependences: Dependences, generated: Generated) -> None:
-        self.dependences = dependences
-        self.program = dependences.scop
+    def __init__(self, kept: KeptDependences, generated: Generated) -> None:
+        self.kept = kept
+        self.program = kept.dependences.scop
         self.generated = generated
         self.context = _with_tile_sizes(generated)
         scop = generated.scop
@@ -98,19 +98,24 @@ class _Validation:
 
     def check(self) -> None:
         """Raises ViolatedError, NotKnownError."""
-        scop = self.generated.scop
-        self.correspondence = correspond(self.program, scop)
-        self._check_coverage()
-        places = Places(self.program, scop, self.correspondence, self.sites, self.context)
-        moved = {use.element_array for use in places.uses if use.is_moved}
-        self._check_order(moved)
-        ParallelLoops(scop, self.all_sites, self.context).check()
+        scop, context = self.generated.scop, self.context
+        found = correspond(self.program, scop)
+        self._check_coverage(found)
+        uses = uses_of(scop, found, self.sites, context)
+        partial = PartialUses(self.program, uses, found, self.sites, context)
+        places = Places(self.program, partial.uses, found, self.sites, context)
+        moved = {use.element_array for use in partial.uses if use.is_moved}
+        moved |= {use.element_array for use in uses if use.array in partial.names}
+        names = {array.name for array in self.program.arrays}
+        self.kept.check(names - moved, self.events, context)
+        ParallelLoops(scop, self.all_sites, context).check()
+        for results in partial.buffers:
+            results.check()
         for buffer in places.buffers.values():
             check_buffer(buffer, places)
         for array in self.program.arrays:
             if array.name in moved:
-                items = [item for item in self.dependences if item.array == array.name]
-                ArrayFlow(self.program, array, items, places).check()
+                ArrayFlow(self.program, array, self.kept, places, partial.reduced).check()
         LocalStorage(
             scop,
             self.all_sites,
@@ -119,42 +124,19 @@ class _Validation:
             self.names,
         ).check()
 
-    def _check_coverage(self) -> None:
-        """Statements of the program run all of their instances once, and so do copies."""
+    def _check_coverage(self, found: Correspondence) -> None:
+        """Statements of the program run all of their instances once, and so do those added."""
         self.events: dict[str, list[Event]] = {s.name: [] for s in self.program.statements}
-        for name, origin in self.correspondence.origins.items():
+        for name, origin in found.origins.items():
             self.events[origin.name] += events_of(self.sites[name], origin.name)
         for statement in self.program.statements:
             domain = statement.domain.intersect_params(self.context)
             check_coverage(statement.name, domain, self.events[statement.name])
-        for name, copy in self.correspondence.copies.items():
-            domain = copy.statement.domain.intersect_params(self.context)
-            check_coverage(name, domain, events_of(self.sites[name], name))
-
-    def _check_order(self, moved: Iterable[str]) -> None:
-        """Dependences through arrays that are where the program has them keep their order."""
-        items: dict[tuple[str, str], list[Dependence]] = {}
-        for item in self.dependences:
-            if item.array not in moved and item.kind is not DependenceKind.INPUT:
-                items.setdefault((item.source, item.target), []).append(item)
-        for (source, target), group in items.items():
-            relation = group[0].relation
-            for item in group[1:]:
-                relation = relation.union(item.relation)
-            if self._backward(source, target, relation.coalesce()) is None:
-                continue
-            for item in group:
-                wrong = self._backward(source, target, item.relation)
-                if wrong is not None:
-                    message = (
-                        f"the {item.kind.value} dependence from {source} to {target} on "
-                        f"{item.array} runs backwards"
-                    )
-                    raise ViolatedError(Property.ORDER, message, Witness.between(wrong))
-
-    def _backward(self, source: str, target: str, relation: isl.Map) -> isl.Map | None:
-        relation = relation.intersect_params(self.context)
-        return backward(relation, self.events[source], self.events[target])
+        for statement in self.generated.scop.statements:
+            if statement.name not in found.origins:
+                domain = statement.domain.intersect_params(self.context)
+                events = events_of(self.sites[statement.name], statement.name)
+                check_coverage(statement.name, domain, events)
 
 
 def _with_tile_sizes(generated: Generated) -> isl.Set:
