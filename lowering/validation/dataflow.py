@@ -28,7 +28,7 @@ from ...passes.polyhedral.schedule_tree import restrict
 from ...passes.polyhedral.scop import AccessKind, Array, Scop
 from .kept_dependences import KeptDependences
 from .order import Event, backward
-from .places import Buffer, Places
+from .places import Buffer, Places, Transfer
 from .uses import Use
 from .verdict import NotKnownError, Property, ViolatedError, Witness
 
@@ -40,7 +40,8 @@ def check_buffer(buffer: Buffer, places: Places) -> None:
 
     Raises ViolatedError, NotKnownError.
     """
-    for copies in (buffer.copies_in, buffer.copies_out):
+    copies_in, copies_out = buffer.transfers(out=False), buffer.transfers(out=True)
+    for copies in (copies_in, copies_out):
         for number, transfer in enumerate(copies):
             others = (other.inside.range() for other in copies[:number])
             apart = all(transfer.inside.range().is_disjoint(other) for other in others)
@@ -48,27 +49,31 @@ def check_buffer(buffer: Buffer, places: Places) -> None:
                 raise NotKnownError(f"elements of {buffer.name} are copied more than once")
     writers = list(_accessors(buffer, places, is_write=True))
     accessors = [*writers, *_accessors(buffer, places, is_write=False)]
-    for copy, (place, events, name) in product(buffer.copies_in, accessors):
+    for copy, (place, events, name) in product(copies_in, accessors):
         pairs = copy.inside.apply_range(place.reverse())
         _in_order(pairs, copy.events, events, f"{copy.statement} does not run before {name}")
-    for copy, (place, events, name) in product(buffer.copies_out, writers):
+    for copy, (place, events, name) in product(copies_out, writers):
         pairs = place.apply_range(copy.inside.reverse())
         _in_order(pairs, events, copy.events, f"{copy.statement} does not run after {name}")
-    for copy, last in product(buffer.copies_in, buffer.copies_out):
+    for copy, last in product(copies_in, copies_out):
         pairs = copy.inside.apply_range(last.inside.reverse())
         message = f"{copy.statement} does not run before {last.statement}"
         _in_order(pairs, copy.events, last.events, message)
     written = [
         use.place.range() for use in places.uses if use.array == buffer.name and use.is_write
     ]
-    written += [t.outside.range() for b in _inside(buffer, places) for t in b.copies_out]
-    for copy in buffer.copies_out:
+    written += [t.outside.range() for t in _copies_with(buffer, places, out=True)]
+    for copy in copies_out:
         if not reduce(isl.Set.subtract, written, copy.inside.range()).is_empty():
             raise NotKnownError(f"{copy.statement} copies what nothing has written")
 
 
-def _inside(buffer: Buffer, places: Places) -> list[Buffer]:
-    return [other for other in places.buffers.values() if other.parent == buffer.name]
+def _copies_with(buffer: Buffer, places: Places, *, out: bool) -> Iterator[Transfer]:
+    """The copies between a buffer and those that stand for parts of it."""
+    for other in places.buffers.values():
+        copies = other.copies(out=out)
+        if copies is not None and copies.parent == buffer.name:
+            yield from copies.transfers
 
 
 def _accessors(
@@ -78,9 +83,8 @@ def _accessors(
     for use in places.uses:
         if use.array == buffer.name and use.is_write == is_write:
             yield use.place, use.events, use.statement
-    for other in _inside(buffer, places):
-        for transfer in other.copies(out=is_write):
-            yield transfer.outside, transfer.events, transfer.statement
+    for transfer in _copies_with(buffer, places, out=is_write):
+        yield transfer.outside, transfer.events, transfer.statement
 
 
 def _in_order(
@@ -171,7 +175,7 @@ class ArrayFlow:
     def _check_elements(self) -> None:
         """Uses in one place are uses of one element, and a place stands for its element."""
         for use in (*self.reads, *self.writes):
-            root = self.places.line(use.array)[-1]
+            root = self.places.line_of(use)[-1]
             if use.is_moved and root == self.array.name and use.array != root:
                 stands_for = self.places.place_in(use, root)
                 if not stands_for.is_subset(use.elements):
@@ -278,8 +282,8 @@ class ArrayFlow:
 
     def _check_pairs(self, pairs: isl.Map, source: Use, target: Use, *, is_flow: bool) -> None:
         """Checks pairs of accesses where they meet; a flow must be copied all the way."""
-        line = self.places.line(target.array)
-        for array in self.places.line(source.array):
+        line = self.places.line_of(target)
+        for array in self.places.line_of(source):
             if pairs.is_empty():
                 return
             if array not in line:
@@ -315,7 +319,7 @@ class ArrayFlow:
             initial = initial.subtract(self._flow(write, read).range())
             if write.statement == read.statement and write.position < read.position:
                 initial = initial.subtract(_same_instances(write.elements, read.elements))
-        if self.places.line(read.array)[-1] == self.array.name:
+        if self.places.line_of(read)[-1] == self.array.name:
             initial = initial.subtract(self.places.reaching(read, self.array.name))
         if not initial.is_empty():
             message = f"{read.statement} reads {read.array}, where {self.array.name} is not copied"
@@ -332,7 +336,7 @@ class ArrayFlow:
                 last = last.subtract(same.intersect(item.relation).domain())
             if write.statement == later.statement and write.position < later.position:
                 last = last.subtract(_same_instances(write.elements, later.elements))
-        if self.places.line(write.array)[-1] == self.array.name:
+        if self.places.line_of(write)[-1] == self.array.name:
             last = last.subtract(self.places.reaching(write, self.array.name))
         if not last.is_empty():
             message = f"what {write.statement} writes last to {self.array.name} is not copied there"

@@ -1,8 +1,9 @@
 """Runs a nest call by call, with the origin of every value in place of the value.
 
-What an instance stores is known by the instance; a copy hands on what it reads. So two runs of a
-program compute the same when every read of every instance sees the same origin, and all elements
-have the same one in the end. Iterations of parallel loops run backwards, vector loops in lockstep.
+What an instance stores is known by the instance; a copy hands on what it reads, and a reduction
+whose steps may run in any order stores the set of its steps. So two runs of a program compute the
+same when every read of every instance sees the same origin, and all elements have the same one in
+the end. Iterations of parallel loops run backwards.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from loopwright.lowering.nest.index_expression import (
 from loopwright.lowering.nest.nest import Block, Call, For, Guard, Nest, Once, TileSplit
 from loopwright.lowering.validation.correspondence import correspond
 from loopwright.lowering.validation.generated import Generated
-from loopwright.passes.polyhedral.scop import Access, AccessKind, Scop
+from loopwright.lowering.validation.kept_dependences import KeptDependences
+from loopwright.passes.polyhedral.scop import Access, AccessKind
 
 Values = Mapping[int, int]
 Origin = object
@@ -32,6 +34,14 @@ Reads = dict[tuple[str, tuple[int, ...], int], Origin]
 
 class WrongRunError(Exception):
     """An instance that is none or runs twice, or an access outside of what is allocated."""
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Some steps of a reduction, in whatever order, from a value on; None: a neutral element."""
+
+    base: Origin
+    steps: frozenset[tuple[str, tuple[int, ...]]]
 
 
 @dataclass
@@ -52,15 +62,16 @@ class _Step:
 
 
 class NestExecution:
-    """A run of what was generated for `program`, with all sizes known."""
+    """A run of what was generated for a program, with all sizes known."""
 
-    def __init__(self, program: Scop, generated: Generated) -> None:
-        self.program = program
+    def __init__(self, kept: KeptDependences, generated: Generated) -> None:
+        self.kept = kept
+        self.program = program = kept.dependences.scop
         self.scop = generated.scop
         self.generated = generated
         self.placements = {p.array.name: p for p in generated.placements}
         found = correspond(program, generated.scop)
-        self.origins, self.copies = found.origins, found.copies
+        self.origins, self.found = found.origins, found
         self.sizes = [
             generated.parameters[parameter.name].constant for parameter in self.scop.parameters
         ]
@@ -94,17 +105,47 @@ class NestExecution:
         if (name, step.arguments) in done:
             raise WrongRunError(f"{name}{step.arguments} runs twice")
         done.add((name, step.arguments))
-        value: Origin = None
+        values: dict[int, Origin] = {}
         for position, access in enumerate(statement.accesses):
             place = self._place(access, step)
             if access.kind is AccessKind.WRITE:
-                stored = value if origin is None else (name, step.arguments, position)
-                memory[place] = stored
+                memory[place] = self._stored(step, position, values)
                 continue
             initial = (place[0], place[2]) if not access.array.is_local else ("undefined", place)
-            value = memory.get(place, initial)
-            if origin is not None:
-                reads[name, step.arguments, position] = value
+            values[position] = memory.get(place, initial)
+            if origin is not None and position != self._accumulated(statement.name):
+                reads[name, step.arguments, position] = values[position]
+
+    def _accumulated(self, statement: str) -> int | None:
+        """The place of the load of a reduction whose steps may run in any order."""
+        origin = self.origins.get(statement)
+        if origin is None or not self.kept.may_reorder(origin.name):
+            return None
+        load = self.kept.dependences.accumulations[origin.name].load
+        return origin.accesses.index(load)
+
+    def _stored(self, step: _Step, position: int, values: Mapping[int, Origin]) -> Origin:
+        name = step.call.statement
+        origin = self.origins.get(name)
+        if origin is not None:
+            place = self._accumulated(name)
+            if place is None:
+                return origin.name, step.arguments, position
+            return _combine(values[place], frozenset({(origin.name, step.arguments)}))
+        if name in self.found.initialisations:
+            return None
+        if name in self.found.combinations:
+            parts = self.found.combinations[name]
+            accesses = parts.statement.accesses
+            part = values[accesses.index(parts.part)]
+            (whole,) = [value for k, value in values.items() if accesses[k] is not parts.part]
+            if part is None:
+                return whole
+            if not isinstance(part, Sum) or part.base is not None:
+                raise WrongRunError(f"{name} combines {part}")
+            return _combine(whole, part.steps)
+        (value,) = values.values()
+        return value
 
     def _place(self, access: Access, step: _Step) -> tuple[str, object, tuple[int, ...]]:
         values = dict(enumerate((*step.arguments, *self.sizes)))
@@ -185,6 +226,14 @@ class NestExecution:
             yield from self._steps(
                 nest.body, inside, names, self._allocate(nest, inside, names, homes)
             )
+
+
+def _combine(value: Origin, steps: frozenset[tuple[str, tuple[int, ...]]]) -> Sum:
+    if not isinstance(value, Sum) or next(iter(value.steps))[0] != next(iter(steps))[0]:
+        return Sum(value, steps)
+    if value.steps & steps:
+        raise WrongRunError(f"steps of a reduction twice: {value.steps & steps}")
+    return Sum(value.base, value.steps | steps)
 
 
 def evaluate(index: Index, values: Values) -> int:
