@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property, reduce
-from itertools import combinations, product
+from itertools import combinations, combinations_with_replacement, product
 
 import islpy as isl
 
@@ -189,12 +189,18 @@ class ArrayFlow:
         self._check_instances()
 
     def _check_relaxed(self) -> None:
-        """Steps that run in another order all do so in one place."""
-        for write in self.writes:
-            if self.is_relaxed and write.is_moved and self.kept.may_reorder(write.origin):
-                raise NotKnownError(
-                    f"{write.origin} accumulates in another order, and in the buffer {write.array}"
-                )
+        """All steps of a reduction that run in another order do so in one place."""
+        for one, other in combinations_with_replacement(self.writes, 2):
+            if not self.is_relaxed or one.origin != other.origin:
+                continue
+            if self.kept.may_reorder(one.origin) and (one.is_moved or other.is_moved):
+                steps = one.elements.apply_range(other.elements.reverse())
+                if one.array == other.array:
+                    steps = steps.subtract(one.place.apply_range(other.place.reverse()))
+                if not steps.is_empty():
+                    raise NotKnownError(
+                        f"{one.origin} accumulates in another order, and in several places"
+                    )
 
     def _wrong_element(self, use: Use, wrong: isl.Map) -> None:
         message = (

@@ -43,9 +43,12 @@ def compiled(
     schedule: Schedule | None = None,
     threads: int = 1,
 ) -> Outcome:
-    """Arguments after a run of compiled code, then results."""
+    """Arguments after a run of compiled code, then results.
+
+    What is generated for a schedule is validated: a violation is an error.
+    """
     arguments = program.make_arguments(sizes)
-    kernel = function.compile(schedule, threads=threads)
+    kernel = function.compile(schedule, threads=threads, verify=True)
     try:
         results = kernel(*arguments)
     except Exception as error:

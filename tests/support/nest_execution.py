@@ -3,13 +3,14 @@
 What an instance stores is known by the instance; a copy hands on what it reads, and a reduction
 whose steps may run in any order stores the set of its steps. So two runs of a program compute the
 same when every read of every instance sees the same origin, and all elements have the same one in
-the end. Iterations of parallel loops run backwards.
+the end. Iterations of parallel loops run backwards, and lanes of vectors access by access.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from loopwright.lowering.nest.index_expression import (
     Atom,
@@ -53,7 +54,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class _Step:
+class Step:
     """A call that runs: with which values, and where local arrays are then."""
 
     call: Call
@@ -77,14 +78,20 @@ class NestExecution:
         ]
         self.allocations = 0
 
+    def sequence(self) -> list[Step]:
+        """The instances in the order in which they run, with no loop parallel or in vectors."""
+        homes = self._allocate(None, {}, {}, {})
+        steps = self._steps(self.generated.nest, {}, {}, homes, in_order=True)
+        return [step for (step,) in steps]
+
     def run(self) -> Outcome:
         """Runs the nest; raises WrongRunError."""
         outcome = Outcome()
         memory: dict[tuple[str, object, tuple[int, ...]], Origin] = {}
         done: set[tuple[str, tuple[int, ...]]] = set()
         homes = self._allocate(None, {}, {}, {})
-        for step in self._steps(self.generated.nest, {}, {}, homes):
-            self._execute(step, memory, outcome.reads, done)
+        for lanes in self._steps(self.generated.nest, {}, {}, homes):
+            self._execute(lanes, memory, outcome.reads, done)
         kept = {array.name for array in self.program.arrays if not array.is_local}
         kept |= {array.name for array in self.program.returns}
         for (name, _, subscripts), origin in memory.items():
@@ -94,27 +101,30 @@ class NestExecution:
 
     def _execute(
         self,
-        step: _Step,
+        lanes: Sequence[Step],
         memory: dict[tuple[str, object, tuple[int, ...]], Origin],
         reads: Reads,
         done: set[tuple[str, tuple[int, ...]]],
     ) -> None:
-        statement = self.scop.statement(step.call.statement)
+        """Instances of one statement, each access of all of them before the next one."""
+        statement = self.scop.statement(lanes[0].call.statement)
         origin = self.origins.get(statement.name)
         name = statement.name if origin is None else origin.name
-        if (name, step.arguments) in done:
-            raise WrongRunError(f"{name}{step.arguments} runs twice")
-        done.add((name, step.arguments))
-        values: dict[int, Origin] = {}
+        values: list[dict[int, Origin]] = [{} for _ in lanes]
+        for step in lanes:
+            if (name, step.arguments) in done:
+                raise WrongRunError(f"{name}{step.arguments} runs twice")
+            done.add((name, step.arguments))
         for position, access in enumerate(statement.accesses):
-            place = self._place(access, step)
-            if access.kind is AccessKind.WRITE:
-                memory[place] = self._stored(step, position, values)
-                continue
-            initial = (place[0], place[2]) if not access.array.is_local else ("undefined", place)
-            values[position] = memory.get(place, initial)
-            if origin is not None and position != self._accumulated(statement.name):
-                reads[name, step.arguments, position] = values[position]
+            for step, own in zip(lanes, values, strict=True):
+                place = self._place(access, step)
+                if access.kind is AccessKind.WRITE:
+                    memory[place] = self._stored(step, position, own)
+                    continue
+                unknown = ("undefined", place) if access.array.is_local else (place[0], place[2])
+                own[position] = memory.get(place, unknown)
+                if origin is not None and position != self._accumulated(statement.name):
+                    reads[name, step.arguments, position] = own[position]
 
     def _accumulated(self, statement: str) -> int | None:
         """The place of the load of a reduction whose steps may run in any order."""
@@ -124,7 +134,7 @@ class NestExecution:
         load = self.kept.dependences.accumulations[origin.name].load
         return origin.accesses.index(load)
 
-    def _stored(self, step: _Step, position: int, values: Mapping[int, Origin]) -> Origin:
+    def _stored(self, step: Step, position: int, values: Mapping[int, Origin]) -> Origin:
         name = step.call.statement
         origin = self.origins.get(name)
         if origin is not None:
@@ -147,7 +157,7 @@ class NestExecution:
         (value,) = values.values()
         return value
 
-    def _place(self, access: Access, step: _Step) -> tuple[str, object, tuple[int, ...]]:
+    def _place(self, access: Access, step: Step) -> tuple[str, object, tuple[int, ...]]:
         values = dict(enumerate((*step.arguments, *self.sizes)))
         subscripts = tuple(
             evaluate(linear_form(expression, access.map.num_dims), values)
@@ -190,23 +200,34 @@ class NestExecution:
         values: Values,
         loops: Mapping[str, int],
         homes: Mapping[str, tuple[object, tuple[int, ...]]],
-    ) -> Iterator[_Step]:
+        in_order: bool = False,
+    ) -> Iterator[tuple[Step, ...]]:
+        """What runs: an instance at a time, or the same one in all lanes of a vector.
+
+        With `in_order`, as inside of a vector, neither vectors nor parallel loops are.
+        """
         match nest:
             case Call(arguments=arguments):
-                yield _Step(nest, tuple(evaluate(a, values) for a in arguments), homes)
+                yield (Step(nest, tuple(evaluate(a, values) for a in arguments), homes),)
             case Block(parts):
                 for part in parts:
-                    yield from self._steps(part, values, loops, homes)
+                    yield from self._steps(part, values, loops, homes, in_order)
             case Guard(condition, one, other) | TileSplit(condition, one, other):
                 part = one if holds(condition, values) else other
-                yield from self._steps(part, values, loops, homes)
+                yield from self._steps(part, values, loops, homes, in_order)
             case Once(loop, value, body):
                 inside = {**loops, loop.name: evaluate(value, values)}
-                yield from self._steps(
-                    body, values, inside, self._allocate(nest, values, inside, homes)
-                )
-            case For():
-                yield from self._iterations(nest, values, loops, homes)
+                homes = self._allocate(nest, values, inside, homes)
+                yield from self._steps(body, values, inside, homes, in_order)
+            case For(loop=loop):
+                width = 1 if in_order or loop.parallel else loop.vector or 1
+                iterations = self._iterations(nest, values, loops, homes, in_order or width > 1)
+                if width == 1:
+                    for steps in iterations:
+                        yield from steps
+                    return
+                while lanes := [list(steps) for steps in islice(iterations, width)]:
+                    yield from _in_lockstep(lanes)
 
     def _iterations(
         self,
@@ -214,18 +235,30 @@ class NestExecution:
         values: Values,
         loops: Mapping[str, int],
         homes: Mapping[str, tuple[object, tuple[int, ...]]],
-    ) -> Iterator[_Step]:
+        in_order: bool,
+    ) -> Iterator[Iterator[tuple[Step, ...]]]:
+        """What runs in each iteration."""
         first = max(evaluate(bound, values) for bound in nest.lower)
         limit = min(evaluate(bound, values) for bound in nest.upper)
         iterations: Sequence[int] = range(first, limit, nest.step)
-        if nest.loop.parallel:
+        if nest.loop.parallel and not in_order:
             iterations = iterations[::-1]
         for value in iterations:
             inside = {**values, nest.variable: value}
             names = {**loops, nest.loop.name: value}
-            yield from self._steps(
-                nest.body, inside, names, self._allocate(nest, inside, names, homes)
-            )
+            own = self._allocate(nest, inside, names, homes)
+            yield self._steps(nest.body, inside, names, own, in_order)
+
+
+def _in_lockstep(lanes: Sequence[Sequence[tuple[Step, ...]]]) -> Iterator[tuple[Step, ...]]:
+    """The instances of lanes together, or lane by lane where these do different things."""
+    calls = [[step.call for (step,) in steps] for steps in lanes]
+    if all(same == calls[0] for same in calls):
+        for steps in zip(*lanes, strict=True):
+            yield tuple(step for (step,) in steps)
+    else:
+        for steps in lanes:
+            yield from steps
 
 
 def _combine(value: Origin, steps: frozenset[tuple[str, tuple[int, ...]]]) -> Sum:

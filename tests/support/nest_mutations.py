@@ -17,7 +17,7 @@ ALWAYS = Connective("all", ())
 
 def mutants(generated: Generated) -> Iterator[tuple[str, Generated]]:
     """Every mutant of a nest and of where its local arrays are, with what was done."""
-    for what, nest in _mutants(generated.nest):
+    for what, nest in nest_mutants(generated.nest):
         yield what, replace(generated, nest=nest)
     for number, placement in enumerate(generated.placements):
         for what, changed in _placements(placement):
@@ -26,25 +26,26 @@ def mutants(generated: Generated) -> Iterator[tuple[str, Generated]]:
             yield f"{placement.array.name}: {what}", replace(generated, placements=others)
 
 
-def _mutants(nest: Nest) -> Iterator[tuple[str, Nest]]:
+def nest_mutants(nest: Nest) -> Iterator[tuple[str, Nest]]:
+    """Every mutant of a nest, outer loops first, with what was done."""
     yield from _here(nest)
     match nest:
         case For(body=body) | Once(body=body):
-            for what, inner in _mutants(body):
+            for what, inner in nest_mutants(body):
                 yield what, replace(nest, body=inner)
         case Block(parts):
             for number, part in enumerate(parts):
-                for what, inner in _mutants(part):
+                for what, inner in nest_mutants(part):
                     yield what, Block((*parts[:number], inner, *parts[number + 1 :]))
         case Guard(condition, one, other):
-            for what, inner in _mutants(one):
+            for what, inner in nest_mutants(one):
                 yield what, Guard(condition, inner, other)
-            for what, inner in _mutants(other):
+            for what, inner in nest_mutants(other):
                 yield what, Guard(condition, one, inner)
         case TileSplit(condition, one, other):
-            for what, inner in _mutants(one):
+            for what, inner in nest_mutants(one):
                 yield what, TileSplit(condition, inner, other)
-            for what, inner in _mutants(other):
+            for what, inner in nest_mutants(other):
                 yield what, TileSplit(condition, one, inner)
         case Call():
             pass
@@ -89,6 +90,7 @@ def _loops(nest: For) -> Iterator[tuple[str, Nest]]:
             yield f"{kind} bound {number} of {name} dropped", replace(nest, **{kind: fewer})
     if not nest.loop.parallel:
         yield f"{name} parallel", replace(nest, loop=replace(nest.loop, parallel=True))
+        yield f"{name} in vectors", replace(nest, loop=replace(nest.loop, vector=4))
     inner = nest.body
     if isinstance(inner, For):
         bounds = (*inner.lower, *inner.upper)
