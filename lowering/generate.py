@@ -20,6 +20,7 @@ from ..support.stage_times import stage
 from .loops.emit_loops import LoopEmitter
 from .loops.emit_statements import StatementEmitter
 from .loops.ir_builder import IRBuilder
+from .loops.local_bounds import check_local_subscripts
 from .loops.storage import Storage, place_local_arrays
 from .memory.scalar_replacement import promote
 from .memory.software_prefetching import stream
@@ -105,6 +106,8 @@ def _generate(
         builder, StatementEmitter(builder, scop, parameters, scalars, storage), storage, simd
     )
     nest = cut_into_full_ranges(nest)
+    with stage("local arrays"):
+        check_local_subscripts(scop, nest, placements, parameters, context)
     if inspect is not None:
         inspect(Generated(scop, nest, placements, {**parameters, **known}, context))
     with storage.allocated(builder, None, nest):

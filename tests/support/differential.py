@@ -42,13 +42,15 @@ def compiled(
     sizes: Mapping[str, int],
     schedule: Schedule | None = None,
     threads: int = 1,
+    *,
+    check_bounds: bool = False,
 ) -> Outcome:
     """Arguments after a run of compiled code, then results.
 
     What is generated for a schedule is validated: a violation is an error.
     """
     arguments = program.make_arguments(sizes)
-    kernel = function.compile(schedule, threads=threads, verify=True)
+    kernel = function.compile(schedule, threads=threads, check_bounds=check_bounds, verify=True)
     try:
         results = kernel(*arguments)
     except Exception as error:

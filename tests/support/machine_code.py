@@ -14,7 +14,7 @@ from loopwright.dialects.parse import parse_module
 from loopwright.lowering.llvm import Options, symbol, translate
 from loopwright.lowering.llvm.heap import FAILED_ALLOCATIONS
 from loopwright.passes.machine.target import Target
-from loopwright.runtime.jit.object_code import object_code as jit
+from loopwright.runtime.jit import object_code as jit
 from loopwright.runtime.jit.openmp import imports
 
 C_TYPES: dict[str, Any] = {

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.machine_code import MachineCode
 
-from loopwright.runtime.jit.object_code import openmp
+from loopwright.runtime.jit import openmp
 
 THREADS = (0, 1, 2, 3, 5)
 SCHEDULES = ("static", "dynamic")

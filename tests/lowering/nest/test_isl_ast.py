@@ -7,9 +7,10 @@ import itertools
 import islpy as isl
 import pytest
 
+from loopwright.lowering.nest import isl_ast
 from loopwright.lowering.nest.ast_to_nest import ast_to_nest
 from loopwright.lowering.nest.isl_ast import IncompleteCodeError, build_ast
-from loopwright.lowering.nest.nest import Call, isl_ast, walk
+from loopwright.lowering.nest.nest import Call, walk
 from loopwright.lowering.nest.quotients import LinearProgram, linear_program
 from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, Tree, loops
 

@@ -12,7 +12,7 @@ from support.runtime_programs import SQUARES
 
 from loopwright.cli import main
 from loopwright.kernels.catalogue import catalogue
-from loopwright.runtime.machine.measured import measured as machines
+from loopwright.runtime.machine import measured as machines
 
 
 @pytest.fixture(autouse=True)

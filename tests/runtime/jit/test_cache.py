@@ -14,9 +14,9 @@ import pytest
 from support.runtime_programs import FIXED
 
 import loopwright
+from loopwright.runtime.jit import cache as cache_module
+from loopwright.runtime.jit import object_code as jit
 from loopwright.runtime.jit.cache import ObjectCache, cache_directory, cache_key, default_cache
-from loopwright.runtime.jit.object_code import cache as cache_module
-from loopwright.runtime.jit.object_code import object_code as jit
 
 KEY = cache_key("a")
 OTHER = cache_key("b")

@@ -17,8 +17,8 @@ from support.machine_code import MachineCode
 from loopwright.dialects.parse import parse_module
 from loopwright.lowering.llvm import translate
 from loopwright.passes.machine.target import Target
-from loopwright.runtime.jit.object_code import object_code as jit
-from loopwright.runtime.jit.object_code import openmp
+from loopwright.runtime.jit import object_code as jit
+from loopwright.runtime.jit import openmp
 from loopwright.runtime.program import load
 
 ADD = """

@@ -23,7 +23,7 @@ from loopwright.lowering.llvm import Options, symbol, translate
 from loopwright.lowering.specialise import specialise
 from loopwright.passes.machine.target import Target
 from loopwright.runtime.calling.signature import Sizes
-from loopwright.runtime.jit.object_code import object_code as jit
+from loopwright.runtime.jit import object_code as jit
 from loopwright.runtime.labelling.arena import HUGE_PAGE, MARGIN, Arena, array_bytes
 from loopwright.runtime.labelling.children import StartError
 from loopwright.runtime.labelling.measurer import Measurer, relative_difference

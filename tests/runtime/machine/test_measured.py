@@ -10,7 +10,7 @@ import pytest
 from support.machines import make_machine
 
 from loopwright.passes.machine.target import Target
-from loopwright.runtime.machine.measured import measured as machines
+from loopwright.runtime.machine import measured as machines
 from loopwright.runtime.machine.probes import PATTERNS, probes
 from loopwright.runtime.machine.roofline_text import HEIGHT, draw, tables
 
