@@ -52,7 +52,7 @@ def generate(
     The result has the argument list of the original function, with static shapes where known, and
     behind it the tile sizes that the schedule leaves open.
     Without `vectors`, vector loops stay loops; those that a compiler may run in vectors have the
-    attribute `omp.simd`, the width. `inspect` sees the nest before it becomes loop IR.
+    attribute `omp.simd`, the width. `inspect` sees the nest that becomes loop IR.
     Raises SourceError where isl cannot make the loops, and TooManyOperationsError as soon as more
     than `most` operations are made, constants not counted.
     """
@@ -108,11 +108,13 @@ def _generate(
     nest = cut_into_full_ranges(nest)
     with stage("local arrays"):
         check_local_subscripts(scop, nest, placements, parameters, context)
-    if inspect is not None:
-        inspect(Generated(scop, nest, placements, {**parameters, **known}, context))
     with storage.allocated(builder, None, nest):
         emitter.emit(nest, {})
         results = [_returned(builder, storage, array) for array in scop.returns]
+    if inspect is not None:
+        values = {**parameters, **known}
+        marks = tuple(emitter.vectors), tuple(emitter.independent)
+        inspect(Generated(scop, nest, placements, values, context, *marks))
     builder.emit(func.ReturnOp(*results))
     kind = ([*entry.arg_types], [result.type for result in results])
     function = func.FuncOp(scop.name, kind, Region(entry))

@@ -10,7 +10,7 @@ import islpy as isl
 from ...passes.polyhedral.scop import Scop
 from ..loops.storage import Placement
 from ..nest.index_expression import Index
-from ..nest.nest import Nest
+from ..nest.nest import For, Nest
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,6 +18,8 @@ class Generated:
     """A program as generated: its statements and arrays, the nest, and where local arrays live.
 
     `parameters` are the values of the sizes in the nest, and `context` says which there are.
+    `vectors` are the loops that run in vectors, `independent` those that are said to have
+    independent iterations, besides parallel ones.
     """
 
     scop: Scop
@@ -25,3 +27,5 @@ class Generated:
     placements: Sequence[Placement]
     parameters: Mapping[str, Index]
     context: isl.Set
+    vectors: Sequence[For] = ()
+    independent: Sequence[For] = ()

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from ...passes.polyhedral.scop import AccessKind, Scop
+from ...passes.polyhedral.scop import AccessKind
 from ..nest.nest import For
+from .generated import Generated
 from .order import earlier, later, meeting
 from .reading import CallSite
 from .verdict import Property, ViolatedError, Witness
@@ -34,14 +35,15 @@ class _Conflict:
 class ParallelLoops:
     """The parallel and vector loops of a nest, and what conflicts in them."""
 
-    def __init__(self, scop: Scop, sites: Sequence[CallSite], context: isl.Set) -> None:
+    def __init__(self, generated: Generated, sites: Sequence[CallSite], context: isl.Set) -> None:
+        self.generated = generated
         self.sites = sites
         self.accesses = {
             statement.name: [
                 (access.array.name, access.kind, access.relation.intersect_params(context))
                 for access in statement.accesses
             ]
-            for statement in scop.statements
+            for statement in generated.scop.statements
         }
         self.known: dict[tuple[str, str], list[_Conflict]] = {}
 
@@ -49,18 +51,23 @@ class ParallelLoops:
         """Raises ViolatedError."""
         loops = {id(loop): loop for site in self.sites for loop in site.loops}
         for loop in loops.values():
-            if loop.loop.parallel or loop.loop.vector is not None:
+            independent = any(loop is other for other in self.generated.independent)
+            vector = any(loop is other for other in self.generated.vectors)
+            if loop.loop.parallel or independent or vector:
+                in_vectors = vector and not loop.loop.parallel
                 for source, target, depth in self._pairs(loop):
-                    self._check_pair(loop, source, target, depth)
+                    self._check_pair(loop, source, target, depth, in_vectors=in_vectors)
 
-    def _check_pair(self, loop: For, source: CallSite, target: CallSite, depth: int) -> None:
+    def _check_pair(
+        self, loop: For, source: CallSite, target: CallSite, depth: int, *, in_vectors: bool
+    ) -> None:
         for conflict in self._conflicts(source.statement, target.statement):
             pairs = _executions(source, target, conflict.pairs, depth)
             pairs = earlier(pairs, source, depth)
             if pairs.is_empty():
                 continue
             kind = "parallel"
-            if not loop.loop.parallel:
+            if in_vectors:
                 kind = "vector"
                 assert loop.loop.vector is not None
                 lanes = _at_most(pairs, depth, (loop.loop.vector - 1) * loop.step)

@@ -220,7 +220,10 @@ class NestExecution:
                 homes = self._allocate(nest, values, inside, homes)
                 yield from self._steps(body, values, inside, homes, in_order)
             case For(loop=loop):
-                width = 1 if in_order or loop.parallel else loop.vector or 1
+                is_vector = any(nest is other for other in self.generated.vectors)
+                width = loop.vector or 1
+                if in_order or loop.parallel or not is_vector:
+                    width = 1
                 iterations = self._iterations(nest, values, loops, homes, in_order or width > 1)
                 if width == 1:
                     for steps in iterations:

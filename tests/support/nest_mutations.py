@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from loopwright.lowering.loops.storage import Offset, Placement
 from loopwright.lowering.nest.index_expression import Connective
-from loopwright.lowering.nest.nest import Block, Call, For, Guard, Nest, Once, TileSplit
+from loopwright.lowering.nest.nest import Block, Call, For, Guard, Nest, Once, TileSplit, walk
 from loopwright.lowering.validation.generated import Generated
 
 Rebuild = Callable[[Nest], Nest]
@@ -18,12 +18,18 @@ ALWAYS = Connective("all", ())
 def mutants(generated: Generated) -> Iterator[tuple[str, Generated]]:
     """Every mutant of a nest and of where its local arrays are, with what was done."""
     for what, nest in nest_mutants(generated.nest):
-        yield what, replace(generated, nest=nest)
+        yield what, with_nest(generated, nest)
     for number, placement in enumerate(generated.placements):
         for what, changed in _placements(placement):
             others = list(generated.placements)
             others[number] = changed
             yield f"{placement.array.name}: {what}", replace(generated, placements=others)
+
+
+def with_nest(generated: Generated, nest: Nest) -> Generated:
+    """The same with another nest, in which all loops are vectors that are marked as such."""
+    vectors = [n for n in walk(nest) if isinstance(n, For) and n.loop.vector is not None]
+    return replace(generated, nest=nest, vectors=vectors)
 
 
 def nest_mutants(nest: Nest) -> Iterator[tuple[str, Nest]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from support.nest_mutations import with_nest
 from support.scops import schedule_of
 from support.validation import generated, kept_dependences
 
@@ -64,7 +65,8 @@ def marked(nest: Nest, **marks: object) -> Nest:
 def is_proved(text: str, **marks: object) -> bool:
     schedule = schedule_of(text)
     nest = generated(schedule, {})
-    verdict = validate(kept_dependences(schedule), replace(nest, nest=marked(nest.nest, **marks)))
+    changed = with_nest(nest, marked(nest.nest, **marks))
+    verdict = validate(kept_dependences(schedule), changed)
     if verdict.violation is not None:
         assert verdict.violation.property is Property.PARALLELISM
         assert verdict.violation.witness is not None
