@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 
 import islpy as isl
 from xdsl.dialects import arith, func, memref
@@ -31,10 +31,18 @@ from .nest.index_set_splitting import cut_into_full_ranges
 from .nest.nest import Block as Parts
 from .nest.nest import Nest, restrict, scattered_loops
 from .nest.run_time_tiles import size_parameter
+from .validation.generated import Generated
+
+Inspect = Callable[[Generated], None]
 
 
 def generate(
-    schedule: Schedule, sizes: Mapping[str, int], *, vectors: bool = True, most: int | None = None
+    schedule: Schedule,
+    sizes: Mapping[str, int],
+    *,
+    vectors: bool = True,
+    most: int | None = None,
+    inspect: Inspect | None = None,
 ) -> func.FuncOp:
     """The scheduled program as loop IR.
 
@@ -43,15 +51,20 @@ def generate(
     The result has the argument list of the original function, with static shapes where known, and
     behind it the tile sizes that the schedule leaves open.
     Without `vectors`, vector loops stay loops; those that a compiler may run in vectors have the
-    attribute `omp.simd`, the width. Raises SourceError where isl cannot make the loops, and
-    TooManyOperationsError as soon as more than `most` operations are made, constants not counted.
+    attribute `omp.simd`, the width. `inspect` sees the nest that becomes loop IR.
+    Raises SourceError where isl cannot make the loops, and TooManyOperationsError as soon as more
+    than `most` operations are made, constants not counted.
     """
     with bounded_for(schedule.scop.func, f"the loops of '@{schedule.scop.name}'"):
-        return _generate(schedule, sizes, vectors, most)
+        return _generate(schedule, sizes, vectors, most, inspect)
 
 
 def _generate(
-    schedule: Schedule, sizes: Mapping[str, int], vectors: bool, most: int | None
+    schedule: Schedule,
+    sizes: Mapping[str, int],
+    vectors: bool,
+    most: int | None,
+    inspect: Inspect | None,
 ) -> func.FuncOp:
     scop = schedule.scop
     context = _fixed(scop, sizes)
@@ -67,13 +80,13 @@ def _generate(
     parameters = {p.name: _parameter(p, builder, sizes) for p in scop.parameters}
     domains = {s.name: s.domain.intersect_params(context) for s in scop.statements}
     nest: Nest = Parts(())
+    known = {
+        size_parameter(name): builder.named(value)
+        for name, value in zip(tile_sizes, tiles, strict=True)
+    }
     if statements(schedule.tree):
         with stage("AST"):
             ast = build_ast(schedule.tree, domains, context, _asked_loops(schedule))
-        known = {
-            size_parameter(name): builder.named(value)
-            for name, value in zip(tile_sizes, tiles, strict=True)
-        }
         nest = ast_to_nest(ast, {**parameters, **known}, builder.new_variable)
     marked = [loop for loop in loops(schedule.tree) if loop.vector is not None]
 
@@ -97,6 +110,10 @@ def _generate(
     with storage.allocated(builder, None, nest):
         emitter.emit(nest, {})
         results = [_returned(builder, storage, array) for array in scop.returns]
+    if inspect is not None:
+        values = {**parameters, **known}
+        marks = tuple(emitter.vectors), tuple(emitter.independent)
+        inspect(Generated(scop, nest, placements, values, context, *marks))
     builder.emit(func.ReturnOp(*results))
     kind = ([*entry.arg_types], [result.type for result in results])
     function = func.FuncOp(scop.name, kind, Region(entry))

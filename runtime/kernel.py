@@ -7,6 +7,7 @@ from ctypes import c_int64
 from dataclasses import dataclass
 
 from ..lowering.llvm import Options
+from ..lowering.validation.verdict import Verdict
 from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
 from ..support.immutable import Immutable
@@ -147,6 +148,14 @@ class Kernel(Immutable):
                 )
             return self._specialise(key)
         return self._last
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What the validation of the last specialisation has said; None without `verify`.
+
+        Raises NotSpecialised.
+        """
+        return self.specialisation.code.verdict
 
     @property
     def loop_ir(self) -> str:

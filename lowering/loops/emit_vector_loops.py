@@ -36,7 +36,10 @@ SHORT = 8
 
 
 class VectorLoopEmitter(ABC):
-    """Emits vector loops; what is in them, and plain loops, a subclass emits."""
+    """Emits vector loops; what is in them, and plain loops, a subclass emits.
+
+    `vectors` are those that have become vectors: not all that are marked can.
+    """
 
     def __init__(self, builder: IRBuilder, statements: StatementEmitter, storage: Storage):
         self.builder = builder
@@ -44,6 +47,7 @@ class VectorLoopEmitter(ABC):
         self.storage = storage
         self.is_partial_tile = False
         self.copies = 1
+        self.vectors: list[For] = []
 
     @abstractmethod
     def emit(self, nest: Nest, environment: Environment, lanes: Lanes | None = None) -> None:
@@ -96,11 +100,13 @@ class VectorLoopEmitter(ABC):
         lower = tuple(index.substitute(environment) for index in nest.lower)
         upper = tuple(index.substitute(environment) for index in nest.upper)
         if self.can_be_vector(nest, environment, Index.variable(self.builder.new_variable())):
+            self.vectors.append(nest)
             self._anywhere(nest, lower, upper, environment)
             return True
         starts = self._starts(nest, lower, upper)
         if not all(self.can_be_vector(nest, environment, start) for start in starts):
             return False
+        self.vectors.append(nest)
         for start in starts:
             self._in_range(nest, start, lower, upper, environment)
         return bool(starts)
@@ -312,6 +318,7 @@ class VectorLoopEmitter(ABC):
         """The iterations of one vector from `base` on, masked when they are fewer than a vector."""
         width = nest.loop.vector
         assert width is not None
+        self.vectors.append(nest)
         is_whole = Connective(
             "all",
             tuple(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .costmodel.dataset.errors import DatasetError
 from .costmodel.learning.errors import LearningError
 from .dialects.errors import SourceError
+from .lowering.validation.verdict import ValidationError
 from .passes.polyhedral.bounds import BoundsError
 from .passes.schedules.transformation import (
     IllegalTransformation,
@@ -50,6 +51,7 @@ __all__ = [
     "TransformationError",
     "UnknownFunction",
     "UnsupportedSignature",
+    "ValidationError",
 ]
 
 USER_ERRORS = (

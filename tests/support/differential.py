@@ -50,9 +50,13 @@ def build(
     fast_math: bool = False,
     check_bounds: bool = False,
 ) -> Kernel:
-    """The one place where random tests compile."""
+    """The one place where random tests compile; what is generated for a schedule is validated."""
     return function.compile(
-        schedule, threads=threads, fast_math=fast_math, check_bounds=check_bounds
+        schedule,
+        threads=threads,
+        fast_math=fast_math,
+        check_bounds=check_bounds,
+        verify=schedule is not None,
     )
 
 
@@ -66,7 +70,10 @@ def compiled(
     fast_math: bool = False,
     check_bounds: bool = False,
 ) -> Outcome:
-    """Arguments after a run of compiled code, then results."""
+    """Arguments after a run of compiled code, then results.
+
+    What is generated for a schedule is validated: a violation is an error.
+    """
     arguments = program.make_arguments(sizes)
     kernel = build(function, schedule, threads, fast_math=fast_math, check_bounds=check_bounds)
     try:

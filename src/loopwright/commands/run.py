@@ -43,10 +43,12 @@ from .common import (
     add_program_arguments,
     add_run_arguments,
     add_schedule_arguments,
+    add_verify_argument,
     format_table,
     one_function,
     pairs,
     read_schedule,
+    tell_verdict,
 )
 from .shipped import add_size_argument, determined, find_kernel, kernel_settings, sizes_of
 
@@ -63,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_size_argument(parser)
     add_run_arguments(parser)
     add_schedule_arguments(parser)
+    add_verify_argument(parser)
     parser.add_argument(
         "--tile",
         metavar="NAME=SIZE",
@@ -107,6 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
             threads=arguments.threads,
             fast_math=arguments.fast_math,
             check_bounds=arguments.check_bounds,
+            verify=arguments.verify,
         )
     settings = Settings(pairs("--set", arguments.set), inputs, arguments.seed)
     entry = find_kernel(arguments.file)
@@ -118,6 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
     destinations = _destinations(function, arguments.output)
     with record_stages(stages):
         kernel.specialise(*values)
+    tell_verdict(function.name, kernel.verdict)
     if arguments.timing:
         print(f"{stages}\n")
     tiles = _tile_sizes(arguments.tile, kernel)
