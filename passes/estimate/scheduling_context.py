@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..machine.target import Target
+from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Tree
 from ..polyhedral.scop import Scop
 from .program_statistics import ProgramStatistics, StatementStatistics
@@ -58,11 +58,11 @@ class SchedulingContext:
         rows: int,
         vectors: int,
         depth: int,
-        target: Target,
+        machine: Machine,
         tallest: int | None = None,
     ) -> RegisterTile:
         """The block of a statement's result that is given, else the one with the fewest cycles."""
-        tile = self.tiles.get(statement) or register_tile(rows, vectors, depth, target, tallest)
+        tile = self.tiles.get(statement) or register_tile(rows, vectors, depth, machine, tallest)
         self.blocks[statement] = Block(rows, vectors, depth, tile)
         return tile
 

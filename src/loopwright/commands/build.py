@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--target",
         metavar="CPU",
         default="host",
-        help=f"the processor: {', '.join(Target.NAMES)} (default: host, this machine's)",
+        help=f"the processor: {', '.join(Target.names())} (default: host, this machine's)",
     )
     parser.add_argument(
         "--prefix", metavar="TEXT", default="", help="put TEXT before the functions' names in C"
