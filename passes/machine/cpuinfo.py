@@ -22,7 +22,7 @@ class CpuInfo:
         for line in text.splitlines():
             name, colon, value = line.partition(":")
             if colon:
-                fields.setdefault(name.strip(), value.strip())
+                fields.setdefault(name.strip(), value.lstrip())
         return cls(fields)
 
     @classmethod
