@@ -1,4 +1,4 @@
-"""Which block of a result to keep in vector registers while a sum runs over it."""
+"""Register tiles: the block of a result that stays in vector registers while a sum runs over it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a default schedule is chosen for."""
+"""The scheduling context: sizes and threads, and what is known of programs at these."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class SchedulingContext:
     tiles: Mapping[str, RegisterTile] = field(default_factory=dict[str, RegisterTile])
     blocks: dict[str, Block] = field(default_factory=dict[str, Block], compare=False, repr=False)
     """What strategies have asked `register_tile` last, by statement."""
-    _facts: dict[int, ProgramStatistics] = field(
+    _programs: dict[int, ProgramStatistics] = field(
         default_factory=dict[int, ProgramStatistics], compare=False, repr=False
     )
     _statements: dict[int, StatementStatistics] = field(
@@ -68,7 +68,7 @@ class SchedulingContext:
 
     def statistics(self, scop: Scop) -> ProgramStatistics:
         """What is known of the statements of a program at these sizes, found out once."""
-        found = self._facts.get(id(scop))
+        found = self._programs.get(id(scop))
         if found is None:
             # Steps that change a program leave most of its statements as they are.
             statements = {
@@ -77,5 +77,5 @@ class SchedulingContext:
                 )
                 for statement in scop.statements
             }
-            found = self._facts[id(scop)] = ProgramStatistics(scop, self.sizes, statements)
+            found = self._programs[id(scop)] = ProgramStatistics(scop, self.sizes, statements)
         return found
