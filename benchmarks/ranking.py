@@ -30,8 +30,8 @@ from loopwright.costmodel.learning.pairs import ProgramPairs, read_pairs
 from loopwright.costmodel.models.model import TrainingOptions
 from loopwright.costmodel.models.tournament import FEATURES, Tournament
 from loopwright.costmodel.original import original_schedule
+from loopwright.passes.estimate.estimate import Roofline
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
-from loopwright.passes.search.roofline import Roofline
 from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.jit.cache import cache_directory
 

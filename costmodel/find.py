@@ -6,8 +6,8 @@ import difflib
 import warnings
 from pathlib import Path
 
+from ..passes.estimate.estimate import Roofline
 from ..passes.search.protocols import CostModel, Ranker
-from ..passes.search.roofline import Roofline
 from ..passes.search.space.swaps import LoopPairModel
 from .adapted import adapted_model
 from .learning.errors import LearningError

@@ -102,7 +102,11 @@ def _generate(
     scalars: dict[SSAValue, SSAValue] = dict(zip(scop.func.args, own, strict=True))
     simd = None if vectors else [loop for loop in marked if schedule.is_coincident(loop)]
     emitter = LoopEmitter(
-        builder, StatementEmitter(builder, scop, parameters, scalars, storage), storage, simd
+        builder,
+        StatementEmitter(builder, scop, parameters, scalars, storage),
+        storage,
+        schedule.target.cache_line,
+        simd,
     )
     nest = cut_into_full_ranges(nest)
     with stage("local arrays"):

@@ -40,9 +40,10 @@ class LoopEmitter(VectorLoopEmitter):
         builder: IRBuilder,
         statements: StatementEmitter,
         storage: Storage,
+        cache_line: int,
         simd: Sequence[Loop] | None = None,
     ):
-        super().__init__(builder, statements, storage)
+        super().__init__(builder, statements, storage, cache_line)
         self.simd = simd
         self.independent: list[For] = []
         self.is_parallel = False

@@ -38,10 +38,14 @@ SHORT = 8
 class VectorLoopEmitter(ABC):
     """Emits vector loops; what is in them, and plain loops, a subclass emits.
 
-    `vectors` are those that have become vectors: not all that are marked can.
+    `vectors` are those that have become vectors: not all that are marked can. They are aligned
+    to lines of `cache_line` bytes.
     """
 
-    def __init__(self, builder: IRBuilder, statements: StatementEmitter, storage: Storage):
+    def __init__(
+        self, builder: IRBuilder, statements: StatementEmitter, storage: Storage, cache_line: int
+    ):
+        self.cache_line = cache_line
         self.builder = builder
         self.statements = statements
         self.storage = storage
@@ -257,7 +261,7 @@ class VectorLoopEmitter(ABC):
         calls = [node.substitute(values) for node in walk(nest.body) if isinstance(node, Call)]
         rows = (row for call in calls for row in self.statements.rows(call, lanes))
         shuffles = (nest.loop.unroll or 1) > 1 and not self.is_partial_tile
-        gap = elements_before(self.builder, rows, width, shuffles=shuffles)
+        gap = elements_before(self.builder, rows, width, self.cache_line, shuffles=shuffles)
         found = choice(Comparison(">=", excess), gap, Index())
         return found if found.is_constant else self.builder.named(self.builder.value(found))
 

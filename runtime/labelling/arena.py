@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-HUGE_PAGE = 2 << 20
+from ...passes.machine.target import Target
+
+HUGE_PAGE = Target.host().huge_page
 ALIGNMENT = 64
 
 MARGIN = 4096

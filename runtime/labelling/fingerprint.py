@@ -11,12 +11,12 @@ from pathlib import Path
 
 from llvmlite import binding
 
+from ...passes.machine.cpuinfo import CpuInfo
 from ...passes.machine.target import Target
 from ...support.version import __version__
 from ..jit import llvm
-from ..machine.measured import processor_name
 
-SOURCES = ("dialects", "passes", "lowering", "runtime/llvm", "runtime/jit.py")
+SOURCES = ("dialects", "passes", "lowering", "runtime/jit")
 """What turns a program and a schedule into code, below the package."""
 
 
@@ -25,7 +25,7 @@ def machine_fingerprint() -> str:
     """The machine as JSON: equal for machines of one kind."""
     target = Target.host()
     machine = {
-        "cpu": processor_name(),
+        "cpu": CpuInfo.read().model_name,
         "cpu_name": binding.get_host_cpu_name(),
         "cores": os.cpu_count(),
         "vector_bits": target.vector_bits,

@@ -76,7 +76,7 @@ class Question:
         fast_math: bool,
     ) -> Question:
         """The question for a function, as it is written: names of loops count."""
-        machine = machine_fingerprint() if target.name == Target.host().name else target.name
+        machine = machine_fingerprint() if target.is_host else target.processor
         calls = any(isinstance(op, func.CallOp) for op in function.walk())
         whole = function.parent_op() if calls else None
         name = function.sym_name.data

@@ -14,13 +14,13 @@ from xdsl.dialects.builtin import f32
 
 from loopwright.costmodel.registers.learner import Agent, measurements
 from loopwright.costmodel.registers.search import RegisterSearch, TilesThenRegisters
+from loopwright.passes.estimate.estimate import Roofline
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.schedule_tree import loops
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.protocols import Search
 from loopwright.passes.search.ranked import RankedTiles
 from loopwright.passes.search.result import Task
-from loopwright.passes.search.roofline import Roofline
 from loopwright.passes.search.searching import search
 from loopwright.passes.search.space.register_bands import Band, RegisterSpace, State
 from loopwright.passes.search.space.register_steps import RegisterSteps

@@ -71,7 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--target",
         metavar="CPU",
         default="host",
-        help=f"the processor: {', '.join(Target.NAMES)} (default: host, this machine's)",
+        help=f"the processor: {', '.join(Target.names())}, or LLVM's name of it (znver4, "
+        "x86-64-v3; default: host, this machine's)",
     )
     parser.add_argument(
         "--prefix", metavar="TEXT", default="", help="put TEXT before the functions' names in C"
