@@ -1,0 +1,70 @@
+"""Every example of the guide and of the README runs, and prints what the page says."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from support.doc_examples import FILE_NAME, agrees, run_page
+
+ROOT = Path(__file__).parents[2]
+GUIDE = sorted((ROOT / "docs" / "guide").glob("*.md"))
+
+RUN = {"python", "console", "mlir", "c", "toml"}
+NOT_RUN = {"sh"}
+"""Commands that install or that take long; the prose around them says so."""
+
+COMPILED = {"c-library.md"}
+
+
+@pytest.mark.parametrize("page", [*GUIDE, ROOT / "README.md"], ids=lambda page: page.stem)
+def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if page.name in COMPILED and shutil.which("cc") is None:
+        pytest.skip("needs a C compiler")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LOOPWRIGHT_TUNING", str(tmp_path / "tuning.sqlite"))
+    monkeypatch.setenv("LOOPWRIGHT_MODELS", str(tmp_path / "models"))
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run_page(page) == len(runnable(page))
+
+
+def runnable(page: Path) -> list[str]:
+    return [language for language in languages(page) if language in RUN]
+
+
+def languages(page: Path) -> list[str]:
+    """The languages of the fenced blocks of a page."""
+    fences = re.findall(r"^ *```(\S*)", page.read_text(), re.MULTILINE)
+    return fences[::2]
+
+
+@pytest.mark.parametrize("page", GUIDE, ids=lambda page: page.stem)
+def test_every_block_has_a_language_that_is_run(page: Path) -> None:
+    assert set(languages(page)) <= RUN | NOT_RUN
+
+
+def test_the_guide_has_examples_on_every_page() -> None:
+    assert len(GUIDE) >= 11
+    assert all(runnable(page) for page in GUIDE if page.stem != "index")
+
+
+@pytest.mark.parametrize(
+    ("expected", "printed", "varies", "verdict"),
+    [
+        ("took 12.4 ms\n", "took 830 us\n", True, True),
+        ("took 12.4 ms\n", "took 830 us\n", False, False),
+        ("took 12.4 ms\n", "lost 12.4 ms\n", True, False),
+        ("a ... b\n", "a  1 2 b  \n", False, True),
+        ("", "", False, True),
+        ("", "something\n", False, False),
+    ],
+)
+def test_what_agrees(expected: str, printed: str, varies: bool, verdict: bool) -> None:
+    assert agrees(expected, printed, numbers_vary=varies) is verdict
+
+
+@pytest.mark.parametrize("line", ["// a.mlir\n", "# b.py\n", "/* c.c */\n", "# d/e.toml\n"])
+def test_names_of_files(line: str) -> None:
+    assert FILE_NAME.match(line)
