@@ -82,11 +82,11 @@ def main(peer: str, threads: int, descriptor: int) -> None:
         return
     while True:
         try:
-            context, *values = connection.recv()
+            request, *values = connection.recv()
         except EOFError:
             return
         try:
-            answer = ("ok", getattr(worker, context)(*values))
+            answer = ("ok", getattr(worker, request)(*values))
         except (Unsupported, NotApplicable) as error:
             answer = ("unsupported", str(error))
         except Exception as error:

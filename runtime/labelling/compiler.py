@@ -42,9 +42,9 @@ def main(connection: Connection) -> None:
     compiler = Compiler(connection, workload, policy)
     connection.send(None)
     while True:
-        context = connection.recv()
-        if not isinstance(context, Skip):
-            compiler.compile_program(context)
+        request = connection.recv()
+        if not isinstance(request, Skip):
+            compiler.compile_program(request)
 
 
 class Compiler:

@@ -69,9 +69,9 @@ def main(connection: Connection, cpus: str) -> None:
     measurer = Measurer(policy, [int(number) for number in cpus.split(",")])
     connection.send(None)
     while True:
-        context, *values = connection.recv()
+        request, *values = connection.recv()
         try:
-            connection.send(getattr(measurer, context)(*values))
+            connection.send(getattr(measurer, request)(*values))
         except MemoryError:
             sys.exit(OUT_OF_MEMORY)
 

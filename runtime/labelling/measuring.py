@@ -41,8 +41,8 @@ class MeasuringSlot:
         self._expect("start", None, OPEN_LIMIT)
         self._open = None
 
-    def _expect(self, context: str, candidate: Candidate | None, limit: float) -> None:
-        self._request, self._candidate = context, candidate
+    def _expect(self, request: str, candidate: Candidate | None, limit: float) -> None:
+        self._request, self._candidate = request, candidate
         self._limit = limit
         self._watch.restart()
 

@@ -77,10 +77,10 @@ class Client:
         theirs.close()
         self._answer()
 
-    def context(self, *context: object) -> Any:
+    def request(self, *request: object) -> Any:
         """The answer to a request; raises NotApplicable."""
         try:
-            self._connection.send(context)
+            self._connection.send(request)
         except OSError as error:
             raise NotApplicable("its process has ended") from error
         return self._answer()
@@ -127,15 +127,15 @@ class WorkerRun:
 
     def __init__(self, client: Client, case: Case) -> None:
         self._client = client
-        client.context("case", case.entry.name, case.size)
+        client.request("case", case.entry.name, case.size)
 
     def time(self) -> float:
         """Runs once from the initial contents; the seconds of the run alone."""
-        return self._client.context("time")
+        return self._client.request("time")
 
     def outputs(self) -> Mapping[str, NDArray[Any]]:
         """What the last run computed, by name."""
-        return self._client.context("outputs")
+        return self._client.request("outputs")
 
 
 def variants(peer: str, threads: Sequence[int], workers: Workers) -> Iterator[Variant]:
@@ -144,7 +144,7 @@ def variants(peer: str, threads: Sequence[int], workers: Workers) -> Iterator[Va
         return
     for count in threads:
         with contextlib.suppress(NotApplicable):
-            version = workers.client(peer, count).context("version")
+            version = workers.client(peer, count).request("version")
             yield _variant(peer, count, version, workers)
 
 
@@ -190,7 +190,7 @@ def best_blas() -> Environment:
 def _gemm_seconds(environment: Environment) -> float:
     client = Client("numpy", 1, environment)
     try:
-        client.context("case", *_PROBE)
-        return min(client.context("time") for _ in range(7))
+        client.request("case", *_PROBE)
+        return min(client.request("time") for _ in range(7))
     finally:
         client.close()
