@@ -16,7 +16,7 @@ from ...support.version import __version__
 from ..jit import llvm
 from ..machine.measured import processor_name
 
-SOURCES = ("dialects", "passes", "lowering", "runtime/llvm", "runtime/jit.py")
+SOURCES = ("dialects", "passes", "lowering", "runtime/jit")
 """What turns a program and a schedule into code, below the package."""
 
 
