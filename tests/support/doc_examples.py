@@ -38,8 +38,8 @@ class ExampleFailed(AssertionError):
     """A command that prints something else than the page says."""
 
 
-def run_page(path: Path) -> int:
-    """Runs all examples of a page; returns how many there are."""
+def run_page(path: Path) -> set[int]:
+    """Runs all examples of a page; returns the lines on which they begin."""
     parsers = (
         *(CodeBlockParser(language, write_file) for language in ("mlir", "c", "toml")),
         CodeBlockParser("console", run_console),
@@ -47,11 +47,11 @@ def run_page(path: Path) -> int:
     )
     document = Document.parse(str(path), *parsers)
     document.namespace["__name__"] = "__main__"
-    count = 0
+    lines: set[int] = set()
     for example in document.examples():
         example.evaluate()
-        count += 1
-    return count
+        lines.add(example.line)
+    return lines
 
 
 class PythonOrFileParser(PythonCodeBlockParser):
