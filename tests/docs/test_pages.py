@@ -1,4 +1,4 @@
-"""The pages of the documentation: written from the code and from results, no history, no stale name."""
+"""Pages of the documentation: written from code and results, no history, no stale names."""
 
 from __future__ import annotations
 
