@@ -17,6 +17,7 @@ from ..passes.polyhedral.schedule_tree import Loop, loops, statements
 from ..passes.polyhedral.scop import Array, Parameter, Scop
 from ..passes.schedules.schedule import Schedule
 from ..support.stage_times import stage
+from .local_bounds import check_local_subscripts
 from .loops.emit_loops import LoopEmitter
 from .loops.emit_statements import StatementEmitter
 from .loops.ir_builder import IRBuilder
@@ -81,8 +82,9 @@ def _generate(
         scattered = scattered_loops(restrict(nest, names), schedule.tree)
         return [*scattered, *(marked if vectors else ())]
 
+    placements = place_local_arrays(scop, schedule.tree, no_homes, context, parameters)
     storage = Storage(
-        place_local_arrays(scop, schedule.tree, no_homes, context, parameters),
+        placements,
         {a.name: entry.args[a.argument] for a in scop.arrays if a.argument is not None},
     )
     scalars: dict[SSAValue, SSAValue] = dict(zip(scop.func.args, own, strict=True))
@@ -91,6 +93,8 @@ def _generate(
         builder, StatementEmitter(builder, scop, parameters, scalars, storage), storage, simd
     )
     nest = cut_into_full_ranges(nest)
+    with stage("local arrays"):
+        check_local_subscripts(scop, nest, placements, parameters, context)
     with storage.allocated(builder, None, nest):
         emitter.emit(nest, {})
         results = [_returned(builder, storage, array) for array in scop.returns]

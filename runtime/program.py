@@ -142,6 +142,7 @@ class Function:
         threads: int | None = None,
         fast_math: bool = False,
         target: Target | None = None,
+        check_bounds: bool = False,
     ) -> Kernel:
         """A kernel that runs this function.
 
@@ -152,13 +153,15 @@ class Function:
         tuning has found, or else a cost model or `"default"` (`choose_schedule`).
         `threads` run the parallel loops; None leaves the number to the OpenMP runtime.
         With `fast_math`, floating-point operations may be reassociated and approximated. Code is
-        generated for `target`, by default this machine.
+        generated for `target`, by default this machine. With `check_bounds`, every access of the
+        generated code, also to its local arrays, is checked when it runs: a call raises OutOfBounds
+        for the first that would leave its array. That is slow, and for tests of the compiler.
 
         Raises SourceError, TransformationError, UnsupportedSignature; ValueError for a number of
         threads below 1 or above 1024, or a schedule of another function.
         """
         target = target or Target.host()
-        options = _options(self.name, threads, fast_math)
+        options = replace(_options(self.name, threads, fast_math), check_bounds=check_bounds)
         source = self.source(schedule, threads=threads, fast_math=fast_math, target=target)
         chosen = source.schedule
         sizes = chosen.run_time_sizes if isinstance(chosen, Schedule) else ()

@@ -16,7 +16,7 @@ from ..nest.nest import Call, For, Guard, Nest, Once, TileSplit, is_uneven
 from .emit_statements import Lanes, StatementEmitter
 from .emit_vector_loops import Environment, VectorLoopEmitter
 from .ir_builder import IRBuilder
-from .loop_bounds import bounds, value_of
+from .loop_bounds import bounds, loop_value, value_of
 from .parallel_loops import parallel_loop
 from .storage import Storage
 
@@ -118,12 +118,12 @@ class LoopEmitter(VectorLoopEmitter):
     def _body(
         self, nest: For, environment: Environment, lanes: Lanes | None, iteration: Index
     ) -> None:
-        value = value_of(self.builder, nest, iteration)
+        inside = {**environment, nest.variable: value_of(self.builder, nest, iteration)}
         with (
-            self.storage.inside([(nest.loop, value)]),
+            self.storage.inside([(nest.loop, loop_value(nest, inside))]),
             self.storage.allocated(self.builder, nest.loop, nest.body),
         ):
-            self.emit(nest.body, {**environment, nest.variable: value}, lanes)
+            self.emit(nest.body, inside, lanes)
 
     def plain_loop(
         self,
@@ -219,7 +219,7 @@ class LoopEmitter(VectorLoopEmitter):
             values = dict(environment)
             for n, iteration in zip(nests[:-1], iterations[:-1], strict=True):
                 values[n.variable] = value_of(self.builder, n, iteration)
-            with self.storage.inside((n.loop, values[n.variable]) for n in nests[:-1]):
+            with self.storage.inside((n.loop, loop_value(n, values)) for n in nests[:-1]):
                 if width is None:
                     self._body(innermost, values, None, iterations[-1])
                 else:

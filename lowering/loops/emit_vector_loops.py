@@ -112,7 +112,10 @@ class VectorLoopEmitter(ABC):
         if len(lower) == len(upper) == 1 and (upper[0] - lower[0]).is_constant:
             first, extent = lower[0], (upper[0] - lower[0]).constant
         elif (
-            nest.step == 1 and (tile := nest.loop.within) and tile.tile in self.storage.loop_values
+            nest.step == 1
+            and nest.value is None
+            and (tile := nest.loop.within)
+            and tile.tile in self.storage.loop_values
         ):
             extent = tile.size
             first = self.storage.loop_values[tile.tile] * extent

@@ -133,17 +133,22 @@ class _Converter:
             return self._around_loop(loop, value, node, environment)
         iterator = node.for_get_iterator().id_get_id().get_name()
         first = to_index(node.for_get_init(), environment)
+        scaled = self.ast.scaled.get(node.get_annotation().get_name())
         if node.for_is_degenerate():
-            body = self.node(node.for_get_body(), {**environment, iterator: first})
-            return Once(loop, first, body)
+            inside = {**environment, iterator: first}
+            own = first if scaled is None else to_index(scaled, inside)
+            return Once(loop, own, self.node(node.for_get_body(), inside))
         condition = node.for_get_cond()
         limit = to_index(condition.op_get_arg(1), environment)
         if _name(condition.op_get_type()) == "le":
             limit = limit + 1
         variable = self.new_variable()
-        body = self.node(node.for_get_body(), {**environment, iterator: Index.variable(variable)})
+        inside = {**environment, iterator: Index.variable(variable)}
+        own = None if scaled is None else to_index(scaled, inside)
+        body = self.node(node.for_get_body(), inside)
         step = node.for_get_inc().int_get_val().to_python()
-        return For(loop, variable, bounds("max", first), bounds("min", limit), step, body)
+        lower, upper = bounds("max", first), bounds("min", limit)
+        return For(loop, variable, lower, upper, step, body, value=own)
 
     def _around_loop(
         self, loop: Loop, value: isl.AstExpr | None, node: isl.AstNode, environment: Environment

@@ -8,7 +8,7 @@ and another AST of its inside for that case, without min, max and guards.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import reduce
@@ -72,13 +72,15 @@ class MarkedAst:
 
     A call of a statement has its induction variables as arguments, as many as `depths` says, and
     perhaps others behind them. A call of what is in `tiles` is a run-time tile loop; its arguments
-    are the values of the loops around.
+    are the values of the loops around. `scaled` has the values of loops whose iterators isl has
+    scaled down, over the iterators, by the annotation of the `for`.
     """
 
     root: isl.AstNode
     depths: Mapping[str, int]
     loops: dict[str, Loop] = field(default_factory=dict[str, Loop])
     notes: dict[str, Note] = field(default_factory=dict[str, Note])
+    scaled: dict[str, isl.AstExpr] = field(default_factory=dict[str, isl.AstExpr])
     tiles: dict[str, TileLoop] = field(default_factory=dict[str, "TileLoop"])
 
     def note(self, mark: isl.AstNode) -> Note:
@@ -133,6 +135,7 @@ class _AstBuilder:
         self.result = MarkedAst(nothing, _depths(domains))
         self.entries: dict[str, TileBox] = {}
         self.pending: list[tuple[str, tuple[TileCase, ...], bool]] = []
+        self.builds: list[isl.AstBuild] = []
         self.failure: Exception | None = None
         self.is_checked = is_checked
 
@@ -149,6 +152,7 @@ class _AstBuilder:
         build = isl.AstBuild.from_context(context)
         build, _before = build.set_before_each_mark(self._before_mark)
         build, _after = build.set_after_each_mark(self._after_mark)
+        build, _for = build.set_before_each_for(self._before_for)
         if not self.is_checked:
             return build.node_from_schedule(schedule)
         # isl 0.27 loses instances where two quotients of one iterator are added.
@@ -234,6 +238,10 @@ class _AstBuilder:
                 cases, complete = self._tile_cases(self.entries[name], build)
             self.pending.append((name, cases, complete))
 
+    def _before_for(self, build: isl.AstBuild) -> isl.Id:
+        self.builds.append(build.copy())
+        return isl.Id(f"F{len(self.builds) - 1}")
+
     def _after_mark(self, node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
         if self.failure is None:
             with self._keeping_failures():
@@ -246,9 +254,17 @@ class _AstBuilder:
             name, cases, complete = self.pending.pop()
             if name == mark:
                 break
+        loop = self.result.loops[mark]
         value: isl.AstExpr | None = None
-        if not str(node.mark_get_node().get_type()).endswith("for_"):
-            value = _only_value(self.result.loops[mark], build)
+        if not _is_for(node.mark_get_node()):
+            value = _only_value(loop, build)
+        for piece in _fors(node.mark_get_node()):
+            name = piece.get_annotation().get_name()
+            inside = self.builds[int(name[1:])]
+            if _is_scaled(loop, inside):
+                own = _only_value(loop, inside)
+                assert own is not None, "the value of a loop is a multiple of its iterator"
+                self.result.scaled[name] = own
         annotation = f"N{len(self.result.notes)}"
         self.result.notes[annotation] = Note(cases, complete, value)
         return node.set_annotation(isl.Id(annotation))
@@ -312,6 +328,37 @@ def _has_whole_tiles(box: TileBox, build: isl.AstBuild, reached: isl.Set) -> boo
         if not isl.UnionSet.from_set(inside).is_subset(here):
             return False
     return True
+
+
+def _is_for(node: isl.AstNode) -> bool:
+    return str(node.get_type()).endswith("for_")
+
+
+def _fors(node: isl.AstNode) -> Iterator[isl.AstNode]:
+    """The pieces of the loop of a mark, above which there are guards only."""
+    kind = str(node.get_type()).rpartition(".")[2]
+    if kind == "for_":
+        yield node
+    elif kind == "if_":
+        yield from _fors(node.if_get_then_node())
+        if node.if_has_else_node():
+            yield from _fors(node.if_get_else_node())
+    elif kind == "block":
+        children = node.block_get_children()
+        for position in range(children.n_ast_node()):
+            yield from _fors(children.get_at(position))
+
+
+def _is_scaled(loop: Loop, build: isl.AstBuild) -> bool:
+    """Whether the innermost iterator that isl has made, that of the loop, is not its value.
+
+    Where all values are multiples of a number, isl divides them by that.
+    """
+    iterators = build.get_schedule().get_map_list().get_at(0)
+    name = iterators.get_tuple_name(isl.dim_type.in_)
+    last = iterators.dim(isl.dim_type.out) - 1
+    own = iterators.project_out(isl.dim_type.out, 0, last)
+    return not own.is_subset(outer_schedule((loop,), name, own.domain()))
 
 
 def _only_value(loop: Loop, build: isl.AstBuild) -> isl.AstExpr | None:

@@ -53,10 +53,12 @@ def bounded(operations: int | None = None) -> Generator[None]:
 
 
 @contextmanager
-def bounded_for(function: Operation, subject: str) -> Generator[None]:
+def bounded_for(
+    function: Operation, subject: str, operations: int | None = None
+) -> Generator[None]:
     """`bounded`, with a SourceError at a function of which isl cannot compute `subject`."""
     try:
-        with bounded():
+        with bounded(operations):
             yield
     except (TooComplexError, isl.Error) as error:
         reason = error if isinstance(error, TooComplexError) else "isl fails on them"

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ...dialects.parse import parse_file, parse_module
 from ...lowering.generate import generate
 from ...lowering.llvm import Options, symbol, translate
+from ...lowering.llvm.bounds_checks import BOUNDS_VIOLATION
 from ...lowering.llvm.heap import FAILED_ALLOCATIONS
 from ...lowering.specialise import specialise
 from ...passes.machine.target import Target
@@ -63,7 +64,8 @@ class Code:
 
     `loop_ir` is MLIR text, `llvm_ir` the LLVM IR before LLVM's own optimisations. `address` is
     where the function starts, `failures` where a 64-bit counter of its failed allocations is (None
-    when it allocates nothing). `threads` run it (1 without parallel loops). `schedule` is None
+    when it allocates nothing), `violation` where the record of accesses outside of arrays is (None
+    when they are not checked). `threads` run it (1 without parallel loops). `schedule` is None
     where the program runs as written. The code stays in memory as long as this object does.
     """
 
@@ -72,6 +74,7 @@ class Code:
     llvm_ir: str
     address: int
     failures: int | None
+    violation: int | None
     threads: int
     loaded: jit.LoadedObject = field(repr=False)
     target: Target = field(repr=False)
@@ -130,15 +133,16 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
     threads = (options.num_threads or default_threads()) if parallel else 1
     check_threads(threads)
     name = symbol(source.scop.name)
-    exports = [name, FAILED_ALLOCATIONS] if FAILED_ALLOCATIONS in llvm_ir else [name]
+    records = [each for each in (FAILED_ALLOCATIONS, BOUNDS_VIOLATION) if each in llvm_ir]
     with stage("load"):
-        loaded = jit.load_object(code, exports, imports() if parallel else {})
+        loaded = jit.load_object(code, [name, *records], imports() if parallel else {})
     return Code(
         schedule,
         loop_ir,
         llvm_ir,
         loaded[name],
         loaded.addresses.get(FAILED_ALLOCATIONS),
+        loaded.addresses.get(BOUNDS_VIOLATION),
         threads,
         loaded,
         target,

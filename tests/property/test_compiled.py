@@ -42,10 +42,12 @@ def scheduled(
     sizes: Mapping[str, int],
     schedule: Schedule,
     threads: int,
+    *,
+    check_bounds: bool = False,
 ) -> Outcome:
     """What scheduled code does, where isl can make code for the schedule."""
     try:
-        return compiled(program, function, sizes, schedule, threads)
+        return compiled(program, function, sizes, schedule, threads, check_bounds=check_bounds)
     except SourceError as error:
         assume("isl leaves out instances" not in error.message)
         raise
@@ -61,7 +63,10 @@ def analysed(function: Function) -> Schedule:
 
 
 def run_scheduled(data: st.DataObject, proposals: int = 6) -> None:
-    """Draws a program, a schedule, several sizes and numbers of threads."""
+    """Draws a program, a schedule, several sizes and numbers of threads.
+
+    With two threads the code is bounds-checked.
+    """
     program = data.draw(programs(calls=True))
     function = function_of(program)
     schedule = data.draw(schedules(analysed(function), proposals))
@@ -69,7 +74,7 @@ def run_scheduled(data: st.DataObject, proposals: int = 6) -> None:
         sizes = data.draw(sizes_of(program))
         expected, exact = interpreted(program, sizes)
         assume(exact)
-        found = scheduled(program, function, sizes, schedule, threads)
+        found = scheduled(program, function, sizes, schedule, threads, check_bounds=threads == 2)
         assert_same(expected, found, describe(program, sizes, schedule, threads))
 
 
@@ -106,7 +111,7 @@ def test_larger_programs(seed: int) -> None:
         sizes = seeded_sizes(program, source)
         expected, exact = interpreted(program, sizes)
         assert exact, "choose another seed"
-        found = compiled(program, function, sizes, schedule, threads)
+        found = compiled(program, function, sizes, schedule, threads, check_bounds=threads == 2)
         assert_same(expected, found, describe(program, sizes, schedule, threads))
 
 

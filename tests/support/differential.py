@@ -42,10 +42,12 @@ def compiled(
     sizes: Mapping[str, int],
     schedule: Schedule | None = None,
     threads: int = 1,
+    *,
+    check_bounds: bool = False,
 ) -> Outcome:
     """Arguments after a run of compiled code, then results."""
     arguments = program.make_arguments(sizes)
-    kernel = function.compile(schedule, threads=threads)
+    kernel = function.compile(schedule, threads=threads, check_bounds=check_bounds)
     try:
         results = kernel(*arguments)
     except Exception as error:

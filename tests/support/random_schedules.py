@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hypothesis import strategies as st
@@ -82,15 +82,20 @@ OPTIONS: dict[tuple[str, str], Option] = {
 }
 
 
-def propose(chooser: Chooser, schedule: Schedule) -> Transformation | None:
-    """A random transformation, legal or not; None when the program has no loops."""
+def propose(
+    chooser: Chooser, schedule: Schedule, names: Sequence[str] | None = None
+) -> Transformation | None:
+    """A random transformation, legal or not; None when the program has no loops.
+
+    `names` are those to choose from, all by default; one that is there twice comes twice as often.
+    """
     if not any(loops(schedule.tree)):
         return None
     kinds = dict(all_transformations())
-    if not chance(chooser, 10):
+    if names is None and not chance(chooser, 10):
         # it solves integer programs, in a process of its own
         kinds.pop("affine-schedule", None)
-    cls = choose(chooser, list(kinds.values()))
+    cls = kinds[choose(chooser, list(names or kinds))]
     subjects = SUBJECTS.get(cls.name, _one_loop)(chooser, schedule)
     names = tuple(schedule.short_name(loop) for loop in subjects)
     return cls(names, **_options(chooser, schedule, cls, len(names)))
@@ -205,11 +210,13 @@ class Attempt:
     error: IllegalTransformation | MalformedTransformation | None
 
 
-def attempts(chooser: Chooser, schedule: Schedule, count: int) -> list[Attempt]:
+def attempts(
+    chooser: Chooser, schedule: Schedule, count: int, names: Sequence[str] | None = None
+) -> list[Attempt]:
     """`count` proposals one after the other, each on top of the legal ones before."""
     result: list[Attempt] = []
     for _ in range(count):
-        transformation = propose(chooser, schedule)
+        transformation = propose(chooser, schedule, names)
         if transformation is None:
             break
         after, error = None, None
@@ -222,9 +229,11 @@ def attempts(chooser: Chooser, schedule: Schedule, count: int) -> list[Attempt]:
     return result
 
 
-def random_schedule(chooser: Chooser, schedule: Schedule, count: int = 6) -> Schedule:
+def random_schedule(
+    chooser: Chooser, schedule: Schedule, count: int = 6, names: Sequence[str] | None = None
+) -> Schedule:
     """The schedule after the legal ones of `count` random proposals."""
-    made = attempts(chooser, schedule, count)
+    made = attempts(chooser, schedule, count, names)
     return next((a.after for a in reversed(made) if a.after is not None), schedule)
 
 

@@ -79,6 +79,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="save the arrays that the program wrote (or one of them) as .npy files",
     )
     parser.add_argument("--cold", action="store_true", help="empty the caches before each call")
+    parser.add_argument(
+        "--check-bounds",
+        action="store_true",
+        help="check every access when it runs, and end at the first outside of its array (slow)",
+    )
     parser.add_argument("--timing", action="store_true", help="show where compilation time goes")
     parser.add_argument(
         "--seconds", type=float, default=2.0, metavar="S", help="time per measurement (default: 2)"
@@ -98,7 +103,10 @@ def run(arguments: argparse.Namespace) -> int:
         function = one_function(arguments)
         schedule = _schedule(arguments, function)
         kernel = function.compile(
-            schedule, threads=arguments.threads, fast_math=arguments.fast_math
+            schedule,
+            threads=arguments.threads,
+            fast_math=arguments.fast_math,
+            check_bounds=arguments.check_bounds,
         )
     settings = Settings(pairs("--set", arguments.set), inputs, arguments.seed)
     entry = find_kernel(arguments.file)
