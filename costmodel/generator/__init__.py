@@ -1,4 +1,4 @@
-"""Random programs to learn from: `random_program(seed)`; `docs/data.md` has the distribution."""
+"""Random programs to learn from: `random_program(seed)`; `docs/reference/data.md` has the distribution."""
 
 from __future__ import annotations
 
