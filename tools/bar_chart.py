@@ -12,7 +12,7 @@ BLUE, GREY = "#4051b5", "#808080"
 
 
 def bar_chart(title: str, bars: Sequence[tuple[str, float]]) -> str:
-    """One bar for each name and value, in the given order; values are at least 1."""
+    """One bar for each name and value, in the given order; the axis begins at 1."""
     largest = max(value for _, value in bars)
     scale = WIDTH / log10(largest)
     height = TOP + len(bars) * (BAR + GAP) + 24
@@ -33,7 +33,7 @@ def bar_chart(title: str, bars: Sequence[tuple[str, float]]) -> str:
             )
     for number, (name, value) in enumerate(bars):
         y = TOP + number * (BAR + GAP)
-        width = scale * log10(value)
+        width = scale * log10(max(value, 1.0))
         parts.append(
             f'<text x="{LABELS - 6}" y="{y + 11}" text-anchor="end">{escape(name)}</text>'
             f'<rect x="{LABELS}" y="{y}" width="{width:.1f}" height="{BAR}" fill="{BLUE}"/>'

@@ -184,7 +184,7 @@ def _readme(found: Sequence[Record], machines: dict[str, str]) -> str:
         for record in found
     ]
     names = dict.fromkeys(record.machine for record in found)
-    legend = "; ".join(f"{name}: {machines[name]}" for name in names)
+    legend = ";\n".join(f"{name}: {machines[name]}" for name in names)
     table = "\n".join(_table(("what", "figure", "machine"), rows))
     return f"{before}{BEGIN}\n{table}\n\n{legend}.\n{END}{after}"
 
