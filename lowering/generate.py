@@ -17,10 +17,10 @@ from ..passes.polyhedral.schedule_tree import Loop, loops, statements
 from ..passes.polyhedral.scop import Array, Parameter, Scop
 from ..passes.schedules.schedule import Schedule
 from ..support.stage_times import stage
-from .local_bounds import check_local_subscripts
 from .loops.emit_loops import LoopEmitter
 from .loops.emit_statements import StatementEmitter
 from .loops.ir_builder import IRBuilder
+from .loops.local_bounds import check_local_subscripts
 from .loops.storage import Storage, place_local_arrays
 from .memory.scalar_replacement import promote
 from .memory.software_prefetching import stream

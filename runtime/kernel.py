@@ -11,6 +11,7 @@ from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
 from ..support.immutable import Immutable
 from .calling.arguments import ArrayArgument, Key
+from .calling.bounds_violation import Violation
 from .calling.errors import (
     ArgumentCountError,
     NotSpecialised,
@@ -22,7 +23,6 @@ from .calling.signature import CValue, ForeignFunction, Signature, Sizes, Value
 from .jit.compile import Code, Source, compile_source
 from .measuring.measure import time_call
 from .measuring.timing import Timing
-from .violation import Violation
 
 SPECIALISATIONS = 256
 """How many specialisations a kernel keeps; the oldest are dropped."""

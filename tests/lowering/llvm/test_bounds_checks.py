@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 import loopwright
 from loopwright.dialects.parse import parse_module
 from loopwright.errors import OutOfBounds
-from loopwright.runtime.jit.object_code import compile as driver
+from loopwright.runtime.jit import compile as driver
 from loopwright.runtime.kernel import Kernel
 
 GUARD = 64

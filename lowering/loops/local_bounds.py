@@ -13,15 +13,15 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
-from ..dialects.errors import SourceError
-from ..passes.polyhedral.context import bounded_for
-from ..passes.polyhedral.schedule_tree import Loop
-from ..passes.polyhedral.scop import Access, Scop, Statement
-from .index_bounds import is_never_negative
-from .index_sets import IslText, name_of
-from .loops.storage import Placement
-from .nest.index_expression import Comparison, Condition, Index, linear_form
-from .nest.nest import Block, Call, For, Guard, Nest, Once, TileSplit
+from ...dialects.errors import SourceError
+from ...passes.polyhedral.context import bounded_for
+from ...passes.polyhedral.schedule_tree import Loop
+from ...passes.polyhedral.scop import Access, Scop, Statement
+from ..nest.index_bounds import is_never_negative
+from ..nest.index_expression import Comparison, Condition, Index, linear_form
+from ..nest.index_sets import IslText, name_of
+from ..nest.nest import Block, Call, For, Guard, Nest, Once, TileSplit
+from .storage import Placement
 
 # All that isl may do for the proofs of one function: about a second.
 MOST_OPERATIONS = 5_000_000

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
-from loopwright.lowering.index_bounds import is_never_negative
-from loopwright.lowering.index_sets import IslText
+from loopwright.lowering.nest.index_bounds import is_never_negative
 from loopwright.lowering.nest.index_expression import (
     Atom,
     Choice,
@@ -19,6 +18,7 @@ from loopwright.lowering.nest.index_expression import (
     Variable,
     maximum,
 )
+from loopwright.lowering.nest.index_sets import IslText
 from loopwright.lowering.nest.nest import Block, For
 from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop
 

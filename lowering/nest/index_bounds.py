@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .nest.index_expression import Atom, Choice, Extremum, Index, Quotient, Variable
-from .nest.nest import For
+from .index_expression import Atom, Choice, Extremum, Index, Quotient, Variable
+from .nest import For
 
 # So many bounds are put in for variables before isl is asked; a proof needs a handful as a rule.
 MOST_STEPS = 100
