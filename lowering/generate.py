@@ -21,7 +21,7 @@ from .loops.emit_loops import LoopEmitter
 from .loops.emit_statements import StatementEmitter
 from .loops.ir_builder import IRBuilder
 from .loops.local_bounds import check_local_subscripts
-from .loops.storage import Storage, place_local_arrays
+from .loops.storage import Storage, place_local_arrays, possible_homes
 from .memory.scalar_replacement import promote
 from .memory.software_prefetching import stream
 from .memory.store_to_load_forwarding import remove_redundant_accesses
@@ -70,7 +70,7 @@ def _generate(
     nest: Nest = Parts(())
     if statements(schedule.tree):
         with stage("AST"):
-            ast = _build_ast(schedule, domains, context)
+            ast = _build_ast(schedule, domains, context, _asked_loops(schedule))
         known = {
             size_parameter(name): builder.named(value)
             for name, value in zip(tile_sizes, tiles, strict=True)
@@ -108,9 +108,20 @@ def _generate(
     return function
 
 
-def _build_ast(schedule: Schedule, domains: Mapping[str, isl.Set], context: isl.Set) -> MarkedAst:
+def _asked_loops(schedule: Schedule) -> set[str]:
+    """Loops, by name, of whose values the place of a local array or of a vector may follow."""
+    asked = possible_homes(schedule.scop, schedule.tree)
+    for loop in loops(schedule.tree):
+        if loop.vector is not None and loop.within is not None:
+            asked |= {loop.name, loop.within.tile}
+    return asked
+
+
+def _build_ast(
+    schedule: Schedule, domains: Mapping[str, isl.Set], context: isl.Set, asked: set[str]
+) -> MarkedAst:
     try:
-        return build_ast(schedule.tree, domains, context)
+        return build_ast(schedule.tree, domains, context, asked)
     except IncompleteCodeError as error:
         raise SourceError.at(
             schedule.scop.func,

@@ -8,16 +8,17 @@ always show that; isl is asked where they do not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import islpy as isl
 
 from ...dialects.errors import SourceError
 from ...passes.polyhedral.context import bounded_for
 from ...passes.polyhedral.schedule_tree import Loop
-from ...passes.polyhedral.scop import Access, Scop, Statement
-from ..nest.index_bounds import is_never_negative
+from ...passes.polyhedral.scop import Access, Scop
+from ..nest.index_bounds import Range, is_never_negative, ranges_of
 from ..nest.index_expression import Comparison, Condition, Index, linear_form
 from ..nest.index_sets import IslText, name_of
 from ..nest.nest import Block, Call, For, Guard, Nest, Once, TileSplit
@@ -40,6 +41,11 @@ class _Position:
     failed: tuple[Condition, ...] = ()
     values: Mapping[str, Index] = field(default_factory=dict[str, Index])
     origins: Mapping[str, Sequence[Index]] = field(default_factory=dict[str, Sequence[Index]])
+
+    @cached_property
+    def ranges(self) -> list[Range]:
+        """The ranges of the variables, innermost first."""
+        return ranges_of(self.loops, self.met, self.failed)
 
 
 def check_local_subscripts(
@@ -69,8 +75,13 @@ class _Proof:
         context: isl.Set,
     ) -> None:
         self.scop = scop
-        self.statements = {statement.name: statement for statement in scop.statements}
         self.placements = {placement.array.name: placement for placement in placements}
+        self.local_accesses = {
+            statement.name: _once_each(
+                access for access in statement.accesses if access.array.name in self.placements
+            )
+            for statement in scop.statements
+        }
         self.parameters = [parameters[parameter.name] for parameter in scop.parameters]
         self.context = _over_variables(context, parameters)
 
@@ -107,18 +118,12 @@ class _Proof:
                 self.visit(then, replace(position, met=(*position.met, condition)))
                 self.visit(otherwise, replace(position, failed=(*position.failed, condition)))
             case Call(name, arguments):
-                statement = self.statements[name]
                 values = dict(enumerate((*arguments, *self.parameters)))
-                for access in statement.accesses:
-                    if access.array.name in self.placements:
-                        self._check(statement, access, values, position)
+                for access in self.local_accesses[name]:
+                    self._check(name, access, values, position)
 
     def _check(
-        self,
-        statement: Statement,
-        access: Access,
-        values: Mapping[int, Index],
-        position: _Position,
+        self, statement: str, access: Access, values: Mapping[int, Index], position: _Position
     ) -> None:
         placement = self.placements[access.array.name]
         origin = position.origins[access.array.name]
@@ -126,15 +131,11 @@ class _Proof:
             program = linear_form(expression, access.map.num_dims).substitute(values)
             subscript, extent = program - origin[number], placement.sizes[number]
             for never_negative in (subscript, extent - 1 - subscript):
-                if not is_never_negative(never_negative, position.loops):
+                if not is_never_negative(never_negative, position.ranges):
                     self._ask_isl(never_negative, position, statement, placement)
 
     def _ask_isl(
-        self,
-        never_negative: Index,
-        position: _Position,
-        statement: Statement,
-        placement: Placement,
+        self, never_negative: Index, position: _Position, statement: str, placement: Placement
     ) -> None:
         text = IslText()
         conditions = [text.condition(Comparison(">=", -never_negative - 1))]
@@ -145,10 +146,15 @@ class _Proof:
         if not text.set_where(conditions).intersect(self.context).is_empty():
             raise SourceError.at(
                 self.scop.func,
-                f"no code can be generated for this schedule: '{statement.name}' is not proved to "
+                f"no code can be generated for this schedule: '{statement}' is not proved to "
                 f"stay inside of the local array '{placement.array.name}'",
                 hint="use other tile sizes or another order of the steps, and report this",
             )
+
+
+def _once_each(accesses: Iterable[Access]) -> list[Access]:
+    """One access of each place: that an element is written where it was read says nothing new."""
+    return list({(access.array.name, access.map): access for access in accesses}.values())
 
 
 def _range(loop: For, text: IslText) -> list[str]:

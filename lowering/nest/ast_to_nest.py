@@ -133,7 +133,7 @@ class _Converter:
             return self._around_loop(loop, value, node, environment)
         iterator = node.for_get_iterator().id_get_id().get_name()
         first = to_index(node.for_get_init(), environment)
-        scaled = self.ast.scaled.get(node.get_annotation().get_name())
+        scaled = self.ast.scaled_value(node)
         if node.for_is_degenerate():
             inside = {**environment, iterator: first}
             own = first if scaled is None else to_index(scaled, inside)

@@ -1,51 +1,124 @@
-"""Whether an index is never negative in a nest of loops, by their bounds alone."""
+"""Whether an index is never negative at a place in a nest, by the bounds of the loops around it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from .index_expression import Atom, Choice, Extremum, Index, Quotient, Variable
-from .nest import For
+from .nest.index_expression import (
+    Atom,
+    Choice,
+    Comparison,
+    Condition,
+    Connective,
+    Extremum,
+    Index,
+    Quotient,
+    Variable,
+)
+from .nest.nest import For
 
-# So many bounds are put in for variables before isl is asked; a proof needs a handful as a rule.
+# So many bounds are put in for variables before a proof is given up; it needs a handful as a rule.
 MOST_STEPS = 100
 
 
-def is_never_negative(index: Index, loops: Sequence[For]) -> bool:
-    """Whether the index is at least 0 wherever the bodies of these loops, outermost first, run.
+@dataclass(frozen=True)
+class Range:
+    """A loop variable: none of `least` is larger than it, none of `most` smaller.
 
-    Sound, not complete: an index with a sign that never changes along a loop has its least value at
-    an end of it, and a multiple of `d` quotients by `d` is within `d - 1` of the numerators.
+    Both are indices over the variables of loops further out.
     """
-    return _Search(loops).succeeds(index)
+
+    variable: int
+    least: list[Index]
+    most: list[Index]
+
+
+def ranges_of(
+    loops: Sequence[For], met: Sequence[Condition], failed: Sequence[Condition]
+) -> list[Range]:
+    """The ranges of the variables in the bodies of `loops`, outermost first, innermost first.
+
+    Conditions around the place are `met` or `failed`; where a loop runs, its bounds leave room.
+    """
+    ranges = [
+        Range(loop.variable, [*loop.lower], [end - 1 for end in loop.upper])
+        for loop in reversed(loops)
+        if loop.size is None
+    ]
+    facts = [most - least for own in ranges for least in own.least for most in own.most]
+    facts += [fact for condition in met for fact in _facts(condition, holds=True)]
+    facts += [fact for condition in failed for fact in _facts(condition, holds=False)]
+    for fact in facts:
+        _narrow(ranges, fact)
+    return ranges
+
+
+def is_never_negative(index: Index, ranges: Sequence[Range]) -> bool:
+    """Whether the index is at least 0 for all values in the ranges, innermost variables first.
+
+    Sound, not complete: an index whose sense of direction along a variable never changes has its
+    least value at an end, and a multiple of `d` quotients by `d` is near that of the numerators.
+    """
+    return _Search(ranges).succeeds(index)
 
 
 class _Search:
-    def __init__(self, loops: Sequence[For]) -> None:
-        self.loops = [loop for loop in reversed(loops) if loop.size is None]
+    def __init__(self, ranges: Sequence[Range]) -> None:
+        self.ranges = ranges
         self.left = MOST_STEPS
 
     def succeeds(self, index: Index) -> bool:
         if index.is_constant:
             return index.constant >= 0
         self.left -= 1
-        return self.left >= 0 and any(self.succeeds(least) for least in self._least(index))
+        return self.left >= 0 and any(self.succeeds(smaller) for smaller in self._smaller(index))
 
-    def _least(self, index: Index) -> list[Index]:
-        """Indices of which none is larger, from either of the two rules."""
-        for loop in self.loops:
-            direction = _direction(index, loop.variable)
+    def _smaller(self, index: Index) -> Iterator[Index]:
+        """Indices of which none is larger, with one variable or quotient less."""
+        for own in self.ranges:
+            direction = _direction(index, own.variable)
             if direction is None:
                 break
             if direction:
-                ends = loop.lower if direction > 0 else [end - 1 for end in loop.upper]
-                return [index.substitute({loop.variable: end}) for end in ends]
+                for end in own.least if direction > 0 else own.most:
+                    yield index.substitute({own.variable: end})
+                return
         for atom, factor in index.terms:
             if isinstance(atom, Quotient) and factor % atom.divisor == 0:
                 multiple = factor // atom.divisor
                 rest = 0 if factor < 0 else atom.divisor - 1
-                return [index - Index.of(atom) * factor + (atom.numerator - rest) * multiple]
-        return []
+                yield index - Index.of(atom) * factor + (atom.numerator - rest) * multiple
+                return
+
+
+def _facts(condition: Condition, *, holds: bool) -> Iterator[Index]:
+    """What is not negative where a condition holds, or where it does not."""
+    match condition:
+        case Comparison(">=", left):
+            yield left if holds else -left - 1
+        case Comparison("==", left) if holds:
+            yield from (left, -left)
+        case Connective(kind, operands) if (kind == "all") == holds or len(operands) == 1:
+            for operand in operands:
+                yield from _facts(operand, holds=holds)
+        case _:
+            pass
+
+
+def _narrow(ranges: Sequence[Range], fact: Index) -> None:
+    """Adds what a fact says about the innermost variable in it."""
+    for own in ranges:
+        factor = fact.coefficient(own.variable)
+        if factor is None:
+            return
+        if factor:
+            rest = fact - Index.variable(own.variable) * factor
+            if factor > 0:
+                own.least.append(-(rest // factor))
+            else:
+                own.most.append(rest // -factor)
+            return
 
 
 def _direction(index: Index, variable: int) -> int | None:
@@ -54,7 +127,7 @@ def _direction(index: Index, variable: int) -> int | None:
     None where it may do either.
     """
     signs = {
-        sign * (1 if factor > 0 else -1) if sign is not None else None
+        sign if sign is None or factor > 0 else -sign
         for atom, factor in index.terms
         if (sign := _direction_of_atom(atom, variable)) != 0
     }

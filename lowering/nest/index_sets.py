@@ -7,7 +7,7 @@ from itertools import count
 
 import islpy as isl
 
-from .index_expression import (
+from .nest.index_expression import (
     Atom,
     Choice,
     Comparison,

@@ -8,7 +8,7 @@ and another AST of its inside for that case, without min, max and guards.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Container, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import reduce
@@ -73,7 +73,7 @@ class MarkedAst:
     A call of a statement has its induction variables as arguments, as many as `depths` says, and
     perhaps others behind them. A call of what is in `tiles` is a run-time tile loop; its arguments
     are the values of the loops around. `scaled` has the values of loops whose iterators isl has
-    scaled down, over the iterators, by the annotation of the `for`.
+    scaled down, over the iterators, by the annotation of the `for`: of those that were asked for.
     """
 
     root: isl.AstNode
@@ -83,18 +83,24 @@ class MarkedAst:
     scaled: dict[str, isl.AstExpr] = field(default_factory=dict[str, isl.AstExpr])
     tiles: dict[str, TileLoop] = field(default_factory=dict[str, "TileLoop"])
 
+    def scaled_value(self, node: isl.AstNode) -> isl.AstExpr | None:
+        """The value of the loop of a `for` whose iterator isl has scaled down."""
+        return self.scaled.get(node.get_annotation().get_name()) if self.scaled else None
+
     def note(self, mark: isl.AstNode) -> Note:
         """What is known at a mark node."""
         return self.notes[mark.get_annotation().get_name()]
 
 
-def build_ast(tree: Tree, domains: Mapping[str, isl.Set], context: isl.Set) -> MarkedAst:
+def build_ast(
+    tree: Tree, domains: Mapping[str, isl.Set], context: isl.Set, asked: Container[str] = ()
+) -> MarkedAst:
     """The AST of `tree` over `domains` (statement -> instances), for parameters in `context`.
 
-    Raises IncompleteCodeError.
+    `asked` names the loops whose values somebody wants to know. Raises IncompleteCodeError.
     """
     collapsed = collapse(tree, domains)
-    result = _build(collapsed.tree, collapsed.domains, context)
+    result = _build(collapsed.tree, collapsed.domains, context, asked)
     result.loops = {
         mark: collapsed.originals.get(id(loop), loop) for mark, loop in result.loops.items()
     }
@@ -102,18 +108,20 @@ def build_ast(tree: Tree, domains: Mapping[str, isl.Set], context: isl.Set) -> M
         if collapsed.domains[name].intersect_params(context).is_empty():
             continue
         inside = tile_inside(tiles, domains, context)
-        ast = build_ast(tiles.loop.body, inside.domains, inside.context)
+        ast = build_ast(tiles.loop.body, inside.domains, inside.context, asked)
         result.tiles[name] = TileLoop(tiles.loop, inside, ast)
     return result
 
 
-def _build(tree: Tree, domains: Mapping[str, isl.Set], context: isl.Set) -> MarkedAst:
+def _build(
+    tree: Tree, domains: Mapping[str, isl.Set], context: isl.Set, asked: Container[str]
+) -> MarkedAst:
     """The AST of a tree without run-time tile loops; raises IncompleteCodeError."""
     is_checked = has_sums_of_quotients(tree)
     with suppress(IncompleteCodeError):
-        return _AstBuilder(domains, context, is_checked=is_checked).build(tree)
+        return _AstBuilder(domains, context, asked, is_checked=is_checked).build(tree)
     program = linear_program(tree, domains)
-    result = _AstBuilder(program.domains, context, is_checked=True).build(program.tree)
+    result = _AstBuilder(program.domains, context, asked, is_checked=True).build(program.tree)
     result.depths = _depths(domains)
     result.loops = {mark: program.originals[id(loop)] for mark, loop in result.loops.items()}
     return result
@@ -128,9 +136,17 @@ class IncompleteCodeError(Exception):
 
 
 class _AstBuilder:
-    def __init__(self, domains: Mapping[str, isl.Set], context: isl.Set, *, is_checked: bool):
+    def __init__(
+        self,
+        domains: Mapping[str, isl.Set],
+        context: isl.Set,
+        asked: Container[str],
+        *,
+        is_checked: bool,
+    ):
         self.domains = domains
         self.context = context
+        self.asked = asked
         nothing = isl.AstNode.alloc_user(isl.AstExpr.from_val(isl.Val(0)))
         self.result = MarkedAst(nothing, _depths(domains))
         self.entries: dict[str, TileBox] = {}
@@ -152,7 +168,8 @@ class _AstBuilder:
         build = isl.AstBuild.from_context(context)
         build, _before = build.set_before_each_mark(self._before_mark)
         build, _after = build.set_after_each_mark(self._after_mark)
-        build, _for = build.set_before_each_for(self._before_for)
+        if self.asked:
+            build, _for = build.set_before_each_for(self._before_for)
         if not self.is_checked:
             return build.node_from_schedule(schedule)
         # isl 0.27 loses instances where two quotients of one iterator are added.
@@ -258,7 +275,7 @@ class _AstBuilder:
         value: isl.AstExpr | None = None
         if not _is_for(node.mark_get_node()):
             value = _only_value(loop, build)
-        for piece in _fors(node.mark_get_node()):
+        for piece in _fors(node.mark_get_node()) if loop.name in self.asked else ():
             name = piece.get_annotation().get_name()
             inside = self.builds[int(name[1:])]
             if _is_scaled(loop, inside):
@@ -358,7 +375,7 @@ def _is_scaled(loop: Loop, build: isl.AstBuild) -> bool:
     name = iterators.get_tuple_name(isl.dim_type.in_)
     last = iterators.dim(isl.dim_type.out) - 1
     own = iterators.project_out(isl.dim_type.out, 0, last)
-    return not own.is_subset(outer_schedule((loop,), name, own.domain()))
+    return not own.is_subset(isl.Map.from_aff(loop.schedule[name]))
 
 
 def _only_value(loop: Loop, build: isl.AstBuild) -> isl.AstExpr | None:

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
-from loopwright.lowering.nest.index_bounds import is_never_negative
+from loopwright.lowering.nest.index_bounds import is_never_negative, ranges_of
 from loopwright.lowering.nest.index_expression import (
     Atom,
     Choice,
     Comparison,
+    Condition,
+    Connective,
     Extremum,
     Index,
     Quotient,
@@ -42,12 +44,8 @@ def _atom(atom: Atom, values: Mapping[int, int]) -> int:
             return value(numerator, values) // divisor
         case Extremum(kind, operands):
             return (max if kind == "max" else min)(value(each, values) for each in operands)
-        case Choice(Comparison(kind, left), then, otherwise):
-            tested = value(left, values)
-            holds = tested >= 0 if kind == ">=" else tested == 0
-            return value(then if holds else otherwise, values)
-        case _:
-            raise AssertionError(atom)
+        case Choice(condition, then, otherwise):
+            return value(then if truth(condition, values) else otherwise, values)
 
 
 def points(loops: Sequence[For], values: Mapping[int, int]) -> Iterator[Mapping[int, int]]:
@@ -80,6 +78,27 @@ def random_index(source: random.Random, variables: Sequence[int], depth: int = 2
     return result
 
 
+def truth(condition: Condition, values: Mapping[int, int]) -> bool:
+    match condition:
+        case Comparison(kind, left):
+            tested = value(left, values)
+            return tested >= 0 if kind == ">=" else tested == 0
+        case Connective(kind, operands):
+            return (all if kind == "all" else any)(truth(each, values) for each in operands)
+
+
+def random_conditions(source: random.Random, depth: int = 2) -> list[Condition]:
+    result: list[Condition] = []
+    for _ in range(source.randint(0, 2)):
+        if depth and source.random() < 0.3:
+            operands = tuple(random_conditions(source, depth - 1))
+            result.append(Connective(source.choice(("all", "any")), operands))
+        else:
+            left = random_index(source, VARIABLES, 1)
+            result.append(Comparison(source.choice((">=", ">=", "==")), left))
+    return result
+
+
 def random_loops(source: random.Random) -> list[For]:
     result: list[For] = []
     for number in VARIABLES:
@@ -98,9 +117,12 @@ def test_what_is_never_negative_is_not(seed: int) -> None:
     loops = random_loops(source)
     for _ in range(20):
         index = random_index(source, VARIABLES)
-        if is_never_negative(index, loops):
+        met, failed = random_conditions(source), random_conditions(source)
+        if is_never_negative(index, ranges_of(loops, met, failed)):
             for values in points(loops, {}):
-                assert value(index, values) >= 0, (index, values)
+                is_there = all(truth(each, values) for each in met)
+                if is_there and not any(truth(each, values) for each in failed):
+                    assert value(index, values) >= 0, (index, values)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -122,9 +144,23 @@ def test_subscripts_of_packed_panels_need_no_isl() -> None:
         loop(0, [Index()], [Index(100)]),
         loop(1, [tile * 64], [tile * 64 + 64, Index(6399)]),
     ]
+    ranges = ranges_of(loops, (), ())
     panel, lane = inside // 8 - tile * 8, inside % 8
     for subscript, extent in ((panel, 8), (lane, 8), (inside - tile * 64, 64)):
-        assert is_never_negative(subscript, loops)
-        assert is_never_negative(-subscript + (extent - 1), loops)
-        assert not is_never_negative(subscript - 1, loops)
-        assert not is_never_negative(-subscript + (extent - 2), loops)
+        assert is_never_negative(subscript, ranges)
+        assert is_never_negative(-subscript + (extent - 1), ranges)
+        assert not is_never_negative(subscript - 1, ranges)
+        assert not is_never_negative(-subscript + (extent - 2), ranges)
+
+
+def test_conditions_and_loops_that_run_narrow_ranges() -> None:
+    outer, inner, value = (Index.variable(number) for number in VARIABLES)
+    loops = [loop(0, [Index()], [Index(3)]), loop(1, [outer * 4], [Index(11)])]
+    last = Comparison("==", outer - 2)
+    assert is_never_negative(inner - 8, ranges_of(loops, [last], ()))
+    assert not is_never_negative(inner - 8, ranges_of(loops, (), [last]))
+    assert is_never_negative(-inner + 7, ranges_of(loops, (), [Comparison(">=", inner - 8)]))
+    # the loop of variable 2 has an iteration only where the one around it is past its first
+    loops = [*loops, loop(2, [outer * 4], [inner])]
+    assert is_never_negative(inner - outer * 4 - 1, ranges_of(loops, (), ()))
+    assert is_never_negative(inner - value - 1, ranges_of(loops, (), ()))
