@@ -14,7 +14,7 @@ from .calling.arguments import ArrayArgument, Key
 from .calling.errors import ArgumentCountError, NotSpecialised, OutOfMemory, OverlappingArguments
 from .calling.signature import CValue, ForeignFunction, Signature, Sizes, Value
 from .jit.compile import Code, Source, compile_source
-from .measuring.measure import time_call
+from .measuring.time_call import time_call
 from .measuring.timing import Timing
 
 SPECIALISATIONS = 256

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...kernels.catalogue import TOLERANCES
-from ..calling.compare import Agreement, compare
 from ..calling.errors import KernelError
 from ..jit.threads import pinned
 from ..machine.probes import probes
+from ..measuring.compare import Agreement, compare
 from ..measuring.timing import Timing, is_steady
 from .case import Array, Case, NotApplicable
 from .variant import Prepared, Variant

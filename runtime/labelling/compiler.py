@@ -20,11 +20,11 @@ from ...support.stage_times import StageTimes, record_stages, stage
 from ..calling.errors import KernelError
 from ..calling.signature import Sizes
 from ..jit.compile import loops_of
+from ..measuring.candidate_code import object_code
+from ..measuring.candidate_loops import OF_SEARCHES, TooLarge, candidate_loops
+from ..measuring.children import die_with_parent, limit_memory
 from ..program import Function, load
-from .candidate_loops import OF_SEARCHES, TooLarge, candidate_loops
-from .children import die_with_parent, limit_memory
 from .messages import Begun, Candidate, Closed, Failed, ObjectCode, Opened, Policy, Skip
-from .object_code import object_code
 
 REFUSALS = (SourceError, TransformationError, KernelError)
 """What the compiler says of programs and schedules that it does not take."""

@@ -22,12 +22,12 @@ from ..calling.arguments import ArrayArgument, FloatArgument, IntegerArgument
 from ..jit import object_code as jit
 from ..jit.openmp import imports
 from ..jit.threads import pinned
+from ..measuring.arena import Arena, array_bytes
+from ..measuring.children import die_with_parent, limit_memory
+from ..measuring.cpu_pace import PaceWatch
+from ..measuring.team import TeamWatch, wake
 from ..measuring.timing import quantile
-from .arena import Arena, array_bytes
-from .children import die_with_parent, limit_memory
 from .messages import OUT_OF_MEMORY, Measurement, ObjectCode, Opened, Policy
-from .team import TeamWatch, wake
-from .watch import Watch
 
 Array = NDArray[Any]
 
@@ -105,7 +105,7 @@ class Measurer:
     def __init__(self, policy: Policy, cpus: list[int]) -> None:
         self._policy = policy
         self._cpus = cpus
-        self._watch = Watch()
+        self._watch = PaceWatch()
         self._team = TeamWatch(policy.threads)
         self._arrays: list[Array] = []
         self._written: list[_Written] = []

@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterable, Sequence
 
 from ...costmodel.labels import TOO_MUCH_MEMORY
-from .children import Child, StartError
+from ..measuring.children import Child, StartError
+from ..measuring.clock import SuspensionTolerantClock
 from .messages import OUT_OF_MEMORY, Candidate, Measurement, ObjectCode, Policy
 from .queues import ProgramQueue
-from .stopwatch import Stopwatch
 
 OPEN_LIMIT = 120.0
 """Seconds to start, and to make the arguments of a program."""
@@ -29,7 +29,7 @@ class MeasuringSlot:
         self._policy = policy
         self._open: ProgramQueue | None = None
         self._queue: ProgramQueue | None = None
-        self._watch = Stopwatch()
+        self._watch = SuspensionTolerantClock()
         self._apart_since: float | None = None
         self._looked = 0.0
         self._spawn()

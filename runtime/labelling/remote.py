@@ -6,16 +6,16 @@ from collections.abc import Iterable
 from multiprocessing.connection import Connection
 
 from ...costmodel.labels import LabelledProgram, Workload
-from .children import Child
+from ..measuring.children import Child
+from .labelling_worker import LabellingWorker
 from .messages import Policy
-from .station import Station
 
 
 class StationLost(ChildProcessError):
     """The process of a station has ended."""
 
 
-class RemoteStation:
+class RemoteLabellingWorker:
     """A station in a child process."""
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
@@ -38,7 +38,7 @@ class RemoteStation:
 def main(connection: Connection) -> None:
     """Labels the programs that are asked for, until the caller is gone."""
     workload, policy = connection.recv()
-    with Station(workload, policy, lifeline=connection) as station:
+    with LabellingWorker(workload, policy, lifeline=connection) as station:
         while True:
             items = connection.recv()
             connection.send(list(station.label(items)))

@@ -22,7 +22,7 @@ import numpy as np
 from ...passes.machine.target import Target
 from ..jit.cache import cache_directory
 from ..jit.threads import run_in_team
-from ..measuring.measure import time_call
+from ..measuring.time_call import time_call
 from ..measuring.timing import Timing
 from .probes import PATTERNS, Probes, probes
 

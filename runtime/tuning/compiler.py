@@ -16,9 +16,9 @@ from ...passes.syntax.pipeline import parse_pipeline
 from ...support.garbage_collection import collect_garbage_seldom
 from ..calling.errors import KernelError
 from ..jit.compile import loops_of
-from ..labelling.candidate_loops import LARGEST_OF_SEARCHES
-from ..labelling.children import die_with_parent, limit_memory
-from ..labelling.object_code import object_code
+from ..measuring.candidate_code import object_code
+from ..measuring.candidate_loops import LARGEST_OF_SEARCHES
+from ..measuring.children import die_with_parent, limit_memory
 from ..program import Function
 from ..program import Program as Functions
 from .messages import Compiled, Program

@@ -21,13 +21,13 @@ from ...passes.schedules.schedule import Schedule
 from ..calling.arguments import ArrayArgument
 from ..calling.errors import KernelError
 from ..calling.signature import CValue
-from ..labelling.children import StartError
 from ..labelling.messages import ObjectCode
 from ..labelling.queues import ROUNDING
+from ..measuring.children import StartError
+from ..measuring.workers import Lost, Overdue, Worker, ask_all
 from ..program import Function
 from .messages import Arguments, Comparison, Compiled, Outcome, Program, Trial
 from .runner import ENOUGH
-from .workers import Lost, Overdue, Worker, ask_all
 
 MEMORY = 16 << 30
 """Bytes of address space of each process, besides the arguments."""

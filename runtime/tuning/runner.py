@@ -19,9 +19,9 @@ from ..calling.signature import CValue
 from ..jit import object_code as jit
 from ..jit.openmp import imports
 from ..jit.threads import pinned
-from ..labelling.arena import Arena, array_bytes
-from ..labelling.children import die_with_parent, limit_memory
 from ..labelling.measurer import relative_difference
+from ..measuring.arena import Arena, array_bytes
+from ..measuring.children import die_with_parent, limit_memory
 from ..measuring.stopwatch import stopwatch
 from .messages import Arguments, Outcome, Trial
 

@@ -12,7 +12,7 @@ import pytest
 
 from loopwright.costmodel.labels import Subject
 from loopwright.runtime.calling.signature import Sizes
-from loopwright.runtime.labelling import measuring, team
+from loopwright.runtime.labelling import measuring
 from loopwright.runtime.labelling.measuring import LONGEST_APART, LOOK_AGAIN, MeasuringSlot
 from loopwright.runtime.labelling.messages import (
     Candidate,
@@ -23,7 +23,8 @@ from loopwright.runtime.labelling.messages import (
     Policy,
 )
 from loopwright.runtime.labelling.queues import ProgramQueue
-from loopwright.runtime.labelling.team import ATTEMPTS, FAR, TeamWatch
+from loopwright.runtime.measuring import team
+from loopwright.runtime.measuring.team import ATTEMPTS, FAR, TeamWatch
 
 SUBJECT = Subject("", {}, "test", 1)
 SERIAL = ObjectCode(b"", (), False)

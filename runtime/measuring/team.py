@@ -15,7 +15,7 @@ from ...passes.machine.target import Target
 from ..jit import object_code as jit
 from ..jit.cache import cache_directory, cache_key
 from ..jit.openmp import imports
-from .fingerprint import machine_fingerprint
+from ..labelling.fingerprint import machine_fingerprint
 
 FORKS = 16
 """Empty parallel regions that are timed together ..."""

@@ -6,7 +6,7 @@ from ...lowering.llvm import symbol
 from ...lowering.llvm.heap import FAILED_ALLOCATIONS
 from ...passes.machine.target import Target
 from ..jit import object_code as jit
-from .messages import ObjectCode
+from ..labelling.messages import ObjectCode
 
 
 def object_code(llvm_ir: str, function: str, target: Target) -> ObjectCode:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from ..labelling.children import Child, StartError
+from .children import Child, StartError
 
 START_LIMIT = 120.0
 """Seconds for a process to start on a busy machine."""
