@@ -41,7 +41,7 @@ class CompilerSlot:
         self.child = self._spawn()
 
     def _spawn(self) -> Child:
-        child = Child("compiler", cpus={self.cpu})
+        child = Child("labelling.compiler", cpus={self.cpu})
         child.send((self._workload, self._policy))
         self.is_ready = False
         self._watch.restart()

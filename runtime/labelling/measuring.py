@@ -6,9 +6,10 @@ import time
 from collections.abc import Iterable, Sequence
 
 from ...costmodel.labels import TOO_MUCH_MEMORY
+from ..measuring.candidate_code import ObjectCode
 from ..measuring.children import Child, StartError
 from ..measuring.clock import SuspensionTolerantClock
-from .messages import OUT_OF_MEMORY, Candidate, Measurement, ObjectCode, Policy
+from .messages import OUT_OF_MEMORY, Candidate, Measurement, Policy
 from .queues import ProgramQueue
 
 OPEN_LIMIT = 120.0
@@ -36,7 +37,7 @@ class MeasuringSlot:
 
     def _spawn(self) -> None:
         cpus = ",".join(map(str, self._cpus))
-        self.child = Child("measurer", cpus, cpus=set(self._cpus))
+        self.child = Child("labelling.measurer", cpus, cpus=set(self._cpus))
         self.child.send(self._policy)
         self._expect("start", None, OPEN_LIMIT)
         self._open = None

@@ -14,9 +14,9 @@ from llvmlite import binding
 from ...passes.machine.target import Target
 from ...support.version import __version__
 from ..jit import llvm
-from ..machine.measured import processor_name
+from .measured import processor_name
 
-SOURCES = ("dialects", "passes", "lowering", "runtime/llvm", "runtime/jit.py")
+SOURCES = ("dialects", "passes", "lowering", "runtime/jit")
 """What turns a program and a schedule into code, below the package."""
 
 
