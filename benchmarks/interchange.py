@@ -52,7 +52,7 @@ from loopwright.passes.search.protocols import CostModel
 from loopwright.passes.search.space.affine import predicted_interchanges
 from loopwright.passes.search.space.swaps import swaps
 from loopwright.passes.transformations.affine_schedule import AffineSchedule
-from loopwright.runtime.labelling.fingerprint import machine_fingerprint
+from loopwright.runtime.machine.fingerprint import machine_fingerprint
 from loopwright.runtime.measuring.timing import Timing
 from loopwright.runtime.program import Function
 

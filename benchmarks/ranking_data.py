@@ -38,8 +38,8 @@ from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.two_level import two_level_tiles
 from loopwright.runtime.calling.signature import CValue
-from loopwright.runtime.labelling.fingerprint import code_generator, machine_fingerprint
 from loopwright.runtime.labelling.messages import ObjectCode
+from loopwright.runtime.machine.fingerprint import code_generator, machine_fingerprint
 from loopwright.runtime.program import Function, load
 from loopwright.runtime.tuning.compiler import Compiler
 from loopwright.runtime.tuning.messages import Arguments, Program, Trial

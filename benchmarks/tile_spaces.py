@@ -40,8 +40,8 @@ import numpy as np
 import loopwright
 from loopwright.kernels.catalogue import catalogue
 from loopwright.runtime.kernel import Kernel
-from loopwright.runtime.labelling.arena import Arena, array_bytes
-from loopwright.runtime.labelling.watch import Pace
+from loopwright.runtime.measuring.arena import Arena, array_bytes
+from loopwright.runtime.measuring.cpu_pace import Pace
 from loopwright.runtime.program import Function
 
 pa: Any = importlib.import_module("pyarrow")

@@ -35,8 +35,8 @@ from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.caution import surest_gains
 from loopwright.runtime.bench.selection import SelectionError, select_kernels
+from loopwright.runtime.choosing.auto import SECONDS, modelled_schedule
 from loopwright.runtime.program import Function
-from loopwright.runtime.tuning.auto import SECONDS, modelled_schedule
 from loopwright.runtime.tuning.evaluator import RunningEvaluator, Substitute
 from loopwright.runtime.tuning.tune import TuningOptions, tune
 

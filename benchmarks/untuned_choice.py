@@ -28,7 +28,7 @@ from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.search.caution import surest_gains
 from loopwright.passes.search.protocols import CostModel
 from loopwright.passes.syntax.pipeline import parse_pipeline
-from loopwright.runtime.tuning.auto import GAIN
+from loopwright.runtime.choosing.auto import GAIN
 
 THRESHOLDS = (1.1, 1.25, GAIN, 1.5, 2.0)
 SLOWER = 0.95

@@ -22,7 +22,7 @@ from .calling.errors import (
 )
 from .calling.signature import CValue, ForeignFunction, Signature, Sizes, Value
 from .jit.compile import Code, Source, compile_source
-from .measuring.measure import time_call
+from .measuring.time_call import time_call
 from .measuring.timing import Timing
 
 SPECIALISATIONS = 256

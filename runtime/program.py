@@ -23,12 +23,12 @@ from ..passes.polyhedral.scop import Scop
 from ..passes.schedules.schedule import Schedule, dependences_of
 from .calling.errors import BuildError, UnknownFunction
 from .calling.signature import Signature
+from .choosing.auto import auto_schedule
+from .choosing.database import Question
 from .jit.compile import Source, model, read, schedule_from
 from .jit.threads import MOST_THREADS, default_threads
 from .kernel import Kernel
 from .library.build import Library, build
-from .tuning.auto import auto_schedule
-from .tuning.database import Question
 
 DEFAULT = "default"
 """The schedule that is chosen for the sizes."""

@@ -27,10 +27,10 @@ from ...passes.schedules.transformation import TransformationError
 from ...passes.search.confirming import SHARE
 from ...passes.search.space.open_tiles import open_tilings
 from ...passes.transformations.tile import Tile
+from ..choosing.database import Question, Tuned, database_path, default_database
 from ..jit.threads import default_threads
-from ..labelling.fingerprint import code_generator
+from ..machine.fingerprint import code_generator
 from ..program import Function
-from .database import Question, Tuned, database_path, default_database
 from .evaluator import LEAST_LIMIT, EvaluationError, RunningEvaluator, Substitute
 
 USUAL_SIZE = 32

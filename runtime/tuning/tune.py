@@ -25,9 +25,9 @@ from ...passes.search.protocols import Search
 from ...passes.search.result import Progress, Result, Task
 from ...passes.search.searches import RUNNING
 from ...passes.search.searching import search
+from ..choosing.database import Question, Tuned, TuningDatabase, default_database
 from ..jit.threads import default_threads
 from ..program import Function
-from .database import Question, Tuned, TuningDatabase, default_database
 from .evaluator import RunningEvaluator, Substitute
 from .messages import Comparison
 

@@ -10,7 +10,7 @@ from typing import Any
 from loopwright.kernels.catalogue import Array, KernelEntry, catalogue
 from loopwright.kernels.references import reference
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.runtime.calling.compare import Agreement, compare
+from loopwright.runtime.measuring.compare import Agreement, compare
 from loopwright.runtime.program import Function, load
 
 Size = str | tuple[int, ...]

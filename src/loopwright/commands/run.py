@@ -31,10 +31,10 @@ from ..passes.polyhedral.counting import UncountableError, floating_point_operat
 from ..passes.polyhedral.footprints.traffic import touched_elements
 from ..passes.schedules.schedule import Schedule
 from ..runtime.calling.arguments import ArrayArgument
-from ..runtime.calling.compare import Agreement, Array, compare
 from ..runtime.calling.inputs import Settings, load_array, make_arguments
 from ..runtime.jit.threads import MOST_THREADS
 from ..runtime.kernel import Kernel
+from ..runtime.measuring.compare import Agreement, Array, compare
 from ..runtime.measuring.timing import Timing, format_seconds
 from ..runtime.program import CHOSEN, DEFAULT, Function
 from ..support.stage_times import StageTimes, record_stages

@@ -10,9 +10,9 @@ from pathlib import Path
 from ...costmodel.factory import WORKLOADS, RandomWorkload, SearchedWorkload, SeededWorkload
 from ...costmodel.find import find_model
 from ...costmodel.labels import LabelledProgram
-from ...runtime.labelling.fingerprint import machine_fingerprint
 from ...runtime.labelling.local import label_here
 from ...runtime.labelling.messages import Policy
+from ...runtime.machine.fingerprint import machine_fingerprint
 from .. import UsageError
 from ..common import check_seed
 from .common import add_measuring_arguments, measuring_policy

@@ -9,6 +9,12 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.generic]
 
+ROUNDING = {"f32": 1e-4, "f64": 1e-9}
+"""Differences, relative to the largest value, that can come from another order of rounding."""
+
+CHUNK = 1 << 15
+"""Elements that `relative_difference` compares at a time, in the first caches."""
+
 
 @dataclass(frozen=True)
 class Agreement:
@@ -62,3 +68,27 @@ def compare(name: str, result: Array, reference: Array, operations: float) -> Ag
     scale = float(np.abs(theirs).max(initial=0.0))
     relative = difference / scale if scale else (np.inf if difference else 0.0)
     return Agreement(name, bit_equal, difference, relative, tolerance, has_nan)
+
+
+def relative_difference(result: Array, expected: Array) -> float:
+    """The largest difference of two arrays as a share of the largest expected value.
+
+    Infinite where one has NaN or infinities and the other has not; integers are equal (0) or not.
+    """
+    flat, other = result.reshape(-1), expected.reshape(-1)
+    if not np.issubdtype(result.dtype, np.floating):
+        return 0.0 if np.array_equal(flat, other) else float("inf")
+    largest = scale = 0.0
+    for start in range(0, flat.size, CHUNK):
+        a, b = flat[start : start + CHUNK], other[start : start + CHUNK]
+        if a.tobytes() == b.tobytes():
+            scale = max(scale, float(np.abs(b).max()))
+            continue
+        distance = float(np.abs(a - b).max())
+        if not np.isfinite(distance):
+            return float("inf")
+        largest = max(largest, distance)
+        scale = max(scale, float(np.abs(b).max()))
+    if not largest:
+        return 0.0
+    return largest / scale if scale else float("inf")

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 
 from ...costmodel.labels import LabelledProgram, Workload
-from .children import Child, StartError
+from ..measuring.children import Child, StartError
+from ..measuring.clock import SuspensionTolerantClock
 from .measuring import MeasuringSlot
 from .messages import Begun, Candidate, Closed, Failed, Opened, Policy, Skip
 from .queues import ProgramQueue
-from .stopwatch import Stopwatch
 
 AHEAD = 6
 """Programs per compiling process that wait to be measured, at most.
@@ -37,11 +37,11 @@ class CompilerSlot:
         self._policy = policy
         self.queue: ProgramQueue | None = None
         self.begun: Begun | None = None
-        self._watch = Stopwatch()
+        self._watch = SuspensionTolerantClock()
         self.child = self._spawn()
 
     def _spawn(self) -> Child:
-        child = Child("compiler", cpus={self.cpu})
+        child = Child("labelling.compiler", cpus={self.cpu})
         child.send((self._workload, self._policy))
         self.is_ready = False
         self._watch.restart()
@@ -100,7 +100,7 @@ class CompilerSlot:
         self.child = self._spawn()
 
 
-class Station:
+class LabellingWorker:
     """One machine that labels programs of a workload; used as a context manager.
 
     `cpus` are those that it may use, by default those of this process. `label` raises StartError
@@ -126,7 +126,7 @@ class Station:
         self._queues: deque[ProgramQueue] = deque()
         self._lifeline = lifeline
 
-    def __enter__(self) -> Station:
+    def __enter__(self) -> LabellingWorker:
         return self
 
     def __exit__(self, *_: object) -> None:

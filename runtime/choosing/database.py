@@ -22,7 +22,7 @@ from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.schedules.schedule import Schedule
 from ...passes.syntax.formats import apply_text
 from ...support.user_folders import user_path
-from ..labelling.fingerprint import code_generator, machine_fingerprint
+from ..machine.fingerprint import code_generator, machine_fingerprint
 
 FORMAT = 1
 

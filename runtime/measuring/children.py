@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from multiprocessing.connection import Connection, Pipe
 from typing import Any
 
@@ -28,18 +29,26 @@ class StartError(ChildProcessError):
 
 
 class Child:
-    """A process that runs `main(connection, *arguments)` of a module of this package.
+    """A process that runs `main(connection, *arguments)` of a module of `runtime`,
+    named `labelling.measurer`.
 
     It has a session of its own, which takes the processes that it starts with it when it is killed.
+    `environment` are variables that differ from those of this process (None: unset).
     """
 
-    def __init__(self, module: str, *arguments: str, cpus: set[int] | None = None) -> None:
+    def __init__(
+        self,
+        module: str,
+        *arguments: str,
+        cpus: set[int] | None = None,
+        environment: Mapping[str, str | None] | None = None,
+    ) -> None:
         ours, theirs = Pipe()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         self.connection: Connection = ours
         self.name = module
         command = [sys.executable, "-P", "-m", __spec__.name, module, str(theirs.fileno())]
-        environment = {
+        wanted: dict[str, str | None] = {
             **os.environ,
             # What it is sent may be of any module that this process knows.
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
@@ -48,14 +57,16 @@ class Child:
             "OMP_WAIT_POLICY": "active",
             "GOMP_SPINCOUNT": "100000",
             "OPENBLAS_NUM_THREADS": "1",
+            **(environment or {}),
         }
         self._process = subprocess.Popen(
             [*command, *arguments],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
             stderr=self._errors,
             start_new_session=True,
-            env=environment,
+            env={name: value for name, value in wanted.items() if value is not None},
         )
         theirs.close()
         self.is_paused = False
@@ -65,7 +76,7 @@ class Child:
 
     def send(self, message: object) -> None:
         """Sends a message; one that does not arrive shows in `receive`."""
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        with contextlib.suppress(OSError):
             self.connection.send(message)
 
     def receive(self) -> Any:
@@ -138,7 +149,7 @@ def die_with_parent() -> None:
 def _main(module: str, descriptor: str, *arguments: str) -> None:
     connection = Connection(int(descriptor))
     with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
-        importlib.import_module(f".{module}", __package__).main(connection, *arguments)
+        importlib.import_module(f"..{module}", __package__).main(connection, *arguments)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ LONGEST_GAP = 1.0
 """Seconds between two looks, at most; in a longer gap this process did not run, either."""
 
 
-class Stopwatch:
+class SuspensionTolerantClock:
     """Seconds since `restart`, without those in which it or this process stood still.
 
     A process that is stopped, or a machine that sleeps, does not notice: the clock on the wall goes

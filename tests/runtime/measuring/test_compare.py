@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from loopwright.runtime.calling.compare import compare
+from loopwright.runtime.measuring.compare import compare
 
 ONE = np.array([1.0, 2.0, 4.0])
 

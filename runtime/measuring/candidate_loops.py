@@ -7,7 +7,6 @@ from math import prod
 
 from xdsl.dialects import func
 
-from ...costmodel.sampler.paths import BEST, DEFAULT, NEAR_DEFAULT
 from ...dialects.errors import SourceError
 from ...lowering.generate import generate
 from ...lowering.loops.ir_builder import TooManyOperationsError
@@ -24,9 +23,6 @@ MOST_UNROLLED = 250
 
 LARGEST_OF_SEARCHES = 6500
 """Operations of loop IR of a schedule that a search starts from, or that it runs."""
-
-OF_SEARCHES = (DEFAULT, NEAR_DEFAULT, BEST)
-"""Where schedules of searches come from."""
 
 OPERATIONS = 500_000
 """Of isl, to make the loops of a random candidate: the slowest 1 % take a tenth of that time."""

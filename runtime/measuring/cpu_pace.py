@@ -47,7 +47,7 @@ class Pace:
         return seconds <= self._slow * sorted(self._known)[int(USUAL * len(self._known))]
 
 
-class Watch:
+class PaceWatch:
     """Times the same scalar products again and again."""
 
     def __init__(self) -> None:

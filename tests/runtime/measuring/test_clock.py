@@ -12,10 +12,10 @@ import pytest
 from support.workloads import FixedWorkload
 
 from loopwright.costmodel.labels import Subject
-from loopwright.runtime.labelling import stopwatch
 from loopwright.runtime.labelling.messages import Policy
-from loopwright.runtime.labelling.remote import RemoteStation
-from loopwright.runtime.labelling.stopwatch import LONGEST_GAP, Stopwatch
+from loopwright.runtime.labelling.remote import RemoteLabellingWorker
+from loopwright.runtime.measuring import clock as stopwatch
+from loopwright.runtime.measuring.clock import LONGEST_GAP, SuspensionTolerantClock
 
 SCALE = """
 func.func @scale(%n: index, %A: memref<?xf64>) {
@@ -45,7 +45,7 @@ def descendants(pid: int) -> Iterator[int]:
 def test_a_station_may_be_suspended() -> None:
     """All processes stand still for longer than any of them may take, in the middle of runs."""
     policy = Policy(budget=0.1, enough=0.1, run_limit=2.0, compile_limit=2.0, baseline_every=2)
-    station = RemoteStation(FixedWorkload(SUBJECT, *SCHEDULES), policy)
+    station = RemoteLabellingWorker(FixedWorkload(SUBJECT, *SCHEDULES), policy)
     ended = threading.Event()
 
     def suspend() -> None:
@@ -76,7 +76,7 @@ def test_a_station_may_be_suspended() -> None:
 def test_a_long_gap_hardly_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr(stopwatch.time, "monotonic", lambda: now)
-    watch = Stopwatch()
+    watch = SuspensionTolerantClock()
     now += 0.5
     assert watch.look() == pytest.approx(0.5)
     assert not watch.was_suspended

@@ -15,7 +15,6 @@ from ...passes.machine.target import Target
 from ..jit import object_code as jit
 from ..jit.cache import cache_directory, cache_key
 from ..jit.openmp import imports
-from .fingerprint import machine_fingerprint
 
 FORKS = 16
 """Empty parallel regions that are timed together ..."""
@@ -74,9 +73,10 @@ class TeamWatch:
     twice the cache.
     """
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, machine: str) -> None:
+        """`machine` is its fingerprint: what is known of one says nothing of another."""
         self._threads = threads
-        self._shortest = _Shortest(threads)
+        self._shortest = _Shortest(threads, machine)
         self._known: deque[float] = deque(self._shortest.load(), maxlen=KEPT)
 
     def is_near(self) -> bool:
@@ -97,9 +97,9 @@ class TeamWatch:
 class _Shortest:
     """The shortest time on this machine today, on disk: a process may begin with far threads."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, machine: str) -> None:
         directory = cache_directory()
-        key = cache_key(machine_fingerprint(), str(threads))
+        key = cache_key(machine, str(threads))
         self._path = None if directory is None else directory / f"fork-{key[:16]}.txt"
 
     def load(self) -> list[float]:

@@ -16,16 +16,16 @@ from loopwright.passes.machine.target import Target
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.caution import surest_gains
 from loopwright.passes.syntax.pipeline import parse_pipeline
-from loopwright.runtime.program import load
-from loopwright.runtime.tuning import auto
-from loopwright.runtime.tuning.auto import GAIN, modelled_schedule
-from loopwright.runtime.tuning.database import (
+from loopwright.runtime.choosing import auto
+from loopwright.runtime.choosing.auto import GAIN, modelled_schedule
+from loopwright.runtime.choosing.database import (
     Question,
     Tuned,
     TuningDatabase,
     database_path,
     default_database,
 )
+from loopwright.runtime.program import load
 
 SCALE = """
 func.func @scale(%n: index, %A: memref<?xf64>) {
@@ -83,7 +83,7 @@ def test_a_newer_compiler_has_the_last_word(
 ) -> None:
     database = TuningDatabase(tmp_path / "tuning.sqlite")
     database.put(QUESTION, Tuned("fast then", 1.0, 1.0))
-    module = "loopwright.runtime.tuning.database.code_generator"
+    module = "loopwright.runtime.choosing.database.code_generator"
     monkeypatch.setattr(module, lambda: "another one")
     database.put(QUESTION, Tuned("best now", 2.0, 1.0))
     assert database.get(QUESTION) == Tuned("best now", 2.0, 1.0)

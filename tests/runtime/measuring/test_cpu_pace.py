@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from loopwright.runtime.labelling import watch as watching
 from loopwright.runtime.labelling.measurer import MOST_UNSTEADY, Measurer
 from loopwright.runtime.labelling.messages import Policy
-from loopwright.runtime.labelling.watch import PATIENCE, PAUSE, Watch
+from loopwright.runtime.measuring import cpu_pace as watching
+from loopwright.runtime.measuring.cpu_pace import PATIENCE, PAUSE, PaceWatch
 
 
 class Clock:
@@ -35,7 +35,7 @@ class Clock:
 
 def test_what_takes_longer_than_usual_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "time", Clock([1e-4] * 10 + [1.5e-4, 1.01e-4]))
-    watch = Watch()
+    watch = PaceWatch()
     assert all(watch.is_steady() for _ in range(10))
     assert not watch.is_steady()
     assert watch.is_steady()
@@ -43,13 +43,13 @@ def test_what_takes_longer_than_usual_is_seen(monkeypatch: pytest.MonkeyPatch) -
 
 def test_another_speed_becomes_usual_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "time", Clock([1e-4] * 10 + [1.5e-4]))
-    watch = Watch()
+    watch = PaceWatch()
     found = [watch.is_steady() for _ in range(10 + watching.KEPT)]
     assert not found[10]
     assert found[-1]
 
 
-class Answers(Watch):
+class Answers(PaceWatch):
     """Says whether the CPU is steady as it was told, the last answer for ever."""
 
     def __init__(self, answers: Sequence[bool]) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from loopwright.costmodel.labels import Subject
 from loopwright.runtime.calling.signature import Sizes
-from loopwright.runtime.labelling import measuring, team
+from loopwright.runtime.labelling import measuring
 from loopwright.runtime.labelling.measuring import LONGEST_APART, LOOK_AGAIN, MeasuringSlot
 from loopwright.runtime.labelling.messages import (
     Candidate,
@@ -23,7 +23,8 @@ from loopwright.runtime.labelling.messages import (
     Policy,
 )
 from loopwright.runtime.labelling.queues import ProgramQueue
-from loopwright.runtime.labelling.team import ATTEMPTS, FAR, TeamWatch
+from loopwright.runtime.measuring import team
+from loopwright.runtime.measuring.team import ATTEMPTS, FAR, TeamWatch
 
 SUBJECT = Subject("", {}, "test", 1)
 SERIAL = ObjectCode(b"", (), False)
@@ -70,12 +71,12 @@ def looks(watch: TeamWatch, forks: deque[float], *seconds: float) -> list[bool]:
 
 def test_a_fork_that_takes_longer_than_the_shortest_is_far(forks: deque[float]) -> None:
     near, far = 1e-5, 1e-5 * FAR * 1.1
-    watch = TeamWatch(2)
+    watch = TeamWatch(2, "this machine")
     assert looks(watch, forks, near, far, near * 1.2, far) == [True, False, True, False]
 
 
 def test_one_quiet_attempt_is_enough(monkeypatch: pytest.MonkeyPatch, forks: deque[float]) -> None:
-    watch = TeamWatch(2)
+    watch = TeamWatch(2, "this machine")
     assert looks(watch, forks, 1e-5) == [True]
     times = iter([1e-3] * (ATTEMPTS - 1) + [1e-5])
     monkeypatch.setattr(TeamWatch, "_fork", lambda self: next(times))
@@ -83,17 +84,17 @@ def test_one_quiet_attempt_is_enough(monkeypatch: pytest.MonkeyPatch, forks: deq
 
 
 def test_the_shortest_time_is_known_to_later_processes(forks: deque[float], tmp_path: Path) -> None:
-    assert looks(TeamWatch(2), forks, 1e-5) == [True]
-    assert looks(TeamWatch(2), forks, 2e-5) == [False]
-    assert looks(TeamWatch(3), forks, 2e-5) == [True], "another team, another time"
+    assert looks(TeamWatch(2, "this machine"), forks, 1e-5) == [True]
+    assert looks(TeamWatch(2, "this machine"), forks, 2e-5) == [False]
+    assert looks(TeamWatch(3, "this machine"), forks, 2e-5) == [True], "another team, another time"
     for file in tmp_path.iterdir():
         file.write_text("nonsense", encoding="ascii")
-    assert looks(TeamWatch(2), forks, 2e-5) == [True]
+    assert looks(TeamWatch(2, "this machine"), forks, 2e-5) == [True]
 
 
 def test_a_real_team_is_timed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(team, "cache_directory", lambda: tmp_path)
-    TeamWatch(2).is_near()
+    TeamWatch(2, "this machine").is_near()
     (file,) = tmp_path.iterdir()
     assert 0 < float(file.read_text(encoding="ascii")) < 1
 

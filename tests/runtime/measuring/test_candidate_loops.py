@@ -7,8 +7,8 @@ import pytest
 from loopwright.costmodel.original import original_schedule
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.syntax.pipeline import parse_pipeline
-from loopwright.runtime.labelling import candidate_loops as module
-from loopwright.runtime.labelling.candidate_loops import (
+from loopwright.runtime.measuring import candidate_loops as module
+from loopwright.runtime.measuring.candidate_loops import (
     MOST_UNROLLED,
     TooLarge,
     candidate_loops,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from ..labelling.children import Child, StartError
+from .children import Child, StartError
 
 START_LIMIT = 120.0
 """Seconds for a process to start on a busy machine."""
@@ -26,7 +26,7 @@ class Overdue(Lost):
 
 
 class Worker:
-    """A process that runs a module of this package; it starts with a message, and again after.
+    """A process that runs a module of `runtime`; it starts with a message, and again after.
 
     `ask` and `answer` raise StartError where it does not start.
     """
@@ -41,7 +41,7 @@ class Worker:
 
     def _spawn(self) -> None:
         self.starts += 1
-        self._child = Child(f".tuning.{self._module}")
+        self._child = Child(self._module)
         self._child.send(self._hello)
         self._is_ready = False
         self._deadline = time.monotonic() + START_LIMIT
