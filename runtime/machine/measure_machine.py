@@ -11,7 +11,7 @@ import numpy as np
 from ...passes.machine.cpuinfo import CpuInfo
 from ...passes.machine.target import Target
 from ..jit.threads import run_in_team
-from ..measuring.measure import time_call
+from ..measuring.time_call import time_call
 from ..measuring.timing import Timing
 from .measured import DRAM, PRIVATE, MeasuredMachine, Measurement
 from .probes import PATTERNS, Probes, probes
