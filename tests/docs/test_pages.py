@@ -123,3 +123,12 @@ def test_files_that_are_named_exist(path: Path) -> None:
     rooms = "dialects|passes|lowering|runtime|costmodel|kernels|datasets|benchmarks|tests|tools"
     for name in re.findall(rf"`((?:{rooms})/[\w./-]+)`", path.read_text()):
         assert (ROOT / name).exists(), f"{path}: {name}"
+
+
+def test_pages_that_the_code_names_exist() -> None:
+    rooms = ("dialects", "passes", "lowering", "runtime", "costmodel", "kernels", "benchmarks")
+    sources = [file for room in (*rooms, "tools") for file in (ROOT / room).rglob("*.py")]
+    sources += (ROOT / "src" / "loopwright" / "commands").rglob("*.py")
+    for file in sources:
+        for name in re.findall(r"\bdocs/[\w/-]+\.md\b", file.read_text()):
+            assert (ROOT / name).is_file(), f"{file}: {name}"

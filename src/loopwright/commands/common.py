@@ -83,7 +83,7 @@ def add_verify_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--verify",
         action="store_true",
-        help="prove that the loops that are generated are the program (docs/validation.md)",
+        help="prove that the loops that are generated are the program (docs/reference/validation.md)",
     )
 
 
