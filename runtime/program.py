@@ -158,7 +158,8 @@ class Function:
         generated code, also to its local arrays, is checked when it runs: a call raises OutOfBounds
         for the first that would leave its array. That is slow, and for tests of the compiler.
         With `verify`, each specialisation proves that the loops it has generated are the program
-        (docs/reference/validation.md): a violation raises ValidationError, `Kernel.verdict` is the answer.
+        (docs/reference/validation.md): a violation raises ValidationError, `Kernel.verdict` is the
+        answer.
 
         Raises SourceError, TransformationError, UnsupportedSignature; ValueError for a number of
         threads below 1 or above 1024, or a schedule of another function.

@@ -83,7 +83,8 @@ def add_verify_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--verify",
         action="store_true",
-        help="prove that the loops that are generated are the program (docs/reference/validation.md)",
+        help="prove that the loops that are generated are the program "
+        "(docs/reference/validation.md)",
     )
 
 
