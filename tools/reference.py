@@ -56,7 +56,12 @@ Besides the [transformations](transformations.md) there are:
 
 def transformations_page() -> str:
     """The page with all transformations, in alphabetical order."""
-    known = all_transformations()
+    # Those of plug-ins that happen to be installed are not ours to describe.
+    known = {
+        name: cls
+        for name, cls in all_transformations().items()
+        if cls.__module__.startswith("loopwright.")
+    }
     rows = [(f"[`{name}`](#{name})", _summary(cls)) for name, cls in known.items()]
     sections = (_transformation(name, cls) for name, cls in known.items())
     return "\n".join([TRANSFORMATIONS, *_table(("step", "effect"), rows), "", *sections])
