@@ -20,8 +20,8 @@ from statistics import median
 from typing import Any, NamedTuple, cast
 
 from ...dialects.errors import SourceError
+from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule
-from ...passes.schedules.transformation import TransformationError
 from ...passes.syntax.pipeline import parse_pipeline
 from ..labels import Label, LabelledProgram, Subject
 from ..original import original_schedule

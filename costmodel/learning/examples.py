@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from ...dialects.errors import SourceError
 from ...passes.estimate.scheduling_context import SchedulingContext
+from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule
-from ...passes.schedules.transformation import TransformationError
 from ...passes.syntax.pipeline import parse_pipeline
 from ..original import original_schedule
 from ..representation.history import history_of

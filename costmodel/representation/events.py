@@ -10,14 +10,13 @@ from ...passes.estimate.program_statistics import ProgramStatistics
 from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.polyhedral.schedule_tree import leaves, loops_around, statements
 from ...passes.polyhedral.scop import Scop
-from ...passes.schedules.registry import all_transformations
-from ...passes.schedules.schedule import Schedule
-from ...passes.schedules.transformation import Transformation
+from ...passes.schedules.schedule import Schedule, Transformation
+from ...passes.transformations.registry import own_transformations
 from .history import history_of
 from .levels import iterators
 
-KINDS: tuple[str, ...] = tuple(all_transformations())
-"""Every kind of step, in alphabetical order."""
+KINDS: tuple[str, ...] = tuple(own_transformations())
+"""Every kind of step that these models know, in alphabetical order; plug-ins have no features."""
 
 
 @dataclass(frozen=True)

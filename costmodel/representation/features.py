@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.polyhedral.context import ISL_LOCK
-from ...passes.schedules.schedule import Schedule
-from ...passes.schedules.transformation import Transformation
+from ...passes.schedules.schedule import Schedule, Transformation
 from .events import Event, event_lists
 from .statements import StatementView
 from .structure import Computation, Shape, Structure, anchor, structure_of

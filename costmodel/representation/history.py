@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from ...passes.polyhedral.scop import Scop
-from ...passes.schedules.schedule import Schedule
-from ...passes.schedules.transformation import Transformation
+from ...passes.schedules.schedule import Schedule, Transformation
 
 _Steps = tuple[Transformation, ...]
 

@@ -10,8 +10,8 @@ from ...lowering.generate import generate
 from ...lowering.llvm import Options, translate
 from ...lowering.loops.ir_builder import TooManyOperationsError
 from ...passes.machine.target import Target
+from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule
-from ...passes.schedules.transformation import TransformationError
 from ...passes.syntax.pipeline import parse_pipeline
 from ...support.garbage_collection import collect_garbage_seldom
 from ..calling.errors import KernelError

@@ -22,8 +22,8 @@ from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.machine.target import Target
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.polyhedral.schedule_tree import loops
+from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule
-from ...passes.schedules.transformation import TransformationError
 from ...passes.search.confirming import SHARE
 from ...passes.search.space.open_tiles import open_tilings
 from ...passes.transformations.tile import Tile

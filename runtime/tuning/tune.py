@@ -19,8 +19,8 @@ from ...costmodel.searches import LEARNING, RANKING, find_search
 from ...dialects.errors import SourceError
 from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.machine.target import Target
+from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule
-from ...passes.schedules.transformation import TransformationError
 from ...passes.search.protocols import Search
 from ...passes.search.result import Progress, Result, Task
 from ...passes.search.searches import RUNNING

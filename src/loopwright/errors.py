@@ -6,7 +6,7 @@ from .costmodel.dataset.errors import DatasetError
 from .costmodel.learning.errors import LearningError
 from .dialects.errors import SourceError
 from .passes.polyhedral.bounds import BoundsError
-from .passes.schedules.transformation import (
+from .passes.schedules.errors import (
     IllegalTransformation,
     MalformedTransformation,
     TransformationError,

@@ -20,8 +20,8 @@ from ...estimate.register_tile import RegisterTile
 from ...estimate.scheduling_context import SchedulingContext
 from ...polyhedral.context import ISL_LOCK
 from ...polyhedral.schedule_tree import Loop, loops_around, statements
-from ...schedules.schedule import Schedule
-from ...schedules.transformation import Transformation, TransformationError
+from ...schedules.errors import TransformationError
+from ...schedules.schedule import Schedule, Transformation
 from ...transformations.interchange import Interchange
 from ...transformations.parallel import Parallel
 from ...transformations.tile import Tile

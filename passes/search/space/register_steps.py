@@ -8,8 +8,8 @@ from dataclasses import replace
 from ...estimate.scheduling_context import SchedulingContext
 from ...polyhedral.context import ISL_LOCK
 from ...polyhedral.schedule_tree import Loop, loops, loops_around, statements
-from ...schedules.schedule import Schedule
-from ...schedules.transformation import Transformation, TransformationError
+from ...schedules.errors import TransformationError
+from ...schedules.schedule import Schedule, Transformation
 from ...transformations.tile import Tile
 from ...transformations.unroll import Unroll
 from .register_bands import ROWS, UNROLLED, VECTORS, Band, State, make_band

@@ -11,8 +11,7 @@ from random import Random
 from ...estimate.estimate import estimate
 from ...estimate.scheduling_context import SchedulingContext
 from ...polyhedral.schedule_tree import Leaf, Loop, Tree, nests
-from ...schedules.schedule import Schedule
-from ...schedules.transformation import Transformation
+from ...schedules.schedule import Schedule, Transformation
 from ...transformations.interchange import Interchange
 from ...transformations.parallel import Parallel
 from ...transformations.tile import Tile
