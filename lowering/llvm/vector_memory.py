@@ -13,9 +13,8 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.vector import GatherOp, ScatterOp
-from .emitter import FunctionEmitter, constant, type_of
+from .emitter import Emitters, FunctionEmitter, constant, type_of
 from .memory import affine_pointer, element_pointer, from_storage, load, store, to_storage
-from .module import Emitters
 from .transposed_loads import TransposedLoads, integers_of
 from .transposition import transpose
 from .types import I1, I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type

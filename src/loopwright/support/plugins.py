@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
 
 class PluginError(Exception):
@@ -62,6 +63,6 @@ def _order(entry: EntryPoint) -> tuple[str, str, str]:
 
 
 @functools.cache
-def _entry_points() -> EntryPoints:
+def _entry_points() -> Any:
     """Those of all packages: reading their metadata takes 20 ms, once in a process."""
     return entry_points()
