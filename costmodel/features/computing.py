@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .placement import Placement
+from .loop_context import Placement
 from .sections import Innermost, Vectors
 
 _CYCLES = (0.5, 0.5, 6.0, 18.0, 0.7, 1.0, 14.0, 0.7)

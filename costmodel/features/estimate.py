@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .alone import Alone
 from .bodies import Body
-from .placement import Placement
+from .loop_context import Placement
 from .sections import Control, Estimate, Memory
+from .statement_features import Alone
 
 HERTZ = 4e9
 

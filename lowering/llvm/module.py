@@ -21,8 +21,8 @@ class ModuleEmitter:
 
     `functions` are the translated functions, and `parameters` the types of their arguments, by the
     name of their `func.func`. All of them have `attributes`. `emitters` are `emitter.Emitters`.
-    `can_stream` says whether the target has stores that go past the caches. `vector_hints` says of some loops, by their indices, whether
-    LLVM is to make vectors along them (see `short_loops`).
+    `can_stream` says whether the target has stores that go past the caches. `vector_hints` says of
+    some loops, by their indices, whether LLVM is to make vectors along them (see `short_loops`).
     """
 
     def __init__(

@@ -26,6 +26,7 @@ from .runtime.calling.errors import (
 )
 from .runtime.calling.inputs import InputError
 from .runtime.tuning.evaluator import EvaluationError
+from .support.plugins import PluginError
 
 __all__ = [
     "ArgumentCountError",
@@ -43,6 +44,7 @@ __all__ = [
     "NotSpecialised",
     "OutOfMemory",
     "OverlappingArguments",
+    "PluginError",
     "SourceError",
     "TooManyThreads",
     "TransformationError",
@@ -60,5 +62,6 @@ USER_ERRORS = (
     BuildError,
     DatasetError,
     LearningError,
+    PluginError,
 )
 """The base classes of all of these."""

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from support.searching import SIZES, Wishes, task
 
+from loopwright.costmodel.papers.tiramisu2021.mcts import MonteCarloSearch
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.search.algorithm import Search
 from loopwright.passes.search.beam import BeamSearch
-from loopwright.passes.search.mcts import MonteCarloSearch
-from loopwright.passes.search.protocols import Search
 from loopwright.passes.search.roofline import Roofline
 from loopwright.passes.search.search_state import SearchState
 from loopwright.passes.search.searching import search
