@@ -14,6 +14,7 @@ test: lint types filecheck unit
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	PYTHONPATH=src $(BIN)/lint-imports --no-cache --no-logo
 
 types: $(STAMP)
 	$(BIN)/pyright
