@@ -18,7 +18,7 @@ from loopwright.costmodel.learning.pairs import read_pairs
 from loopwright.costmodel.learning.report import evaluate, predictions
 from loopwright.costmodel.models.learned_model import LOWEST, TrainingOptions, TrainingProgress
 from loopwright.costmodel.models.network_model import NetworkModel
-from loopwright.costmodel.models.registry import MODELS, model_class
+from loopwright.costmodel.models.registry import model_class, model_names
 from loopwright.costmodel.models.storage import load_model, save_model
 from loopwright.costmodel.models.training import percentage_errors
 from loopwright.costmodel.original import original_schedule
@@ -216,7 +216,7 @@ def test_another_training_is_not_resumed(labels: Path, tmp_path: Path) -> None:
         model.fit(shown, shown, replace(options, resume=True, checkpoint=tmp_path / "none"))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", model_names())
 def test_mistakes_in_options_are_explained(name: str) -> None:
     with pytest.raises(LearningError, match=f"the model {name} has no option 'drop-out'"):
         model_class(name)({"drop-out": 1})

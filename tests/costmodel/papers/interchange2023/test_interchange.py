@@ -12,7 +12,6 @@ from loopwright.cli import main
 from loopwright.costmodel.dataset.schema import rows_of
 from loopwright.costmodel.dataset.store import Writer
 from loopwright.costmodel.find import INTERCHANGE_MODEL, find_loop_pairs, find_model
-from loopwright.costmodel.labelled_data import InterchangeWorkload, every_interchange
 from loopwright.costmodel.labels import Label, LabelledProgram
 from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.examples import ProgramExamples, Unsupported
@@ -36,6 +35,10 @@ from loopwright.costmodel.papers.interchange2023.interchange_model import (
 )
 from loopwright.costmodel.papers.interchange2023.nest_rows import NAMES, RowDescription
 from loopwright.costmodel.papers.interchange2023.nest_vectors import VectorDescription
+from loopwright.costmodel.papers.interchange2023.workload import (
+    InterchangeWorkload,
+    every_interchange,
+)
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import Tree

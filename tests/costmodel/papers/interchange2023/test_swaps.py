@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from loopwright.cli import main
-from loopwright.costmodel.labelled_data import InterchangeWorkload, RandomWorkload
+from loopwright.costmodel.labelled_data import RandomWorkload
+from loopwright.costmodel.papers.interchange2023.workload import InterchangeWorkload
 from loopwright.passes.polyhedral.schedule_tree import Loop
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.swaps import swaps

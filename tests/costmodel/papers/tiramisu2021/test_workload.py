@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from loopwright.costmodel.labelled_data import RandomWorkload, TiramisuWorkload
-from loopwright.costmodel.learning.spaces import is_rectangular, is_single_nest, kinds_of
-from loopwright.costmodel.papers.common.step_tags import PUBLISHED
+from loopwright.costmodel.labelled_data import RandomWorkload
+from loopwright.costmodel.learning.spaces import TIRAMISU, is_rectangular, is_single_nest, kinds_of
+from loopwright.costmodel.papers.tiramisu2021.workload import TiramisuWorkload
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.program import load
 
@@ -27,7 +27,7 @@ def test_all_is_in_the_space() -> None:
         assert len({*schedules, ""}) == len(schedules) + 1
         for schedule in schedules:
             kinds |= kinds_of(schedule)
-    assert kinds == PUBLISHED
+    assert kinds == TIRAMISU
 
 
 def test_its_programs_are_not_those_of_the_random_workload() -> None:
