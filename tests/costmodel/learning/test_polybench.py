@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from loopwright.costmodel.models.model import LearnedModel
+from loopwright.costmodel.models.learned_model import LearnedModel
 from loopwright.costmodel.models.registry import model_class
 from loopwright.costmodel.original import original_schedule
 from loopwright.kernels.catalogue import catalogue
