@@ -53,9 +53,14 @@ def test_every_record_says_where_it_is_from() -> None:
 
 def test_scripts_of_records_exist() -> None:
     for record in results.records():
-        words = record.command.split()
-        if words[0] == "python" and words[1] != "-m":
-            assert (ROOT / words[1]).is_file(), record.name
+        match record.command.split():
+            case ["python", "-m", module, *_]:
+                path = ROOT / "src" / f"{module.replace('.', '/')}.py"
+                assert path.is_file(), record.name
+            case ["python", script, *_]:
+                assert (ROOT / script).is_file(), record.name
+            case [command, *_]:
+                assert command == "loopwright", record.name
 
 
 def test_a_record_whose_rows_do_not_fit_is_refused() -> None:
