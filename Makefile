@@ -1,40 +1,58 @@
-# Two commands: `make demo` and `make test`. Each sets up .venv on its first run.
+# Two commands: `make demo` and `make test`. Each sets up .venv on its first run. `make help` lists all.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types unit filecheck campaign clean
+.PHONY: help demo test lint types unit filecheck campaign pairs docs reference results clean
 
-demo: $(STAMP)
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+
+demo: $(STAMP) ## optimise and run real kernels, print a table
 	$(BIN)/python benchmarks/demo.py
 
-test: lint types filecheck unit
+test: lint types filecheck unit ## everything that a change must pass
 
-lint: $(STAMP)
+lint: $(STAMP) ## ruff: rules and formatting
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	PYTHONPATH=src $(BIN)/lint-imports --no-cache --no-logo
 
-types: $(STAMP)
+types: $(STAMP) ## pyright, strict
 	$(BIN)/pyright
 
-filecheck: $(STAMP)
+filecheck: $(STAMP) ## golden tests of the textual tools
 	$(BIN)/lit -q tests/filecheck
 
 # Threads that wait for others give up their core: several tests run at once.
-unit campaign: export OMP_WAIT_POLICY = passive
+unit campaign pairs: export OMP_WAIT_POLICY = passive
 
-unit: $(STAMP)
+unit: $(STAMP) ## pytest without the campaigns
 	$(BIN)/pytest -n 2 -m "not campaign"
 
-campaign: $(STAMP)
+campaign: pairs ## long random campaigns (hours)
 	$(BIN)/pytest -n 2 -m campaign
+
+# LOOPWRIGHT_CAMPAIGN_PAIRS, _SEED and _JOBS say how many, and which.
+pairs: $(STAMP) ## random programs and schedules against the interpreter
+	$(BIN)/python tests/campaign.py
+
+docs: export NO_MKDOCS_2_WARNING = 1
+
+docs: $(STAMP) ## build the site in build/site
+	$(BIN)/mkdocs build --quiet --strict
+
+reference: $(STAMP) ## write the pages that follow from the code
+	$(BIN)/python tools/reference.py
+
+results: $(STAMP) ## write the pages of results
+	$(BIN)/python tools/results.py
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
 	touch $(STAMP)
 
-clean:
+clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist src/*.egg-info

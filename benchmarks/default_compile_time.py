@@ -1,6 +1,6 @@
 """How long text to callable takes with the default schedule, for every PolyBench kernel at LARGE.
 
-Usage: python benchmarks/default_compile_time.py [KERNEL ...]
+Usage: python benchmarks/default_compile_time.py [--record NAME] [KERNEL ...]
 
 One process whose modules are loaded and whose object cache is off; medians of three, in
 milliseconds: choosing the schedule, LLVM, everything.
@@ -8,11 +8,13 @@ milliseconds: choosing the schedule, LLVM, everything.
 
 from __future__ import annotations
 
+import argparse
 import os
 import statistics
-import sys
 
 os.environ["LOOPWRIGHT_CACHE"] = "off"
+
+import record
 
 import loopwright
 from loopwright.kernels.catalogue import catalogue
@@ -24,7 +26,11 @@ COLUMNS = ("choose schedule", "optimise", "codegen", "total")
 
 def main() -> None:
     """Prints one row per kernel, then median and worst."""
-    kernels = sys.argv[1:] or [
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kernels", nargs="*", metavar="KERNEL")
+    record.add_option(parser)
+    options = parser.parse_args()
+    kernels = options.kernels or [
         name.removeprefix("polybench/") for name in catalogue() if name.startswith("polybench/")
     ]
     totals: list[float] = []
@@ -40,6 +46,9 @@ def main() -> None:
         cells = "".join(f"{medians.get(stage, 0.0):>18.0f}" for stage in COLUMNS)
         print(f"{name:<16}{cells}", flush=True)
     print(f"median {statistics.median(totals):.0f} ms, worst {max(totals):.0f} ms")
+    seconds = [round(milliseconds / 1e3, 2) for milliseconds in totals]
+    rows = [*zip(kernels, seconds, strict=True), ("median", statistics.median(seconds))]
+    record.write(options.record, ("kernel", "s"), rows)
 
 
 def _compile(name: str) -> dict[str, float]:

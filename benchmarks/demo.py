@@ -17,7 +17,7 @@ import loopwright
 from loopwright.passes.machine.target import Target
 
 os.environ["OPENBLAS_THREAD_TIMEOUT"] = "20"  # idle threads take cores from other versions
-if "avx512f" in Target.host().features:  # before NumPy is loaded: see docs/measuring.md
+if "avx512f" in Target.host().features:  # before NumPy is loaded: see docs/reference/measuring.md
     os.environ["OPENBLAS_CORETYPE"] = "SkylakeX"
 
 import numpy as np

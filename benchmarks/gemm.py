@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+import record
+
 from loopwright.kernels.catalogue import Size, catalogue
 from loopwright.runtime.bench.case import Case
 from loopwright.runtime.bench.harness import Outcome, measure
@@ -60,9 +62,11 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=2.0, help="per variant at most")
     parser.add_argument("--tuned", action="store_true", help="ours is what tuning has found")
     parser.add_argument("--strict", action="store_true", help="do not let ours reassociate sums")
+    record.add_option(parser)
     options = parser.parse_args()
     peers = options.peers.split(",")
     is_right = True
+    rows: list[tuple[str, int, float, float]] = []
     for threads in map(int, options.threads.split(",")):
         workers = python.Workers()
         try:
@@ -90,9 +94,15 @@ def main() -> int:
                     + "".join(f"{cell:>18}" for cell in cells),
                     flush=True,
                 )
+            rows += [
+                (each.row, threads, round(each.ours, 1), round(each.ours / each.best, 3))
+                for each in found
+            ]
             _print_means(found)
         finally:
             workers.close()
+    columns = ("row", "threads", "GFLOP/s", "over the best library")
+    record.write(options.record, columns, rows)
     return 0 if is_right else 1
 
 

@@ -6,9 +6,12 @@ they are, as in a search. Dependences are computed before: once per program.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import statistics
 import time
+
+import record
 
 from loopwright.dialects.parse import parse_module
 from loopwright.kernels.catalogue import catalogue
@@ -27,6 +30,10 @@ REPETITIONS = 5
 
 def main() -> None:
     """Prints the median and the worst time per kernel."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    record.add_option(parser)
+    options = parser.parse_args()
+    found: list[tuple[str, float, str]] = []
     print(f"{'kernel':<18}{'checks':>7}{'median':>10}{'worst':>10}{'again':>10}   worst step")
     for name in KERNELS:
         entry = catalogue()[f"polybench/{name}"]
@@ -40,10 +47,12 @@ def main() -> None:
                 again.append(check(schedule, step))
         medians = {step: statistics.median(times) for step, times in fresh.items()}
         worst = max(medians, key=lambda step: medians[step])
+        found.append((name, round(medians[worst] * 1e3, 2), worst))
         print(
             f"{name:<18}{len(medians):>7}{statistics.median(medians.values()) * 1e3:>7.2f} ms"
             f"{medians[worst] * 1e3:>7.2f} ms{statistics.median(again) * 1e3:>7.2f} ms   {worst}"
         )
+    record.write(options.record, ("kernel", "worst check, ms", "step"), found)
 
 
 def steps(schedule: Schedule) -> list[str]:

@@ -12,6 +12,8 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
+import record
+
 from loopwright.costmodel.find import find_model
 from loopwright.costmodel.learning.examples import ProgramExamples, load_examples
 from loopwright.costmodel.learning.pairs import ProgramPairs, read_pairs
@@ -39,6 +41,7 @@ def main() -> None:
     parser.add_argument("models", nargs="+", metavar="MODEL")
     parser.add_argument("--space", default="full", choices=SPACES)
     parser.add_argument("--machine", metavar="TEXT", help="a part of fingerprints")
+    record.add_option(parser)
     options = parser.parse_args()
     for name in options.models:
         model = find_model(name)
@@ -65,7 +68,9 @@ def main() -> None:
             if programs
         }
         print(f"\n{name}")
-        for row in table(found):
+        header, *rows = table(found)
+        record.write(options.record, ["figure", *header[1:]], rows)
+        for row in (header, *rows):
             print(f"{row[0]:<24}" + "".join(f"{cell:>12}" for cell in row[1:]), flush=True)
 
 

@@ -1,6 +1,6 @@
 """How many candidates per second a cost model scores on one core, features included.
 
-Usage: python benchmarks/model_speed.py [MODEL | FILE.pt] [KERNEL ...]
+Usage: python benchmarks/model_speed.py [--record NAME] [MODEL | FILE.pt] [KERNEL ...]
 
 Candidates are random schedules of PolyBench kernels at LARGE, scored 64 at a time, as a search
 does (garbage is collected seldom, too), each once, by the CPU's time. What is found out once per
@@ -9,10 +9,12 @@ program is shown apart (the first column).
 
 from __future__ import annotations
 
-import sys
+import argparse
 from random import Random
 from statistics import median
 from time import process_time
+
+import record
 
 import loopwright
 from loopwright.costmodel.find import find_model
@@ -29,10 +31,15 @@ KERNELS = ("gemm", "2mm", "atax", "jacobi-2d", "fdtd-2d", "correlation", "lu", "
 
 def main() -> None:
     """Prints one row per kernel, then the median."""
-    model = find_model(sys.argv[1] if len(sys.argv) > 1 else "roofline")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", nargs="?", default="roofline")
+    parser.add_argument("kernels", nargs="*", metavar="KERNEL", default=KERNELS)
+    record.add_option(parser)
+    options = parser.parse_args()
+    model = find_model(options.model)
     rates: list[float] = []
     print(f"{'':<14}{'program, ms':>12}{'candidates/s':>14}")
-    for name in sys.argv[2:] or KERNELS:
+    for name in options.kernels:
         entry = catalogue()[f"polybench/{name}"]
         program = loopwright.load(entry.text)[entry.function]
         values = entry.arguments("LARGE")
@@ -51,6 +58,8 @@ def main() -> None:
             rates.append(len(schedules) / (process_time() - start))
         print(f"{name:<14}{1e3 * once:>12.1f}{rates[-1]:>14.0f}", flush=True)
     print(f"{'median':<26}{median(rates):>14.0f}")
+    rows = [*zip(options.kernels, map(round, rates), strict=True), ("median", round(median(rates)))]
+    record.write(options.record, ("kernel", "schedules per second"), rows)
 
 
 if __name__ == "__main__":

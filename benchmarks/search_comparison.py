@@ -28,11 +28,11 @@ import loopwright
 from loopwright.commands.shipped import comparison
 from loopwright.costmodel.find import DEFAULT_MODEL, find_model
 from loopwright.kernels.catalogue import KernelEntry
+from loopwright.passes.estimate.estimate import Roofline
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.beam import BeamSearch
 from loopwright.passes.search.result import Task
-from loopwright.passes.search.roofline import Roofline
 from loopwright.passes.search.search_state import OutOfTime, SearchState
 from loopwright.passes.search.searching import search
 from loopwright.passes.search.space.stages import SPACES

@@ -23,6 +23,8 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
+import record
+
 import loopwright
 from loopwright.commands.shipped import comparison
 from loopwright.commands.tune import parse_time
@@ -33,8 +35,8 @@ from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.caution import surest_gains
 from loopwright.runtime.bench.selection import SelectionError, select_kernels
+from loopwright.runtime.choosing.auto import SECONDS, modelled_schedule
 from loopwright.runtime.program import Function
-from loopwright.runtime.tuning.auto import SECONDS, modelled_schedule
 from loopwright.runtime.tuning.evaluator import RunningEvaluator, Substitute
 from loopwright.runtime.tuning.tune import TuningOptions, tune
 
@@ -136,6 +138,7 @@ def main() -> None:
     parser.add_argument("--model", default=DEFAULT_MODEL)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=inf, help="of this call")
+    record.add_option(parser)
     options = parser.parse_intermixed_args()
     text = options.file.read_text() if options.file.exists() else ""
     lines: list[dict[str, Any]] = [json.loads(line) for line in text.splitlines()]
@@ -156,6 +159,8 @@ def main() -> None:
         with options.file.open("a") as file:
             file.write(f"{json.dumps(lines[-1])}\n")
     report(lines)
+    rows = [(line["kernel"], round(line["gain"], 2)) for line in lines if line["gain"]]
+    record.write(options.record, ("kernel", "speed-up"), rows)
 
 
 if __name__ == "__main__":

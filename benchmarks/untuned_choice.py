@@ -15,6 +15,8 @@ from math import exp, log
 from pathlib import Path
 from statistics import fmean
 
+import record
+
 from loopwright.costmodel.dataset.shards import list_shards, read_table
 from loopwright.costmodel.find import AUTO_MODEL, find_model
 from loopwright.costmodel.labelled_data import SearchedWorkload
@@ -26,7 +28,7 @@ from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.search.caution import surest_gains
 from loopwright.passes.search.protocols import CostModel
 from loopwright.passes.syntax.pipeline import parse_pipeline
-from loopwright.runtime.tuning.auto import GAIN
+from loopwright.runtime.choosing.auto import GAIN
 
 THRESHOLDS = (1.1, 1.25, GAIN, 1.5, 2.0)
 SLOWER = 0.95
@@ -88,25 +90,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("directory", type=Path)
     parser.add_argument("--model", default=AUTO_MODEL)
+    record.add_option(parser)
     options = parser.parse_args()
     found = list(choices(options.directory, find_model(options.model)))
     print(f"{len(found)} programs\n")
     print("| decides | threshold | taken | geometric mean | least | slower |")
     print("|---|---|---|---|---|---|")
+    rows: list[tuple[str, str, int, float, float, int]] = []
     for name in ("least", "mean"):
         for threshold in THRESHOLDS:
             gains = [each.gain(getattr(each, name), threshold) for each in found]
-            report(name, f"{threshold:g}", gains)
-    report("labels", "", [max(each.measured) for each in found])
+            rows.append(report(name, f"{threshold:g}", gains))
+    rows.append(report("labels", "", [max(each.measured) for each in found]))
+    columns = ("decides", "threshold", "taken", "geometric mean", "least", "slower")
+    record.write(options.record, columns, rows)
 
 
-def report(name: str, threshold: str, gains: Sequence[float | None]) -> None:
-    """A row of the table; None stands for the default schedule."""
+def report(
+    name: str, threshold: str, gains: Sequence[float | None]
+) -> tuple[str, str, int, float, float, int]:
+    """Prints a row of the table and returns it; None stands for the default schedule."""
     taken = [gain for gain in gains if gain is not None]
     all_gains = [1.0 if gain is None else gain for gain in gains]
     slower = sum(gain < SLOWER for gain in taken)
     mean = exp(fmean(map(log, all_gains)))
     print(f"| {name} | {threshold} | {len(taken)} | {mean:.3f} | {min(all_gains):.2f} | {slower} |")
+    return name, threshold, len(taken), round(mean, 3), round(min(all_gains), 2), slower
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from ..passes.estimate.estimate import Roofline
 from ..passes.search.protocols import CostModel, Ranker
-from ..passes.search.roofline import Roofline
 from ..passes.search.space.swaps import LoopPairModel
 from .adapted import adapted_model
 from .learning.errors import LearningError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 
 import islpy as isl
 from xdsl.dialects import arith, func, memref
@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ..dialects import affine
-from ..dialects.errors import SourceError
 from ..dialects.memref import is_memref
 from ..passes.polyhedral.context import bounded_for
 from ..passes.polyhedral.schedule_tree import Loop, loops, statements
@@ -20,21 +19,30 @@ from ..support.stage_times import stage
 from .loops.emit_loops import LoopEmitter
 from .loops.emit_statements import StatementEmitter
 from .loops.ir_builder import IRBuilder
-from .loops.storage import Storage, place_local_arrays
+from .loops.local_bounds import check_local_subscripts
+from .loops.storage import Storage, place_local_arrays, possible_homes
 from .memory.scalar_replacement import promote
 from .memory.software_prefetching import stream
 from .memory.store_to_load_forwarding import remove_redundant_accesses
 from .nest.ast_to_nest import ast_to_nest
+from .nest.build_ast import build_ast
 from .nest.index_expression import Index
 from .nest.index_set_splitting import cut_into_full_ranges
-from .nest.isl_ast import IncompleteCodeError, MarkedAst, build_ast
 from .nest.nest import Block as Parts
 from .nest.nest import Nest, restrict, scattered_loops
 from .nest.run_time_tiles import size_parameter
+from .validation.generated import Generated
+
+Inspect = Callable[[Generated], None]
 
 
 def generate(
-    schedule: Schedule, sizes: Mapping[str, int], *, vectors: bool = True, most: int | None = None
+    schedule: Schedule,
+    sizes: Mapping[str, int],
+    *,
+    vectors: bool = True,
+    most: int | None = None,
+    inspect: Inspect | None = None,
 ) -> func.FuncOp:
     """The scheduled program as loop IR.
 
@@ -43,15 +51,20 @@ def generate(
     The result has the argument list of the original function, with static shapes where known, and
     behind it the tile sizes that the schedule leaves open.
     Without `vectors`, vector loops stay loops; those that a compiler may run in vectors have the
-    attribute `omp.simd`, the width. Raises SourceError where isl cannot make the loops, and
-    TooManyOperationsError as soon as more than `most` operations are made, constants not counted.
+    attribute `omp.simd`, the width. `inspect` sees the nest that becomes loop IR.
+    Raises SourceError where isl cannot make the loops, and TooManyOperationsError as soon as more
+    than `most` operations are made, constants not counted.
     """
     with bounded_for(schedule.scop.func, f"the loops of '@{schedule.scop.name}'"):
-        return _generate(schedule, sizes, vectors, most)
+        return _generate(schedule, sizes, vectors, most, inspect)
 
 
 def _generate(
-    schedule: Schedule, sizes: Mapping[str, int], vectors: bool, most: int | None
+    schedule: Schedule,
+    sizes: Mapping[str, int],
+    vectors: bool,
+    most: int | None,
+    inspect: Inspect | None,
 ) -> func.FuncOp:
     scop = schedule.scop
     context = _fixed(scop, sizes)
@@ -67,13 +80,13 @@ def _generate(
     parameters = {p.name: _parameter(p, builder, sizes) for p in scop.parameters}
     domains = {s.name: s.domain.intersect_params(context) for s in scop.statements}
     nest: Nest = Parts(())
+    known = {
+        size_parameter(name): builder.named(value)
+        for name, value in zip(tile_sizes, tiles, strict=True)
+    }
     if statements(schedule.tree):
         with stage("AST"):
-            ast = _build_ast(schedule, domains, context)
-        known = {
-            size_parameter(name): builder.named(value)
-            for name, value in zip(tile_sizes, tiles, strict=True)
-        }
+            ast = build_ast(schedule.tree, domains, context, _asked_loops(schedule))
         nest = ast_to_nest(ast, {**parameters, **known}, builder.new_variable)
     marked = [loop for loop in loops(schedule.tree) if loop.vector is not None]
 
@@ -81,19 +94,30 @@ def _generate(
         scattered = scattered_loops(restrict(nest, names), schedule.tree)
         return [*scattered, *(marked if vectors else ())]
 
+    placements = place_local_arrays(scop, schedule.tree, no_homes, context, parameters)
     storage = Storage(
-        place_local_arrays(scop, schedule.tree, no_homes, context, parameters),
+        placements,
         {a.name: entry.args[a.argument] for a in scop.arrays if a.argument is not None},
     )
     scalars: dict[SSAValue, SSAValue] = dict(zip(scop.func.args, own, strict=True))
     simd = None if vectors else [loop for loop in marked if schedule.is_coincident(loop)]
     emitter = LoopEmitter(
-        builder, StatementEmitter(builder, scop, parameters, scalars, storage), storage, simd
+        builder,
+        StatementEmitter(builder, scop, parameters, scalars, storage),
+        storage,
+        schedule.target.cache_line,
+        simd,
     )
     nest = cut_into_full_ranges(nest)
+    with stage("local arrays"):
+        check_local_subscripts(scop, nest, placements, parameters, context)
     with storage.allocated(builder, None, nest):
         emitter.emit(nest, {})
         results = [_returned(builder, storage, array) for array in scop.returns]
+    if inspect is not None:
+        values = {**parameters, **known}
+        marks = tuple(emitter.vectors), tuple(emitter.independent)
+        inspect(Generated(scop, nest, placements, values, context, *marks))
     builder.emit(func.ReturnOp(*results))
     kind = ([*entry.arg_types], [result.type for result in results])
     function = func.FuncOp(scop.name, kind, Region(entry))
@@ -104,15 +128,13 @@ def _generate(
     return function
 
 
-def _build_ast(schedule: Schedule, domains: Mapping[str, isl.Set], context: isl.Set) -> MarkedAst:
-    try:
-        return build_ast(schedule.tree, domains, context)
-    except IncompleteCodeError as error:
-        raise SourceError.at(
-            schedule.scop.func,
-            f"no code can be generated for '{schedule}': {error}",
-            hint="use other tile sizes or another order of the loops",
-        ) from error
+def _asked_loops(schedule: Schedule) -> set[str]:
+    """Loops, by name, of whose values the place of a local array or of a vector may follow."""
+    asked = possible_homes(schedule.scop, schedule.tree)
+    for loop in loops(schedule.tree):
+        if loop.vector is not None and loop.within is not None:
+            asked |= {loop.name, loop.within.tile}
+    return asked
 
 
 def _parameter(parameter: Parameter, builder: IRBuilder, sizes: Mapping[str, int]) -> Index:

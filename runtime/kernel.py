@@ -7,14 +7,22 @@ from ctypes import c_int64
 from dataclasses import dataclass
 
 from ..lowering.llvm import Options
+from ..lowering.validation.verdict import Verdict
 from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
 from ..support.immutable import Immutable
 from .calling.arguments import ArrayArgument, Key
-from .calling.errors import ArgumentCountError, NotSpecialised, OutOfMemory, OverlappingArguments
+from .calling.bounds_violation import Violation
+from .calling.errors import (
+    ArgumentCountError,
+    NotSpecialised,
+    OutOfBounds,
+    OutOfMemory,
+    OverlappingArguments,
+)
 from .calling.signature import CValue, ForeignFunction, Signature, Sizes, Value
 from .jit.compile import Code, Source, compile_source
-from .measuring.measure import time_call
+from .measuring.time_call import time_call
 from .measuring.timing import Timing
 
 SPECIALISATIONS = 256
@@ -25,14 +33,16 @@ SPECIALISATIONS = 256
 class Specialisation:
     """The code of a kernel for given shapes and integers.
 
-    `failures` counts failed allocations (None when the code allocates nothing). `conflicts` has the
-    pairs of array arguments that must not overlap, as positions and bytes.
+    `failures` counts failed allocations (None when the code allocates nothing), `violation` has the
+    first access outside of an array (None when they are not checked). `conflicts` has the pairs of
+    array arguments that must not overlap, as positions and bytes.
     """
 
     sizes: Sizes
     code: Code
     function: ForeignFunction
     failures: c_int64 | None
+    violation: Violation | None
     conflicts: tuple[tuple[int, int, int, int], ...]
 
     @property
@@ -67,8 +77,9 @@ class Kernel(Immutable):
 
     A call raises ArgumentCountError, ArgumentTypeError, ArgumentValueError; OverlappingArguments
     when two arrays share memory and one of them is written; BoundsError when the program would
-    leave an array; OutOfMemory when the kernel's own arrays do not fit; TooManyThreads when the
-    system does not give as many as asked for.
+    leave an array, OutOfBounds when its bounds-checked code was about to; OutOfMemory when the
+    kernel's own arrays do not fit; TooManyThreads when the system does not give as many as asked
+    for.
     """
 
     def __init__(
@@ -111,11 +122,11 @@ class Kernel(Immutable):
         if tile_sizes or self._has_tile_sizes:
             values += self.signature.bind_tile_sizes(tile_sizes)
         failures = specialisation.failures
-        if failures is None:
+        if failures is None and specialisation.violation is None:
             return self._call(specialisation.function, values)
-        before = failures.value
+        before = 0 if failures is None else failures.value
         result = self._call(specialisation.function, values)
-        self._check_memory(failures, before)
+        self._check(specialisation, before)
         return result
 
     def specialise(self, *args: object) -> Specialisation:
@@ -137,6 +148,14 @@ class Kernel(Immutable):
                 )
             return self._specialise(key)
         return self._last
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What the validation of the last specialisation has said; None without `verify`.
+
+        Raises NotSpecialised.
+        """
+        return self.specialisation.code.verdict
 
     @property
     def loop_ir(self) -> str:
@@ -184,12 +203,16 @@ class Kernel(Immutable):
             restored=written if restore else (),
             flushed=self.target.caches if cold else None,
         )
-        if failures is not None:
-            self._check_memory(failures, before)
+        self._check(specialisation, before)
         return timing
 
-    def _check_memory(self, failures: c_int64, before: int) -> None:
-        if failures.value != before:
+    def _check(self, specialisation: Specialisation, failures: int) -> None:
+        """Raises what went wrong in a call before which so many allocations had failed."""
+        if specialisation.violation is not None:
+            violation = specialisation.violation.take()
+            if violation is not None:
+                raise OutOfBounds(f"{self.name}: {violation}")
+        if specialisation.failures is not None and specialisation.failures.value != failures:
             raise OutOfMemory(
                 f"{self.name}: not enough memory for the arrays that the kernel allocates itself"
             )
@@ -223,6 +246,7 @@ class Kernel(Immutable):
                 code,
                 self.signature.foreign_function(code.address),
                 None if code.failures is None else c_int64.from_address(code.failures),
+                None if code.violation is None else Violation.from_address(code.violation),
                 self.signature.conflicts(sizes),
             )
             while len(self._specialisations) >= SPECIALISATIONS:

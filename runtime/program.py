@@ -23,12 +23,12 @@ from ..passes.polyhedral.scop import Scop
 from ..passes.schedules.schedule import Schedule, dependences_of
 from .calling.errors import BuildError, UnknownFunction
 from .calling.signature import Signature
+from .choosing.auto import auto_schedule
+from .choosing.database import Question
 from .jit.compile import Source, model, read, schedule_from
 from .jit.threads import MOST_THREADS, default_threads
 from .kernel import Kernel
 from .library.build import Library, build
-from .tuning.auto import auto_schedule
-from .tuning.database import Question
 
 DEFAULT = "default"
 """The schedule that is chosen for the sizes."""
@@ -142,6 +142,8 @@ class Function:
         threads: int | None = None,
         fast_math: bool = False,
         target: Target | None = None,
+        check_bounds: bool = False,
+        verify: bool = False,
     ) -> Kernel:
         """A kernel that runs this function.
 
@@ -152,14 +154,20 @@ class Function:
         tuning has found, or else a cost model or `"default"` (`choose_schedule`).
         `threads` run the parallel loops; None leaves the number to the OpenMP runtime.
         With `fast_math`, floating-point operations may be reassociated and approximated. Code is
-        generated for `target`, by default this machine.
+        generated for `target`, by default this machine. With `check_bounds`, every access of the
+        generated code, also to its local arrays, is checked when it runs: a call raises OutOfBounds
+        for the first that would leave its array. That is slow, and for tests of the compiler.
+        With `verify`, each specialisation proves that the loops it has generated are the program
+        (docs/validation.md): a violation raises ValidationError, `Kernel.verdict` is the answer.
 
         Raises SourceError, TransformationError, UnsupportedSignature; ValueError for a number of
         threads below 1 or above 1024, or a schedule of another function.
         """
         target = target or Target.host()
-        options = _options(self.name, threads, fast_math)
-        source = self.source(schedule, threads=threads, fast_math=fast_math, target=target)
+        options = replace(_options(self.name, threads, fast_math), check_bounds=check_bounds)
+        source = self.source(
+            schedule, threads=threads, fast_math=fast_math, target=target, verify=verify
+        )
         chosen = source.schedule
         sizes = chosen.run_time_sizes if isinstance(chosen, Schedule) else ()
         return Kernel(source, replace(self.signature, tile_sizes=sizes), options, target)
@@ -174,6 +182,7 @@ class Function:
         fast_math: bool = False,
         target: Target | None = None,
         prefix: str = "",
+        verify: bool = False,
     ) -> Library:
         """Writes this function as an object file (.o) or shared library (.so) for C programs.
 
@@ -184,7 +193,8 @@ class Function:
         Raises SourceError, TransformationError, UnsupportedSignature, BoundsError, BuildError,
         OSError; ValueError as `compile`.
         """
-        return _build([(self, schedule)], path, sizes, threads, fast_math, target, prefix)
+        pairs = [(self, schedule)]
+        return _build(pairs, path, sizes, threads, fast_math, target, prefix, verify)
 
     def source(
         self,
@@ -193,12 +203,13 @@ class Function:
         threads: int | None = None,
         fast_math: bool = False,
         target: Target | None = None,
+        verify: bool = False,
     ) -> Source:
         """What `compile` compiles: this function with a schedule, checked; raises the same."""
         target = target or Target.host()
         if isinstance(schedule, str) and schedule in CHOSEN:
             choose = self._chooser(schedule, threads, fast_math, target)
-            return Source(self.module, self.function, self.scop, choose)
+            return Source(self.module, self.function, self.scop, choose, verify)
         if isinstance(schedule, str):
             schedule = self.schedule(schedule, target, fast_math=fast_math)
         elif schedule is not None and not isinstance(cast(object, schedule), Schedule):
@@ -208,7 +219,7 @@ class Function:
                 f"{self.name}: the schedule belongs to another function "
                 f"('{schedule.program.name}'); make one with function.schedule(...)"
             )
-        return Source(self.module, self.function, self.scop, schedule)
+        return Source(self.module, self.function, self.scop, schedule, verify)
 
     def __reduce__(self) -> tuple[object, ...]:
         """A function is pickled with its program."""
@@ -232,13 +243,16 @@ def _build(
     fast_math: bool,
     target: Target | None,
     prefix: str,
+    verify: bool,
 ) -> Library:
     if not functions:
         raise BuildError(f"there is no function to build '{path}' of")
     target = target or Target.host()
     options = _options(functions[0][0].name, threads, fast_math)
     sources = [
-        function.source(schedule, threads=threads, fast_math=fast_math, target=target)
+        function.source(
+            schedule, threads=threads, fast_math=fast_math, target=target, verify=verify
+        )
         for function, schedule in functions
     ]
     return build(sources, path, sizes or {}, options, target, prefix)
@@ -272,6 +286,7 @@ class Program(Mapping[str, Function]):
         fast_math: bool = False,
         target: Target | None = None,
         prefix: str = "",
+        verify: bool = False,
     ) -> Library:
         """Writes several functions as one object file (.o) or shared library (.so), with a header.
 
@@ -281,7 +296,7 @@ class Program(Mapping[str, Function]):
         """
         chosen = dict.fromkeys(self, DEFAULT) if schedules is None else schedules
         pairs = [(self[name], schedule) for name, schedule in chosen.items()]
-        return _build(pairs, path, sizes, threads, fast_math, target, prefix)
+        return _build(pairs, path, sizes, threads, fast_math, target, prefix, verify)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._functions)

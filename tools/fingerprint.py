@@ -30,7 +30,8 @@ from loopwright.kernels.catalogue import KernelEntry, catalogue
 from loopwright.lowering.c import emit_c
 from loopwright.lowering.llvm import Options, translate
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
-from loopwright.passes.machine.target import Target, speeds_of
+from loopwright.passes.machine.target import Target
+from loopwright.passes.machine.target_files import target_file
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.jit.compile import loops_of
@@ -43,11 +44,22 @@ PAIRS_PER_PROGRAM = 5
 DATA = Path(__file__).parents[1] / "datasets/random"
 
 CACHES = {1: 48 << 10, 2: 1 << 20, 3: 32 << 20}
-TARGETS = (
-    Target("znver3", frozenset({"sse2", "avx2", "fma"}), 256, 16, CACHES, 2, speeds_of(256)),
-    Target("znver4", frozenset({"sse2", "avx2", "fma", "avx512f"}), 512, 32, CACHES, 2),
-    Target("neoverse-n1", frozenset({"asimd"}), 128, 32, CACHES, 2, speeds_of(128)),
+TARGETS = tuple(
+    Target.of(
+        target_file(file),
+        name=name,
+        processor=name,
+        features=frozenset(features),
+        caches=CACHES,
+        cores=2,
+    )
+    for file, name, features in (
+        ("generic-avx2", "znver3", ("sse2", "avx2", "fma")),
+        ("generic-avx512", "znver4", ("sse2", "avx2", "fma", "avx512f")),
+        ("generic-neon", "neoverse-n1", ("asimd",)),
+    )
 )
+"""With generic figures, so that those of one processor can be corrected."""
 
 DEFAULT_SCHEDULE = "loopwright.passes.default.default_schedule"
 

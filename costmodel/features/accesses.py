@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...passes.estimate.program_statistics import ProgramStatistics, bytes_of
+from ...passes.machine.target_files import reference_machine
 from ...passes.polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 
-PERIODS = (4096, 65536)
+PERIODS = tuple(reference_machine().set_periods[level] for level in (1, 2))
 """Bytes after which addresses fall into the same set of the caches of levels 1 and 2."""
 
 _UNBOUNDED = float(1 << 40)

@@ -1,18 +1,18 @@
-"""How long computing takes where all data are in the cache of level 1: a part of the estimate."""
+"""In-core execution time of a row: with all data in the first-level cache."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from ...passes.machine.target_files import reference_machine
 from .loop_context import Placement
 from .sections import Innermost, Vectors
+from .statements import Operations
 
-_CYCLES = (0.5, 0.5, 6.0, 18.0, 0.7, 1.0, 14.0, 0.7)
-"""Per vector, by the kinds of `Operations`."""
-
-_GATHER = 0.7
-_SCATTER = 1.2
-"""Cycles per lane."""
+_MACHINE = reference_machine()
+_CYCLES = tuple(_MACHINE.cycles[kind] for kind in Operations._fields)
+_LOADS, _STORES = _MACHINE.loads_per_cycle, _MACHINE.stores_per_cycle
+_GATHER, _SCATTER = _MACHINE.gather_cycles, _MACHINE.scatter_cycles
 
 
 class ComputingTimes(NamedTuple):
@@ -34,7 +34,7 @@ def computing_times(place: Placement, vectors: Vectors, inner: Innermost) -> Com
     lanes = max(1.0, vectors.lanes if vectors.marked else min(profile.lanes, vectors.values))
     unrolled = place.innermost is not None and (place.loops[place.innermost].unroll or 1) > 1
     operations = sum([c * n for c, n in zip(_CYCLES, profile.operations, strict=True)])
-    scalar = max(operations, inner.loads / 2, inner.stores)
+    scalar = max(operations, inner.loads / _LOADS, inner.stores / _STORES)
     scattered = vectors.load_reversed + vectors.load_short + vectors.load_far + vectors.load_page
     spread = vectors.store_reversed + vectors.store_short + vectors.store_far + vectors.store_page
     registers = max(1.0, vectors.registers)

@@ -1,21 +1,20 @@
-"""A rough estimate of each row, which a model then corrects."""
+"""A roofline estimate of each row, on the reference machine, which a model then corrects."""
 
 from __future__ import annotations
 
+from ...passes.estimate.roofline import roofline
+from ...passes.machine.target_files import reference_machine
 from .bodies import Body
 from .loop_context import Placement
 from .sections import Control, Estimate, Memory
 from .statement_features import Alone
 
-HERTZ = 4e9
+_MACHINE = reference_machine()
 
-_BYTES_PER_CYCLE = (50.0, 20.0, 5.0)
-"""What a core gets from the caches of levels 2 and 3 and from memory."""
+_BYTES_PER_CYCLE = tuple(_MACHINE.bandwidths[level] / _MACHINE.hertz for level in (1, 2, 3))
+_LATENCIES = tuple(_MACHINE.line_latencies[level] for level in (1, 2, 3))
 
-_LATENCY = (3.0, 10.0, 25.0)
-"""Cycles for a line from there that nothing has fetched ahead, while others are under way."""
-
-_MEMORY_SHARE = 1.15
+_MEMORY_SHARE = _MACHINE.memory_bandwidth / _MACHINE.bandwidths[3]
 """How much faster several threads read from memory than one."""
 
 _MOVED = slice(Memory._fields.index("moved_1"), Memory._fields.index("moved_3") + 1)
@@ -23,9 +22,6 @@ _LINES = slice(Memory._fields.index("lines_1"), Memory._fields.index("lines_3") 
 
 _DEAD = 0.1
 """The part that is left of a statement whose results the next one overwrites."""
-
-_BRANCH = 0.6
-_ENTRY = 6.0
 
 
 def estimate(
@@ -45,23 +41,21 @@ def estimate(
     )
     computing = max(min(times.scalar, times.packed) if automatic else times.scalar, 0.01)
     latency = alone.recurrence.latency / (lanes if vectors.marked or automatic else 1.0)
-    overhead = _BRANCH * control.iterations / (lanes if automatic else 1.0)
-    overhead += _ENTRY * control.entries
+    overhead = _MACHINE.branch_cycles * control.iterations / (lanes if automatic else 1.0)
+    overhead += _MACHINE.loop_entry_cycles * control.entries
     moved = [
         amount / speed + lines * cycles
         for amount, speed, lines, cycles in zip(
-            memory[_MOVED], _BYTES_PER_CYCLE, memory[_LINES], _LATENCY, strict=True
+            memory[_MOVED], _BYTES_PER_CYCLE, memory[_LINES], _LATENCIES, strict=True
         )
     ]
     parallel = max(1.0, alone.threads.threads)
-    cycles = max(
-        computing / parallel,
-        latency / parallel,
-        moved[0] / parallel,
-        moved[1] / parallel,
-        moved[2] / min(parallel, _MEMORY_SHARE),
+    near, far, memory_cycles = moved
+    cycles = roofline(
+        max(computing, latency) / parallel,
+        (near / parallel, far / parallel, memory_cycles / min(parallel, _MEMORY_SHARE)),
     )
     cycles += overhead / parallel
     cycles *= _DEAD if control.dead else 1.0
-    seconds = cycles * max(1.0, profile.instances) / alone.inner.repeats / HERTZ
+    seconds = cycles * max(1.0, profile.instances) / alone.inner.repeats / _MACHINE.hertz
     return Estimate._make((computing, latency, overhead, *moved, seconds))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.machine.target import Target
+from ...passes.machine.target_files import reference_machine
 from ...passes.polyhedral.schedule_tree import Tree, nests
 from ...passes.schedules.schedule import Schedule
 from .bodies import body
@@ -23,7 +24,8 @@ from .sections import Machine, Surroundings, execution, surroundings
 from .statement_features import alone
 from .statements import StatementProfile
 
-_UNKNOWN_CACHE = 1 << 25
+_UNKNOWN_CACHE = reference_machine().last_cache
+"""Bytes of a level of caches of which nothing is known."""
 
 _PACKED = Struct(f"{len(NAMES)}d")
 """A row, as statements remember it."""

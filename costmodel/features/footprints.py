@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...passes.estimate.program_statistics import CACHE_LINE
+from ...passes.machine.target_files import reference_machine
 from .accesses import PERIODS
 from .statements import StatementProfile
 
+_CACHE_LINE = reference_machine().cache_line
 _PERIODS = np.array(PERIODS, dtype=float)[:, None, None]
 
 
@@ -53,11 +54,11 @@ def _touched(profile: StatementProfile, spans: NDArray[np.float64]) -> NDArray[n
     np.minimum(lengths, boxes.extents, out=lengths)
     rows = lengths[:, boxes.last] * boxes.sizes
     crowds = np.maximum(1.0, lengths / boxes.places[:, None, :])
-    lengths[:, boxes.last] = np.ceil(rows / CACHE_LINE) * CACHE_LINE
+    lengths[:, boxes.last] = np.ceil(rows / _CACHE_LINE) * _CACHE_LINE
     touched = np.multiply.reduceat(lengths, boxes.starts, axis=1)
     # Of a box around a diagonal, only that is touched.
     instances = np.exp(np.log(np.maximum(spans, 1.0)) @ boxes.iterators.T)
-    np.minimum(touched, instances * (boxes.counts * CACHE_LINE), out=touched)
+    np.minimum(touched, instances * (boxes.counts * _CACHE_LINE), out=touched)
     crowds[:, :, boxes.last] = np.maximum(1.0, rows / _PERIODS)
     crowds = np.multiply.reduceat(crowds, boxes.starts, axis=2)
     taken = np.where(crowds > 2.0, np.maximum(touched, crowds * _PERIODS), touched)

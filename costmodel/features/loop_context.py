@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from math import copysign
 from typing import NamedTuple
 
-from ...passes.estimate.program_statistics import CACHE_LINE
+from ...passes.machine.target_files import reference_machine
 from ...passes.polyhedral.schedule_tree import Loop
 from ...support.cached_property import cached_property
 from .footprints import Footprint, footprints
 from .linear import LinearForm, directions
 from .skewed import iterations
 from .statements import StatementProfile
+
+_CACHE_LINE = reference_machine().cache_line
 
 _SHORT = 300
 """Instructions that LLVM lets a loop become when it unrolls it."""
@@ -275,7 +277,7 @@ class Placement:
                 if self.values[position] <= 1.0:
                     continue
                 step = abs(self.steps[position][number])
-                if step > max(reach, CACHE_LINE / access.size / 2) * 1.01:
+                if step > max(reach, _CACHE_LINE / access.size / 2) * 1.01:
                     if self.written_out[position]:
                         continue
                     break

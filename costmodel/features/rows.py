@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...passes.estimate.program_statistics import CACHE_LINE
+from ...passes.machine.target_files import reference_machine
 from .nests import PlacedStatement
 from .sections import LEVELS, Control, Level, LoopCounts, Memory, Surroundings
 
+_CACHE_LINE = reference_machine().cache_line
 _KILOBYTES = Level._fields.index("kilobytes")
 
 
@@ -54,7 +55,7 @@ def memory(item: PlacedStatement, around: Surroundings, streams: float) -> Memor
                 level += 1
         moved.append(times * item.totals[level] * item.shares[level] / instances)
         fitting.append(last - level)
-    lines = [min(place.jumps, amount / CACHE_LINE) for amount in moved]
+    lines = [min(place.jumps, amount / _CACHE_LINE) for amount in moved]
     return Memory._make(
         (
             place.footprint.totals[0][0],

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from ...passes.machine.machine import USABLE_SHARE
 from ...support.cached_property import cached_property
-
-_FILL = 0.7
-"""The part of a cache that data of one loop can be expected to keep."""
 
 LEVELS = 5
 """So many loops are described one by one, from the innermost outwards."""
@@ -216,7 +214,7 @@ class Execution:
     @cached_property
     def caches(self) -> tuple[float, ...]:
         """Usable bytes of the caches of levels 1 to 3."""
-        return tuple([_FILL * size for size in self.machine[:3]])
+        return tuple([USABLE_SHARE * size for size in self.machine[:3]])
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from functools import lru_cache
 from math import ceil, prod
 from typing import NamedTuple, cast
 
+from ...passes.machine.target_files import reference_machine
 from ...passes.polyhedral.schedule_tree import Loop
 from .computing import ComputingTimes, computing_times
 from .loop_context import Placement
@@ -23,12 +24,11 @@ from .sections import (
 )
 from .trip_counts import trip_counts
 
-_LINE_ELEMENTS = 8
-_PAGE = 4096
+_MACHINE = reference_machine()
+_PAGE, _FORWARDING = _MACHINE.page, _MACHINE.store_forwarding
 
-_FORWARDING = 4.0
-"""Cycles until what was stored can be loaded."""
-
+_LINE_ELEMENTS = _MACHINE.cache_line // 8
+"""Elements of a line, of the widest type."""
 
 NEAR = 64
 """Iterations within which a loop must not reorder what it hands on, if it is to have vectors."""

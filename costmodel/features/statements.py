@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation, SSAValue
 
 from ...passes.estimate.program_statistics import ProgramStatistics, bytes_of
+from ...passes.machine.target_files import reference_machine
 from ...passes.polyhedral.context import TooComplexError, bounded
 from ...passes.polyhedral.dependences import DependenceKind, Dependences
 from ...passes.polyhedral.scop import Scop, Statement
@@ -53,17 +54,7 @@ _CLASSES = {
 }
 _OTHER = "others"
 
-_LATENCIES = {
-    "additions": 2.5,
-    "multiplications": 3.0,
-    "divisions": 14.0,
-    "functions": 40.0,
-    "comparisons": 5.0,
-    "integer_multiplications": 3.0,
-    "integer_divisions": 18.0,
-    _OTHER: 1.0,
-}
-"""Cycles from the operands of an operation to its result."""
+_LATENCIES = reference_machine().latencies
 
 _ADDED = ("pack_", "unpack_")
 """Statements that schedules add."""

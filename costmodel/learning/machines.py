@@ -25,6 +25,7 @@ def target_of(fingerprint: str) -> Target:
     return dataclasses.replace(
         host,
         name=str(known.get("cpu_name", host.name)),
+        processor=str(known.get("cpu_name", host.processor)),
         vector_bits=int(known.get("vector_bits", host.vector_bits)),
         cores=int(known.get("cores", host.cores)),
         caches={**host.caches, **levels},

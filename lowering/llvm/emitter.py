@@ -43,7 +43,9 @@ class FunctionEmitter:
     memory. `loaded` has the vector loads and gathers of the block being emitted that have been
     emitted, which need not be in order. `scopes` has, per open block of the loop IR, the memory
     that is freed at its end (the first is for the end of the function); `allocations` finds it by
-    its memref. `streams` says that stores go past the caches, which others see after a fence only.
+    its memref. `scratch` has slots, by their bytes, for accesses that leave their array in a
+    bounds-checked build. `streams` says that stores go past the caches, which others see after a
+    fence only.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class FunctionEmitter:
         self._shifted_loads: dict[Block, Mapping[Operation, ShiftedLoad]] = {}
         self._transposed_loads: dict[Block, Mapping[Operation, TransposedLoads]] = {}
         self.stack_bytes = 0
+        self.scratch: dict[int, ir.Value] = {}
         self.scopes: list[list[ir.Value]] = [[]]
         self.allocations: dict[SSAValue, ir.Value] = {}
         self.slots = ir.IRBuilder(function.append_basic_block("entry"))
@@ -109,7 +112,7 @@ class FunctionEmitter:
     def shifted_load(self, operation: Operation) -> ShiftedLoad | None:
         """How to get what the operation loads from what others do, if that is cheaper."""
         block = operation.parent
-        if block is None:
+        if block is None or self.module.options.check_bounds:
             return None
         if block not in self._shifted_loads:
             self._shifted_loads[block] = shifted_loads(block, noalias=self.noalias)
@@ -118,7 +121,7 @@ class FunctionEmitter:
     def transposed_loads(self, operation: Operation) -> TransposedLoads | None:
         """The gathers of the block that read the same rows as this one, if that is cheaper."""
         block = operation.parent
-        if block is None:
+        if block is None or self.module.options.check_bounds:
             return None
         if block not in self._transposed_loads:
             self._transposed_loads[block] = transposed_loads(block, noalias=self.noalias)

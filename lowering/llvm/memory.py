@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 from xdsl.dialects import affine, memref
+from xdsl.ir import SSAValue
 
 from ...dialects.affine import PrefetchOp
 from ...dialects.errors import SourceError
 from . import integers
 from .affine_expressions import emit_map
+from .bounds_checks import guard_pointer
 from .emitter import Buffer, Emitters, FunctionEmitter, type_of
 from .types import I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
 
@@ -78,42 +80,59 @@ def affine_pointer(
     emitter: FunctionEmitter,
     op: affine.LoadOp | affine.StoreOp | affine.VectorLoadOp | affine.VectorStoreOp | PrefetchOp,
     *,
-    inbounds: bool = True,
+    accessed: ir.Type | None,
     by_row: bool = False,
 ) -> ir.Value:
-    """The address of an affine access; see `element_pointer`."""
+    """The address of an affine access to what has the type `accessed`; see `element_pointer`.
+
+    With None, nothing is accessed, and there need be no such element.
+    """
     subscripts = emit_map(emitter, op, op.map.data, emitter.all_values(op.indices))
-    return element_pointer(
-        emitter, emitter.buffer(op.memref), subscripts, inbounds=inbounds, by_row=by_row
-    )
+    buffer = emitter.buffer(op.memref)
+    if accessed is None:
+        return element_pointer(emitter, buffer, subscripts, inbounds=False)
+    pointer = element_pointer(emitter, buffer, subscripts, by_row=by_row)
+    return guard_pointer(emitter, op.memref, subscripts, pointer, accessed)
 
 
 def emit_affine_load(emitter: FunctionEmitter, op: affine.LoadOp) -> None:
-    pointer = affine_pointer(emitter, op, by_row=True)
-    emitter.values[op.result] = load(emitter, pointer, type_of(op.result))
+    kind = type_of(op.result)
+    pointer = affine_pointer(emitter, op, accessed=kind, by_row=True)
+    emitter.values[op.result] = load(emitter, pointer, kind)
 
 
 def emit_affine_store(emitter: FunctionEmitter, op: affine.StoreOp) -> None:
-    store(emitter, emitter.value(op.value), affine_pointer(emitter, op, by_row=True))
+    value = emitter.value(op.value)
+    store(emitter, value, affine_pointer(emitter, op, accessed=value.type, by_row=True))
 
 
 def emit_prefetch(emitter: FunctionEmitter, op: PrefetchOp) -> None:
     # A prefetch may name an element that does not exist.
-    pointer = affine_pointer(emitter, op, inbounds=False)
+    pointer = affine_pointer(emitter, op, accessed=None)
     is_write, is_data = (flag.value.data != 0 for flag in (op.is_write, op.is_data_cache))
     numbers = (is_write, op.locality_hint.value.data, is_data)
     hints = [ir.Constant(I32, int(number)) for number in numbers]
     emitter.call_intrinsic("llvm.prefetch", [pointer, *hints], VOID, [POINTER])
 
 
+def accessed_pointer(
+    emitter: FunctionEmitter, base: SSAValue, indices: Sequence[SSAValue], accessed: ir.Type
+) -> ir.Value:
+    """The address of a scalar or whole vector of this type at the subscripts."""
+    subscripts = emitter.all_values(indices)
+    pointer = element_pointer(emitter, emitter.buffer(base), subscripts)
+    return guard_pointer(emitter, base, subscripts, pointer, accessed)
+
+
 def emit_load(emitter: FunctionEmitter, op: memref.LoadOp) -> None:
-    pointer = element_pointer(emitter, emitter.buffer(op.memref), emitter.all_values(op.indices))
-    emitter.values[op.res] = load(emitter, pointer, type_of(op.res))
+    kind = type_of(op.res)
+    pointer = accessed_pointer(emitter, op.memref, op.indices, kind)
+    emitter.values[op.res] = load(emitter, pointer, kind)
 
 
 def emit_store(emitter: FunctionEmitter, op: memref.StoreOp) -> None:
-    pointer = element_pointer(emitter, emitter.buffer(op.memref), emitter.all_values(op.indices))
-    store(emitter, emitter.value(op.value), pointer)
+    value = emitter.value(op.value)
+    store(emitter, value, accessed_pointer(emitter, op.memref, op.indices, value.type))
 
 
 def emit_dim(emitter: FunctionEmitter, op: memref.DimOp) -> None:

@@ -14,11 +14,13 @@ class Options:
     `contract`: a multiplication and an addition may become one fused operation.
     `fast_math`: floating-point operations may be reassociated and approximated, and the sign of a
     zero may change; infinities and NaN keep their meaning.
+    `check_bounds`: every access is checked when it runs (see `bounds_checks`).
     """
 
     num_threads: int = 0
     contract: bool = True
     fast_math: bool = False
+    check_bounds: bool = False
 
     @property
     def fast_math_flags(self) -> tuple[str, ...]:

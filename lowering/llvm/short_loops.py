@@ -11,8 +11,6 @@ iterations that fill whole vectors, and whose accesses follow each other, are ma
 they are written out:
 
     for it: for i in 32 * it .. 32 * it + 32: C[i] = f(A[i]); C[i] = g(C[i])  ->  4 vectors
-
-Measurements of both are in docs/architecture.md.
 """
 
 from __future__ import annotations

@@ -23,12 +23,12 @@ def _host_features() -> str:
 
 def processor(target: Target) -> str:
     """LLVM's name of the target's processor."""
-    return _host_processor() if target.name == "host" else target.name
+    return _host_processor() if target.is_host else target.processor
 
 
 def features(target: Target) -> str:
     """What the target has beyond or without what its processor's name says, as `+fma,-avx512f`."""
-    return _host_features() if target.name == "host" else ""
+    return _host_features() if target.is_host else ""
 
 
 def vectoriser_features(target: Target) -> str:

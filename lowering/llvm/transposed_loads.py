@@ -31,14 +31,12 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects.vector import ConstantMaskOp, GatherOp
+from ...passes.estimate.access_costs import FEWEST_COLUMNS
 from ..loops.accesses import Numbering
 from .memory_versions import MemoryVersions
 
 LANE_COUNTS = (4, 8, 16)
 """Vectors that are transposed: as many rows, powers of two."""
-
-FEWEST_COLUMNS = 0.25
-"""Columns, as a share of the rows, from which on loading rows is worth it."""
 
 ELEMENT_BITS = (32, 64)
 

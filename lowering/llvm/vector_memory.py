@@ -13,8 +13,17 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.vector import GatherOp, ScatterOp
+from .bounds_checks import guard_mask, guard_offsets
 from .emitter import Emitters, FunctionEmitter, constant, type_of
-from .memory import affine_pointer, element_pointer, from_storage, load, store, to_storage
+from .memory import (
+    accessed_pointer,
+    affine_pointer,
+    element_pointer,
+    from_storage,
+    load,
+    store,
+    to_storage,
+)
 from .transposed_loads import TransposedLoads, integers_of
 from .transposition import transpose
 from .types import I1, I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
@@ -35,7 +44,8 @@ def emit_affine_vector_load(emitter: FunctionEmitter, op: affine.VectorLoadOp) -
     emitter.loaded.add(op)
     shifted = emitter.shifted_load(op)
     if shifted is None:
-        pointer, kind = affine_pointer(emitter, op), type_of(op.result)
+        kind = type_of(op.result)
+        pointer = affine_pointer(emitter, op, accessed=kind)
         emitter.values[op.result] = load(emitter, pointer, kind, _alignment(op, kind))
         return
     emit_affine_vector_load(emitter, shifted.low)
@@ -53,7 +63,8 @@ def _elements_from(emitter: FunctionEmitter, low: ir.Value, high: ir.Value, firs
 
 
 def emit_affine_vector_store(emitter: FunctionEmitter, op: affine.VectorStoreOp) -> None:
-    value, pointer = emitter.value(op.value), affine_pointer(emitter, op)
+    value = emitter.value(op.value)
+    pointer = affine_pointer(emitter, op, accessed=value.type)
     if "nontemporal" in op.attributes and emitter.module.can_stream:
         _store_past_caches(emitter, value, pointer)
     else:
@@ -79,25 +90,21 @@ def _store_past_caches(emitter: FunctionEmitter, value: ir.Value, pointer: ir.Va
 
 
 def emit_vector_load(emitter: FunctionEmitter, op: vector.LoadOp) -> None:
-    pointer, kind = _pointer(emitter, op.base, op.indices), type_of(op.result)
+    kind = type_of(op.result)
+    pointer = accessed_pointer(emitter, op.base, op.indices, kind)
     emitter.values[op.result] = load(emitter, pointer, kind, _alignment(op, kind))
 
 
 def emit_vector_store(emitter: FunctionEmitter, op: vector.StoreOp) -> None:
     value = emitter.value(op.vector)
-    pointer = _pointer(emitter, op.base, op.indices)
+    pointer = accessed_pointer(emitter, op.base, op.indices, value.type)
     store(emitter, value, pointer, _alignment(op, value.type))
 
 
-def _pointer(
-    emitter: FunctionEmitter,
-    base: SSAValue,
-    subscripts: Sequence[SSAValue],
-    *,
-    inbounds: bool = True,
-) -> ir.Value:
+def _pointer(emitter: FunctionEmitter, base: SSAValue, subscripts: Sequence[SSAValue]) -> ir.Value:
+    """Where a masked vector begins. With all lanes off, the address may be anywhere."""
     values = emitter.all_values(subscripts)
-    return element_pointer(emitter, emitter.buffer(base), values, inbounds=inbounds)
+    return element_pointer(emitter, emitter.buffer(base), values, inbounds=False)
 
 
 def emit_masked_load(emitter: FunctionEmitter, op: vector.MaskedLoadOp) -> None:
@@ -116,13 +123,13 @@ def _masked_load(
     mask: SSAValue,
     otherwise: SSAValue,
 ) -> None:
-    # With all lanes off, the address may be anywhere.
-    pointer = _pointer(emitter, base, subscripts, inbounds=False)
+    pointer = _pointer(emitter, base, subscripts)
+    active = guard_mask(emitter, base, emitter.all_values(subscripts), emitter.value(mask))
     default = emitter.value(otherwise)
     stored = to_storage(emitter, default)
     loaded = emitter.call_intrinsic(
         "llvm.masked.load",
-        [pointer, ir.Constant(I32, _alignment(op, stored.type)), emitter.value(mask), stored],
+        [pointer, ir.Constant(I32, _alignment(op, stored.type)), active, stored],
         stored.type,
         [stored.type, POINTER],
     )
@@ -137,11 +144,12 @@ def _masked_store(
     mask: SSAValue,
     value: SSAValue,
 ) -> None:
-    pointer = _pointer(emitter, base, subscripts, inbounds=False)
+    pointer = _pointer(emitter, base, subscripts)
+    active = guard_mask(emitter, base, emitter.all_values(subscripts), emitter.value(mask))
     stored = to_storage(emitter, emitter.value(value))
     emitter.call_intrinsic(
         "llvm.masked.store",
-        [stored, pointer, ir.Constant(I32, _alignment(op, stored.type)), emitter.value(mask)],
+        [stored, pointer, ir.Constant(I32, _alignment(op, stored.type)), active],
         VOID,
         [stored.type, POINTER],
     )
@@ -156,13 +164,16 @@ def _pointers(emitter: FunctionEmitter, op: Operation) -> tuple[ir.Value, Sequen
     base, *rest = op.operands
     *subscripts, offsets, mask, value = rest
     buffer = emitter.buffer(base)
-    pointer = _pointer(emitter, base, subscripts, inbounds=False)
+    pointer = _pointer(emitter, base, subscripts)
     positions = emitter.value(offsets)
     assert isinstance(positions.type, ir.VectorType)
     addresses = emitter.builder.gep(pointer, [positions], source_etype=storage_type(buffer.element))
     # llvmlite does not know that a vector of offsets makes a vector of addresses.
     addresses.type = ir.VectorType(POINTER, positions.type.count)
-    return addresses, emitter.all_values((mask, value))
+    active = guard_offsets(
+        emitter, base, emitter.all_values(subscripts), positions, emitter.value(mask)
+    )
+    return addresses, (active, emitter.value(value))
 
 
 def _is_contiguous(offsets: SSAValue) -> bool:
@@ -197,7 +208,7 @@ def _emit_transposed(emitter: FunctionEmitter, op: GatherOp, group: TransposedLo
     """Loads the rows of a group of gathers, one of which is `op`, and transposes them."""
     kind = type_of(op.result)
     alignment = _alignment(op, kind)
-    pointer = _pointer(emitter, op.base, op.indices, inbounds=False)
+    pointer = _pointer(emitter, op.base, op.indices)
     back = group.gathers.index(op)
     width = len(group.gathers)
     zero = ir.Constant(kind, None)

@@ -17,7 +17,7 @@ from math import gcd
 from xdsl.ir import BlockArgument, SSAValue
 
 from ...dialects.memref import is_memref
-from ...passes.estimate.program_statistics import CACHE_LINE, bytes_of
+from ...passes.estimate.program_statistics import bytes_of
 from ..nest.index_expression import Index
 from .ir_builder import IRBuilder
 
@@ -43,7 +43,12 @@ class RowAccess:
 
 
 def elements_before(
-    builder: IRBuilder, accesses: Iterable[RowAccess], width: int, *, shuffles: bool
+    builder: IRBuilder,
+    accesses: Iterable[RowAccess],
+    width: int,
+    cache_line: int,
+    *,
+    shuffles: bool,
 ) -> Index:
     """How many elements lie before the first vector that is aligned in most of the accesses.
 
@@ -55,7 +60,7 @@ def elements_before(
     counted = _without_neighbours(rows, width) if shuffles else rows
     groups: defaultdict[tuple[object, Index], list[RowAccess]] = defaultdict(list)
     for row in counted:
-        unit = _unit(row.memref, width)
+        unit = _unit(row.memref, width, cache_line)
         place = _reduced(row.place, unit)
         if all(number in builder.values for number in place.variables()):
             groups[(isinstance(row.memref, BlockArgument), unit), place].append(row)
@@ -63,15 +68,15 @@ def elements_before(
     if _weight(best) <= SHARE * _weight(counted):
         return Index()
     chosen = max(best, key=lambda row: row.is_store)
-    unit = _unit(chosen.memref, width)
+    unit = _unit(chosen.memref, width, cache_line)
     if unit * _element(chosen.memref) < LEAST:
         return Index()
     return -(_base(builder, chosen.memref) + chosen.place) % unit
 
 
-def _unit(memref: SSAValue, width: int) -> int:
+def _unit(memref: SSAValue, width: int, cache_line: int) -> int:
     """Of how many elements all vectors begin at a multiple if one does, a line's at most."""
-    return gcd(width, CACHE_LINE // _element(memref))
+    return gcd(width, cache_line // _element(memref))
 
 
 def _element(memref: SSAValue) -> int:

@@ -16,7 +16,7 @@ from ..nest.nest import Call, For, Guard, Nest, Once, TileSplit, is_uneven
 from .emit_statements import Lanes, StatementEmitter
 from .emit_vector_loops import Environment, VectorLoopEmitter
 from .ir_builder import IRBuilder
-from .loop_bounds import bounds, value_of
+from .loop_bounds import bounds, loop_value, value_of
 from .parallel_loops import parallel_loop
 from .storage import Storage
 
@@ -32,7 +32,7 @@ class LoopEmitter(VectorLoopEmitter):
     """Emits a nest. Unrolled variables are replaced through an environment, not by rewriting.
 
     Vector loops become vectors, or, where `simd` says which of them have independent iterations,
-    plain loops of which the innermost of these have the attribute `omp.simd`.
+    plain loops of which the innermost of these have the attribute `omp.simd`: `independent`.
     """
 
     def __init__(
@@ -40,10 +40,12 @@ class LoopEmitter(VectorLoopEmitter):
         builder: IRBuilder,
         statements: StatementEmitter,
         storage: Storage,
+        cache_line: int,
         simd: Sequence[Loop] | None = None,
     ):
-        super().__init__(builder, statements, storage)
+        super().__init__(builder, statements, storage, cache_line)
         self.simd = simd
+        self.independent: list[For] = []
         self.is_parallel = False
 
     def emit(self, nest: Nest, environment: Environment, lanes: Lanes | None = None) -> None:
@@ -97,7 +99,7 @@ class LoopEmitter(VectorLoopEmitter):
         lower, upper = bounds(self.builder, nest, environment)
         if loop.vector is not None and self.simd is not None:
             body = partial(self._body, nest, environment, None)
-            self._mark_simd(loop, self.plain_loop(nest, lower, upper, nest.step, body))
+            self._mark_simd(nest, self.plain_loop(nest, lower, upper, nest.step, body))
         elif loop.vector is not None and lanes is None and self.vector_loop(nest, environment):
             return
         elif loop.unroll is not None and not self.is_partial_tile:
@@ -107,23 +109,25 @@ class LoopEmitter(VectorLoopEmitter):
                 nest, lower, upper, nest.step, partial(self._body, nest, environment, lanes)
             )
 
-    def _mark_simd(self, loop: Loop, operation: Operation) -> None:
+    def _mark_simd(self, nest: For, operation: Operation) -> None:
         """Says that iterations may run in vectors, where they are independent and innermost."""
+        loop = nest.loop
         if self.simd is None or not any(loop is other for other in self.simd):
             return
         kinds = (affine.ForOp, affine.ParallelOp)
         if not any(isinstance(op, kinds) for op in operation.walk() if op is not operation):
             operation.attributes["omp.simd"] = IntegerAttr(loop.vector or 1, i64)
+            self.independent.append(nest)
 
     def _body(
         self, nest: For, environment: Environment, lanes: Lanes | None, iteration: Index
     ) -> None:
-        value = value_of(self.builder, nest, iteration)
+        inside = {**environment, nest.variable: value_of(self.builder, nest, iteration)}
         with (
-            self.storage.inside([(nest.loop, value)]),
+            self.storage.inside([(nest.loop, loop_value(nest, inside))]),
             self.storage.allocated(self.builder, nest.loop, nest.body),
         ):
-            self.emit(nest.body, {**environment, nest.variable: value}, lanes)
+            self.emit(nest.body, inside, lanes)
 
     def plain_loop(
         self,
@@ -219,7 +223,7 @@ class LoopEmitter(VectorLoopEmitter):
             values = dict(environment)
             for n, iteration in zip(nests[:-1], iterations[:-1], strict=True):
                 values[n.variable] = value_of(self.builder, n, iteration)
-            with self.storage.inside((n.loop, values[n.variable]) for n in nests[:-1]):
+            with self.storage.inside((n.loop, loop_value(n, values)) for n in nests[:-1]):
                 if width is None:
                     self._body(innermost, values, None, iterations[-1])
                 else:
@@ -230,4 +234,4 @@ class LoopEmitter(VectorLoopEmitter):
         self.is_parallel = False
         schedule = "dynamic" if is_uneven(nests) else "static"
         operation = parallel_loop(self.builder, lower, upper, steps, schedule, block)
-        self._mark_simd(innermost.loop, operation)
+        self._mark_simd(innermost, operation)

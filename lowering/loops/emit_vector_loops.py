@@ -36,14 +36,22 @@ SHORT = 8
 
 
 class VectorLoopEmitter(ABC):
-    """Emits vector loops; what is in them, and plain loops, a subclass emits."""
+    """Emits vector loops; what is in them, and plain loops, a subclass emits.
 
-    def __init__(self, builder: IRBuilder, statements: StatementEmitter, storage: Storage):
+    `vectors` are those that have become vectors: not all that are marked can. They are aligned
+    to lines of `cache_line` bytes.
+    """
+
+    def __init__(
+        self, builder: IRBuilder, statements: StatementEmitter, storage: Storage, cache_line: int
+    ):
+        self.cache_line = cache_line
         self.builder = builder
         self.statements = statements
         self.storage = storage
         self.is_partial_tile = False
         self.copies = 1
+        self.vectors: list[For] = []
 
     @abstractmethod
     def emit(self, nest: Nest, environment: Environment, lanes: Lanes | None = None) -> None:
@@ -96,11 +104,13 @@ class VectorLoopEmitter(ABC):
         lower = tuple(index.substitute(environment) for index in nest.lower)
         upper = tuple(index.substitute(environment) for index in nest.upper)
         if self.can_be_vector(nest, environment, Index.variable(self.builder.new_variable())):
+            self.vectors.append(nest)
             self._anywhere(nest, lower, upper, environment)
             return True
         starts = self._starts(nest, lower, upper)
         if not all(self.can_be_vector(nest, environment, start) for start in starts):
             return False
+        self.vectors.append(nest)
         for start in starts:
             self._in_range(nest, start, lower, upper, environment)
         return bool(starts)
@@ -112,7 +122,10 @@ class VectorLoopEmitter(ABC):
         if len(lower) == len(upper) == 1 and (upper[0] - lower[0]).is_constant:
             first, extent = lower[0], (upper[0] - lower[0]).constant
         elif (
-            nest.step == 1 and (tile := nest.loop.within) and tile.tile in self.storage.loop_values
+            nest.step == 1
+            and nest.value is None
+            and (tile := nest.loop.within)
+            and tile.tile in self.storage.loop_values
         ):
             extent = tile.size
             first = self.storage.loop_values[tile.tile] * extent
@@ -248,7 +261,7 @@ class VectorLoopEmitter(ABC):
         calls = [node.substitute(values) for node in walk(nest.body) if isinstance(node, Call)]
         rows = (row for call in calls for row in self.statements.rows(call, lanes))
         shuffles = (nest.loop.unroll or 1) > 1 and not self.is_partial_tile
-        gap = elements_before(self.builder, rows, width, shuffles=shuffles)
+        gap = elements_before(self.builder, rows, width, self.cache_line, shuffles=shuffles)
         found = choice(Comparison(">=", excess), gap, Index())
         return found if found.is_constant else self.builder.named(self.builder.value(found))
 
@@ -309,6 +322,7 @@ class VectorLoopEmitter(ABC):
         """The iterations of one vector from `base` on, masked when they are fewer than a vector."""
         width = nest.loop.vector
         assert width is not None
+        self.vectors.append(nest)
         is_whole = Connective(
             "all",
             tuple(

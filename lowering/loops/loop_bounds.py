@@ -35,6 +35,12 @@ def value_of(builder: IRBuilder, nest: For, iteration: Index) -> Index:
     return _combined(builder, arith.MuliOp, iteration, nest.size)
 
 
+def loop_value(nest: For, environment: Mapping[int, Index]) -> Index:
+    """The value of the schedule's loop where the variables have these values."""
+    value = Index.variable(nest.variable) if nest.value is None else nest.value
+    return value.substitute(environment)
+
+
 def tightest(builder: IRBuilder, kind: Literal["min", "max"], values: tuple[Index, ...]) -> Index:
     """The one value that several bounds of a loop come to."""
     if len(values) == 1:

@@ -127,6 +127,22 @@ class Storage:
             builder.emit(memref.DeallocOp.get(value_on_heap))
 
 
+def possible_homes(scop: Scop, tree: Tree) -> set[str]:
+    """Names of the loops in whose bodies local arrays may be allocated: those around all uses."""
+    paths = {node.statement: path(tree, node) for node in walk(tree) if isinstance(node, Leaf)}
+    found: set[str] = set()
+    for array in scop.arrays:
+        users = [s.name for s in scop.statements if any(a.array == array for a in s.accesses)]
+        around = [paths[name] for name in users if name in paths]
+        if not array.is_local or array.scope_depth == 0:
+            continue
+        for nodes in zip(*around, strict=False):
+            if any(node is not nodes[0] for node in nodes):
+                break
+            found |= {nodes[0].name} if isinstance(nodes[0], Loop) else set()
+    return found
+
+
 def place_local_arrays(
     scop: Scop,
     tree: Tree,

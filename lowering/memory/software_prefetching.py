@@ -30,7 +30,7 @@ from xdsl.ir.affine import AffineMap
 
 from ...dialects import affine
 from ...dialects.memref import is_memref
-from ...passes.estimate.program_statistics import CACHE_LINE, bytes_of
+from ...passes.estimate.program_statistics import bytes_of
 from ...passes.machine.target import Target
 from ..loops.accesses import Numbering, touched_memrefs
 from ..loops.operations import operations
@@ -74,8 +74,7 @@ def stream(function: func.FuncOp, target: Target) -> None:
         return
     for block in [op.body.block for op in operations(function) if isinstance(op, affine.ForOp)]:
         _prefetch(block, numbering, set(beyond), target)
-    last = target.caches.get(max(target.caches, default=0), 0)
-    _bypass(function, numbering, {a for a in beyond if _bytes(a) > last})
+    _bypass(function, numbering, {a for a in beyond if _bytes(a) > target.last_cache})
 
 
 def _bytes(value: SSAValue) -> int:
@@ -127,7 +126,7 @@ def _prefetch(block: Block, numbering: Numbering, arrays: set[SSAValue], target:
         rows = len({load.constants[:-1] for load in loads})
         if (2 * rows * memory.type.get_shape()[-1] * element) > SHARE * target.caches[NEARBY]:
             continue
-        for load in _leading(loads, dimension, CACHE_LINE // element):
+        for load in _leading(loads, dimension, target.cache_line // element):
             _insert_prefetch(load, dimension, distance)
 
 

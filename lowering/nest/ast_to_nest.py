@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Literal
@@ -22,6 +23,7 @@ from .index_expression import (
 )
 from .isl_ast import MarkedAst, TileCase, TileLoop
 from .nest import Block, Call, For, Guard, Nest, Once, TileSplit
+from .scanning import Scan
 
 Environment = Mapping[str, Index]
 
@@ -31,7 +33,10 @@ def ast_to_nest(ast: MarkedAst, parameters: Environment, new_variable: Callable[
 
     `parameters` are the values of the Scop's parameters; `new_variable` numbers loop variables.
     """
-    return _Converter(ast, parameters, new_variable).node(ast.root, parameters)
+    converter = _Converter(ast, parameters, new_variable)
+    if isinstance(ast.root, Scan):
+        return ast.root.nest(parameters, new_variable, converter.call)
+    return converter.node(ast.root, parameters)
 
 
 class _Converter:
@@ -69,7 +74,12 @@ class _Converter:
         call = node.user_get_expr()
         name = call.op_get_arg(0).id_get_id().get_name()
         expressions = (call.op_get_arg(k) for k in range(1, self.ast.depths[name] + 1))
-        arguments = tuple(to_index(expression, environment) for expression in expressions)
+        return self.call(
+            name, tuple(to_index(expression, environment) for expression in expressions)
+        )
+
+    def call(self, name: str, arguments: tuple[Index, ...]) -> Nest:
+        """An instance of a statement, or a run-time tile loop that stands for one."""
         tiles = self.ast.tiles.get(name)
         return Call(name, arguments) if tiles is None else self._tiles(tiles, arguments)
 
@@ -132,18 +142,24 @@ class _Converter:
                 return Once(loop, to_index(value, environment), self.node(node, environment))
             return self._around_loop(loop, value, node, environment)
         iterator = node.for_get_iterator().id_get_id().get_name()
-        first = to_index(node.for_get_init(), environment)
+        scaled = self.ast.scaled_value(node)
         if node.for_is_degenerate():
-            body = self.node(node.for_get_body(), {**environment, iterator: first})
-            return Once(loop, first, body)
+            first = to_index(node.for_get_init(), environment)
+            inside = {**environment, iterator: first}
+            own = first if scaled is None else to_index(scaled, inside)
+            return Once(loop, own, self.node(node.for_get_body(), inside))
+        first = lower_bound(node.for_get_init(), environment)
         condition = node.for_get_cond()
         limit = to_index(condition.op_get_arg(1), environment)
         if _name(condition.op_get_type()) == "le":
             limit = limit + 1
         variable = self.new_variable()
-        body = self.node(node.for_get_body(), {**environment, iterator: Index.variable(variable)})
+        inside = {**environment, iterator: Index.variable(variable)}
+        own = None if scaled is None else to_index(scaled, inside)
+        body = self.node(node.for_get_body(), inside)
         step = node.for_get_inc().int_get_val().to_python()
-        return For(loop, variable, bounds("max", first), bounds("min", limit), step, body)
+        lower, upper = bounds("max", first), bounds("min", limit)
+        return For(loop, variable, lower, upper, step, body, value=own)
 
     def _around_loop(
         self, loop: Loop, value: isl.AstExpr | None, node: isl.AstNode, environment: Environment
@@ -215,7 +231,7 @@ def to_index(expression: isl.AstExpr, environment: Environment) -> Index:
         return environment[expression.id_get_id().get_name()]
     operator = _name(expression.op_get_type())
     arguments = [expression.op_get_arg(k) for k in range(expression.op_get_n_arg())]
-    if operator in ("cond", "select"):
+    if operator in _CHOICES:
         condition, then, otherwise = arguments
         return choice(
             to_condition(condition, environment),
@@ -223,6 +239,53 @@ def to_index(expression: isl.AstExpr, environment: Environment) -> Index:
             to_index(otherwise, environment),
         )
     return _ARITHMETIC[operator]([to_index(argument, environment) for argument in arguments])
+
+
+def lower_bound(expression: isl.AstExpr, environment: Environment) -> Index:
+    """The first value of a loop: its rational lower bound, rounded up.
+
+    The exact divisions in it have no remainder where the loop has iterations. For other values of
+    the outer iterators, isl counts on the rational bound to be above the upper one, and leaves out
+    the guard: a loop from 5/2 to 2 has no iterations, one from the floor of 5/2 does.
+    """
+    operator, arguments = _operation(expression)
+    if operator == "max":
+        return maximum([lower_bound(argument, environment) for argument in arguments])
+    if operator in _CHOICES:
+        condition, then, otherwise = arguments
+        return choice(
+            to_condition(condition, environment),
+            lower_bound(then, environment),
+            lower_bound(otherwise, environment),
+        )
+    numerator, denominator = _fraction(expression, environment)
+    return numerator if denominator == 1 else -(-numerator // denominator)
+
+
+def _fraction(expression: isl.AstExpr, environment: Environment) -> tuple[Index, int]:
+    """Numerator and denominator of an isl AST expression whose exact divisions are rational."""
+    operator, arguments = _operation(expression)
+    if operator not in ("div", "add", "sub", "minus", "mul"):
+        return to_index(expression, environment), 1
+    parts = [_fraction(argument, environment) for argument in arguments]
+    if operator == "div":
+        (numerator, denominator), (divisor, _) = parts
+        return numerator, denominator * _constant(divisor)
+    if operator == "mul":
+        denominator = math.prod(each for _, each in parts)
+        numerators = [numerator for numerator, _ in parts]
+    else:
+        denominator = math.lcm(*(each for _, each in parts))
+        numerators = [numerator * (denominator // each) for numerator, each in parts]
+    return _ARITHMETIC[operator](numerators), denominator
+
+
+def _operation(expression: isl.AstExpr) -> tuple[str, list[isl.AstExpr]]:
+    """The operator and its operands; no operator where the expression is none."""
+    if _name(expression.get_type()) != "op":
+        return "", []
+    arguments = [expression.op_get_arg(k) for k in range(expression.op_get_n_arg())]
+    return _name(expression.op_get_type()), arguments
 
 
 def to_condition(expression: isl.AstExpr, environment: Environment) -> Condition:
@@ -258,6 +321,8 @@ def _product(operands: list[Index]) -> Index:
     left, right = operands
     return right * left.constant if left.is_constant else left * _constant(right)
 
+
+_CHOICES = ("cond", "select")
 
 # isl guarantees that `div` is exact and that the dividend of `pdiv_*` is not negative, and compares
 # `zdiv_r` only with zero: floor division and the non-negative remainder serve all of them.

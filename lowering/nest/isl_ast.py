@@ -8,8 +8,8 @@ and another AST of its inside for that case, without min, max and guards.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Container, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -25,8 +25,8 @@ from .full_tiles import (
     restrict_to_tile,
     tile_box,
 )
-from .quotients import has_sums_of_quotients, linear_program
-from .run_time_tiles import TileInside, collapse, tile_inside
+from .run_time_tiles import TileInside
+from .scanning import Scan
 
 
 @dataclass(frozen=True)
@@ -70,73 +70,54 @@ class TileLoop:
 class MarkedAst:
     """An isl AST and what its marks mean: mark name -> Loop, annotation name -> Note.
 
+    A tree for which isl makes no right one is scanned in its place.
     A call of a statement has its induction variables as arguments, as many as `depths` says, and
     perhaps others behind them. A call of what is in `tiles` is a run-time tile loop; its arguments
-    are the values of the loops around.
+    are the values of the loops around. `scaled` has the values of loops whose iterators isl has
+    scaled down, over the iterators, by the annotation of the `for`: of those that were asked for.
     """
 
-    root: isl.AstNode
+    root: isl.AstNode | Scan
     depths: Mapping[str, int]
     loops: dict[str, Loop] = field(default_factory=dict[str, Loop])
     notes: dict[str, Note] = field(default_factory=dict[str, Note])
+    scaled: dict[str, isl.AstExpr] = field(default_factory=dict[str, isl.AstExpr])
     tiles: dict[str, TileLoop] = field(default_factory=dict[str, "TileLoop"])
+
+    def scaled_value(self, node: isl.AstNode) -> isl.AstExpr | None:
+        """The value of the loop of a `for` whose iterator isl has scaled down."""
+        return self.scaled.get(node.get_annotation().get_name()) if self.scaled else None
 
     def note(self, mark: isl.AstNode) -> Note:
         """What is known at a mark node."""
         return self.notes[mark.get_annotation().get_name()]
 
 
-def build_ast(tree: Tree, domains: Mapping[str, isl.Set], context: isl.Set) -> MarkedAst:
-    """The AST of `tree` over `domains` (statement -> instances), for parameters in `context`.
+class UnknownLoopValueError(Exception):
+    """The value of a loop does not follow from isl's iterator, which statements share."""
 
-    Raises IncompleteCodeError.
+
+class AstBuilder:
+    """Has isl make the AST of a tree without run-time tile loops over `domains`.
+
+    `asked` names the loops whose values somebody wants to know.
     """
-    collapsed = collapse(tree, domains)
-    result = _build(collapsed.tree, collapsed.domains, context)
-    result.loops = {
-        mark: collapsed.originals.get(id(loop), loop) for mark, loop in result.loops.items()
-    }
-    for name, tiles in collapsed.tiles.items():
-        if collapsed.domains[name].intersect_params(context).is_empty():
-            continue
-        inside = tile_inside(tiles, domains, context)
-        ast = build_ast(tiles.loop.body, inside.domains, inside.context)
-        result.tiles[name] = TileLoop(tiles.loop, inside, ast)
-    return result
 
-
-def _build(tree: Tree, domains: Mapping[str, isl.Set], context: isl.Set) -> MarkedAst:
-    """The AST of a tree without run-time tile loops; raises IncompleteCodeError."""
-    is_checked = has_sums_of_quotients(tree)
-    with suppress(IncompleteCodeError):
-        return _AstBuilder(domains, context, is_checked=is_checked).build(tree)
-    program = linear_program(tree, domains)
-    result = _AstBuilder(program.domains, context, is_checked=True).build(program.tree)
-    result.depths = _depths(domains)
-    result.loops = {mark: program.originals[id(loop)] for mark, loop in result.loops.items()}
-    return result
-
-
-class IncompleteCodeError(Exception):
-    """isl's AST leaves out instances of statements; `statements` are their names."""
-
-    def __init__(self, statements: tuple[str, ...]) -> None:
-        super().__init__(f"isl leaves out instances of {', '.join(statements)}")
-        self.statements = statements
-
-
-class _AstBuilder:
-    def __init__(self, domains: Mapping[str, isl.Set], context: isl.Set, *, is_checked: bool):
+    def __init__(
+        self, domains: Mapping[str, isl.Set], context: isl.Set, asked: Container[str] = ()
+    ) -> None:
         self.domains = domains
         self.context = context
+        self.asked = asked
         nothing = isl.AstNode.alloc_user(isl.AstExpr.from_val(isl.Val(0)))
-        self.result = MarkedAst(nothing, _depths(domains))
+        self.result = MarkedAst(nothing, depths(domains))
         self.entries: dict[str, TileBox] = {}
         self.pending: list[tuple[str, tuple[TileCase, ...], bool]] = []
+        self.builds: list[isl.AstBuild] = []
         self.failure: Exception | None = None
-        self.is_checked = is_checked
 
     def build(self, tree: Tree) -> MarkedAst:
+        """The AST."""
         schedule = self._to_isl(tree, (), self.domains)
         if self.entries:
             schedule = self._guard_entries(schedule.get_root()).get_schedule()
@@ -149,26 +130,9 @@ class _AstBuilder:
         build = isl.AstBuild.from_context(context)
         build, _before = build.set_before_each_mark(self._before_mark)
         build, _after = build.set_after_each_mark(self._after_mark)
-        if not self.is_checked:
-            return build.node_from_schedule(schedule)
-        # isl 0.27 loses instances where two quotients of one iterator are added.
-        executed: list[isl.UnionSet] = []
-
-        def at_domain(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
-            with self._keeping_failures():
-                executed.append(build.get_schedule().domain())
-            return node
-
-        build, _domain = build.set_at_each_domain(at_domain)
-        node = build.node_from_schedule(schedule)
-        lost = schedule.get_domain().intersect_params(context)
-        for part in executed:
-            lost = lost.subtract(part)
-        if not lost.is_empty() and self.failure is None:
-            sets = lost.get_set_list()
-            names = {sets.get_at(k).get_tuple_name() or "" for k in range(sets.n_set())}
-            self.failure = IncompleteCodeError(tuple(sorted(names)))
-        return node
+        if self.asked:
+            build, _for = build.set_before_each_for(self._before_for)
+        return build.node_from_schedule(schedule)
 
     def _to_isl(
         self,
@@ -234,6 +198,10 @@ class _AstBuilder:
                 cases, complete = self._tile_cases(self.entries[name], build)
             self.pending.append((name, cases, complete))
 
+    def _before_for(self, build: isl.AstBuild) -> isl.Id:
+        self.builds.append(build.copy())
+        return isl.Id(f"F{len(self.builds) - 1}")
+
     def _after_mark(self, node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
         if self.failure is None:
             with self._keeping_failures():
@@ -246,9 +214,18 @@ class _AstBuilder:
             name, cases, complete = self.pending.pop()
             if name == mark:
                 break
+        loop = self.result.loops[mark]
         value: isl.AstExpr | None = None
-        if not str(node.mark_get_node().get_type()).endswith("for_"):
-            value = _only_value(self.result.loops[mark], build)
+        if not _is_for(node.mark_get_node()):
+            value = _only_value(loop, build)
+        for piece in _fors(node.mark_get_node()) if loop.name in self.asked else ():
+            name = piece.get_annotation().get_name()
+            inside = self.builds[int(name[1:])]
+            if _is_scaled(loop, inside):
+                own = _only_value(loop, inside)
+                if own is None:
+                    raise UnknownLoopValueError
+                self.result.scaled[name] = own
         annotation = f"N{len(self.result.notes)}"
         self.result.notes[annotation] = Note(cases, complete, value)
         return node.set_annotation(isl.Id(annotation))
@@ -297,7 +274,8 @@ def _reached(box: TileBox) -> isl.Set:
     return reduce(isl.Set.union, parts).coalesce()
 
 
-def _depths(domains: Mapping[str, isl.Set]) -> dict[str, int]:
+def depths(domains: Mapping[str, isl.Set]) -> dict[str, int]:
+    """The number of induction variables of each statement."""
     return {name: domain.dim(isl.dim_type.set) for name, domain in domains.items()}
 
 
@@ -312,6 +290,37 @@ def _has_whole_tiles(box: TileBox, build: isl.AstBuild, reached: isl.Set) -> boo
         if not isl.UnionSet.from_set(inside).is_subset(here):
             return False
     return True
+
+
+def _is_for(node: isl.AstNode) -> bool:
+    return str(node.get_type()).endswith("for_")
+
+
+def _fors(node: isl.AstNode) -> Iterator[isl.AstNode]:
+    """The pieces of the loop of a mark, above which there are guards only."""
+    kind = str(node.get_type()).rpartition(".")[2]
+    if kind == "for_":
+        yield node
+    elif kind == "if_":
+        yield from _fors(node.if_get_then_node())
+        if node.if_has_else_node():
+            yield from _fors(node.if_get_else_node())
+    elif kind == "block":
+        children = node.block_get_children()
+        for position in range(children.n_ast_node()):
+            yield from _fors(children.get_at(position))
+
+
+def _is_scaled(loop: Loop, build: isl.AstBuild) -> bool:
+    """Whether the innermost iterator that isl has made, that of the loop, is not its value.
+
+    Where all values are multiples of a number, isl divides them by that.
+    """
+    iterators = build.get_schedule().get_map_list().get_at(0)
+    name = iterators.get_tuple_name(isl.dim_type.in_)
+    last = iterators.dim(isl.dim_type.out) - 1
+    own = iterators.project_out(isl.dim_type.out, 0, last)
+    return not own.is_subset(isl.Map.from_aff(loop.schedule[name]))
 
 
 def _only_value(loop: Loop, build: isl.AstBuild) -> isl.AstExpr | None:

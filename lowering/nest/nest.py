@@ -19,7 +19,9 @@ class For:
     """`for variable = max(lower) to min(upper) step` (upper excluded), made from `loop`.
 
     With `size`, a tile loop: the variable is the first value of each tile with values in between,
-    a multiple of the size. An empty range may have one tile, too.
+    a multiple of the size. An empty range may have one tile, too. `value` is the value of `loop`
+    where that is not the variable, as isl counts the iterations of a loop with strides: it is there
+    for loops whose values are asked for.
     """
 
     loop: Loop
@@ -29,6 +31,7 @@ class For:
     step: int
     body: Nest
     size: Index | None = None
+    value: Index | None = None
 
     @property
     def trip_count(self) -> int | None:

@@ -1,6 +1,6 @@
 """Quotients as dimensions of the statements' instances, for isl's code generation.
 
-isl 0.27 loses instances where quotients of one iterator are added, as in diamond tiles of a tile
+isl 0.28 loses instances where quotients of one iterator are added, as in diamond tiles of a tile
 loop and its point loop. Here each quotient of a schedule, and each that says which instances there
 are, becomes a dimension of its own, so that all is linear. The code is complete then, and longer.
 
@@ -70,6 +70,8 @@ def _rewrite(tree: Tree, lifted: Mapping[str, _Lifting], originals: dict[int, Lo
 
 
 def _without_quotients(instances: isl.Set, name: str) -> isl.Set:
+    if instances.is_empty():
+        return instances  # isl crashes when it lifts an empty set
     return instances.compute_divs().align_divs().lift().flatten().set_tuple_name(name)
 
 

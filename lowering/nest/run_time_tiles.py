@@ -21,6 +21,7 @@ import islpy as isl
 
 from ...passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, statements
 from .full_tiles import TileBox, outer_schedule, restrict_to_tile
+from .limits import limits
 
 _SET, _PARAM = isl.dim_type.set, isl.dim_type.param
 
@@ -126,9 +127,9 @@ def tile_inside(tiles: Tiles, domains: Mapping[str, isl.Set], context: isl.Set) 
         isl.Set.union,
         (domain.apply(outer_schedule((loop,), name, domain)) for name, domain in below.items()),
     )
-    limits = _limits(values, context)
+    bounds = limits(values, context)
     context = _with_parameters(context, (first, size))
-    for limit in limits:
+    for limit in bounds:
         context = context.intersect(_reached(limit, context.get_space(), first, size))
     inside: dict[str, isl.Set] = {}
     for name, domain in below.items():
@@ -136,7 +137,7 @@ def tile_inside(tiles: Tiles, domains: Mapping[str, isl.Set], context: isl.Set) 
         value = loop.schedule[name].align_params(domain.get_space().params())
         least, most = _between(domain.get_space(), first, size)
         inside[name] = domain.intersect(value.ge_set(least)).intersect(value.le_set(most))
-    return TileInside(around, first, size, limits, inside, context)
+    return TileInside(around, first, size, bounds, inside, context)
 
 
 def _with_parameters(domain: isl.Set, names: tuple[str, ...]) -> isl.Set:
@@ -155,33 +156,6 @@ def _between(space: isl.Space, first: str, size: str) -> tuple[isl.Aff, isl.Aff]
         for name in (first, size)
     )
     return least, least.add(extent).add_constant_val(isl.Val(-1))
-
-
-def _limits(values: isl.Set, context: isl.Set) -> tuple[isl.Constraint, ...]:
-    """Constraints that bound the values from both sides, apart from those on parameters alone."""
-    values = values.coalesce()
-    for hull in (isl.Set.simple_hull, isl.Set.convex_hull):
-        bounds = hull(hull(values).remove_divs().to_set().gist_params(context))
-        found = tuple(
-            limit
-            for limit in _inequalities(bounds.remove_divs())
-            if not limit.get_coefficient_val(_SET, 0).is_zero()
-        )
-        signs = {limit.get_coefficient_val(_SET, 0).sgn() for limit in found}
-        if len(signs) == 2:
-            return found
-    raise AssertionError("the values of a loop are bounded")
-
-
-def _inequalities(values: isl.BasicSet) -> list[isl.Constraint]:
-    result: list[isl.Constraint] = []
-    for constraint in values.get_constraints():
-        if not constraint.is_equality():
-            result.append(constraint)
-            continue
-        aff = constraint.get_aff()
-        result += [isl.Constraint.inequality_from_aff(each) for each in (aff, aff.neg())]
-    return result
 
 
 def _reached(limit: isl.Constraint, space: isl.Space, first: str, size: str) -> isl.Set:

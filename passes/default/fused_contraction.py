@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence as List
 from math import ceil, prod
 
-from ..estimate.program_statistics import ProgramStatistics, bytes_of, lines
+from ..estimate.footprints import lines
+from ..estimate.parallelism import LEAST_CYCLES
+from ..estimate.program_statistics import ProgramStatistics, bytes_of
 from ..estimate.register_tile import waits_for_lines
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import (
@@ -30,7 +32,7 @@ from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .steps import Steps
-from .tensor_contraction import PARALLEL_CYCLES, Contraction, ContractionPlan, recognise
+from .tensor_contraction import Contraction, ContractionPlan, recognise
 
 SHORT_SUM = 4
 """Loops over so few terms are written out."""
@@ -113,8 +115,8 @@ class _Plan(Steps):
         vectors = ceil(extents[found.vector] / self.lanes)
         rows = extents[found.rows]
         self.tile = context.register_tile(found.statement, rows, vectors, depth, schedule.target)
-        cycles = prod(extents.values()) / self.lanes / 2
-        self.threads = context.threads if cycles >= PARALLEL_CYCLES else 1
+        cycles = prod(extents.values()) / self.lanes / schedule.target.multiply_adds_per_cycle
+        self.threads = context.threads if cycles >= LEAST_CYCLES else 1
 
     def waits(self) -> bool:
         """Whether the sum by itself is faster: its operand comes slowly, and is packed there.
@@ -122,10 +124,10 @@ class _Plan(Steps):
         Each block of rows reads it anew, from behind the second-level cache.
         """
         streamed, target = self.found.streamed, self.schedule.target
-        if self.statistics.bytes(streamed.array) <= target.room(2):
+        if self.statistics.bytes(streamed.array) <= target.capacity(2):
             return False
         size = bytes_of(streamed.array.element_type)
-        row = lines(self.tile.vectors * self.lanes, size)
+        row = lines(self.tile.vectors * self.lanes, size, target.cache_line)
         return waits_for_lines(self.tile, row, target, level=2) and (
             ContractionPlan(self.schedule, self.found, self.statistics, self.context).is_packed()
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 
+from ..estimate.parallelism import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, chain, leaves
 from ..schedules.errors import TransformationError
@@ -13,7 +14,6 @@ from ..transformations.parallel import Parallel
 from ..transformations.rfactor import Rfactor
 from ..transformations.strip_mine import StripMine
 from ..transformations.unroll_and_jam import UnrollAndJam
-from .vectorise_and_parallelise import PARALLEL_WORK
 
 ROWS = 4
 """Rows of a matrix that are streamed at the same time, at least."""
@@ -46,7 +46,7 @@ def matrix_vector(schedule: Schedule, nest: Tree, context: SchedulingContext) ->
         return None
     statement = next(iter(nest.schedule))
     rows = _rows(schedule, nest, context)
-    if context.threads > 1 and work(schedule, nest, context) >= PARALLEL_WORK:
+    if context.threads > 1 and work(schedule, nest, context) >= LEAST_INSTANCES:
         threaded = _on_threads(schedule, statement, nest, context, rows)
         if threaded is not None:
             return threaded

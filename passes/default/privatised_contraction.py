@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import ceil, prod
 
+from ..estimate.parallelism import LEAST_CYCLES
 from ..estimate.program_statistics import bytes_of
 from ..estimate.register_tile import RegisterTile, even_size
 from ..estimate.scheduling_context import SchedulingContext
@@ -23,7 +24,7 @@ from ..transformations.reorder import Reorder
 from ..transformations.tile import Tile
 from ..transformations.vectorize import Vectorize
 from .steps import Steps
-from .tensor_contraction import PARALLEL_CYCLES, ContractionPlan, recognise, selects
+from .tensor_contraction import ContractionPlan, recognise, selects
 
 COPIES_OF_L2 = 0.0625
 """The part of the second-level cache that the copies of some iterations may fill."""
@@ -96,7 +97,8 @@ class _Plan(Steps):
             innermost = Vectorize((f"{other}.{loops_around(planned.tree, other)[-1].name}",))
             planned = planned.apply(innermost) if planned.legal(innermost) else planned
         lanes = planned.target.lanes(found.streamed.array.element_type)
-        is_long = statement.instances / lanes / 2 >= PARALLEL_CYCLES
+        cycles = statement.instances / lanes / planned.target.multiply_adds_per_cycle
+        is_long = cycles >= LEAST_CYCLES
         is_shared = self.context.threads > 1 and is_long
         return planned.apply(Parallel((f"{self.statement}.{block}",))) if is_shared else planned
 

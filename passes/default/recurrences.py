@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..estimate.parallelism import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops_around
 from ..schedules.errors import TransformationError
@@ -15,7 +16,6 @@ from ..transformations.unroll_and_jam import UnrollAndJam
 from ..transformations.vectorize import Vectorize
 from .matrix_vector import work
 from .steps import MANY_REGISTERS
-from .vectorise_and_parallelise import PARALLEL_WORK
 
 CHAINS = 4
 """Recurrences along rows that run at the same time: one waits while the others compute.
@@ -48,7 +48,7 @@ def recurrences(schedule: Schedule, nest: Tree, context: SchedulingContext) -> S
     outer: Outer = schedule.legality.inside(frozenset(), nest)
     if all(schedule.legality.is_coincident(outer, loop) for loop in inner):
         return None
-    is_parallel = context.threads > 1 and work(schedule, nest, context) >= PARALLEL_WORK
+    is_parallel = context.threads > 1 and work(schedule, nest, context) >= LEAST_INSTANCES
     match _directions(schedule, nest, context):
         case (rows, 0) if (rows and not schedule.reassociate) or _is_more_than_sums(schedule, nest):
             return _along_rows(schedule, nest, context, is_parallel=is_parallel)

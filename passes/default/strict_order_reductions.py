@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import AnyFloat
 
+from ..estimate.parallelism import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, leaves, loops_around
 from ..schedules.errors import TransformationError
@@ -18,7 +19,6 @@ from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .matrix_vector import streams_rows, without_single_iterations, work
 from .steps import attempt
-from .vectorise_and_parallelise import PARALLEL_WORK
 
 ROWS = 16
 """Rows of a strip, at most two vectors: two sums in each lane hide each other's waits."""
@@ -54,7 +54,7 @@ def ordered_sums(schedule: Schedule, nest: Tree, context: SchedulingContext) -> 
             result = inside(result, name, nest.name, lanes)
     except TransformationError:
         return None
-    if context.threads > 1 and work(schedule, nest, context) >= PARALLEL_WORK:
+    if context.threads > 1 and work(schedule, nest, context) >= LEAST_INSTANCES:
         parallel = Parallel((f"{names[0]}.{strips}",))
         result = attempt(result, parallel) or result
     return result

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 
+from ..estimate.parallelism import LEAST_CYCLES
 from ..estimate.program_statistics import (
-    CACHE_LINE,
     ProgramStatistics,
     StatementStatistics,
     bytes_of,
@@ -42,23 +42,14 @@ BLOCK_OF_L2 = 0.5
 WIDEST_PANELS = 4 << 20
 """Bytes of all panels of the streamed operand that come from the last-level cache."""
 
-CONFLICTING_PITCH = 512
-"""Rows that are a multiple of so many bytes apart fall into few sets of a cache."""
+CONFLICTING_SHARE = 8
+"""Rows that are a multiple of such a part of a cache's period apart fall into few of its sets."""
 
 REUSES_WORTH_A_COPY = 2
 """An operand is packed when more register tiles than this use each of its elements."""
 
 LEAST_LANES = 0.5
 """The part of a vector that must be used."""
-
-STREAMS = 16
-"""So many rows of a matrix come from memory side by side without waiting for each other."""
-
-NEAR = 64 * 4096
-"""Bytes of an operand whose rows need no copy: so many pages are found at once."""
-
-PARALLEL_CYCLES = 60_000
-"""Work on one core from which on a second one saves more than starting it costs."""
 
 
 @dataclass(frozen=True)
@@ -202,8 +193,8 @@ class ContractionPlan(Steps):
             self._tallest(),
         )
         self.width = self.tile.vectors * self.lanes
-        cycles = prod(extents.values()) / self.lanes / 2
-        self.threads = context.threads if cycles >= PARALLEL_CYCLES else 1
+        cycles = prod(extents.values()) / self.lanes / schedule.target.multiply_adds_per_cycle
+        self.threads = context.threads if cycles >= LEAST_CYCLES else 1
         self.batches = min((extents[name] for name in found.others[:1]), default=1)
         self.share = 1 if self.batches >= self.threads else self.threads
         """How many threads share one product: all but where there are products for each."""
@@ -247,11 +238,8 @@ class ContractionPlan(Steps):
         Each is a row of an operand that comes from memory, where that is too large for a cache.
         """
         largest = max((self.statistics.bytes(a.array) for a in self.found.broadcast), default=0)
-        return (
-            STREAMS
-            if largest > self.schedule.target.caches[max(self.schedule.target.caches)]
-            else None
-        )
+        target = self.schedule.target
+        return target.prefetched_streams if largest > target.last_cache else None
 
     def _goes_by_rows(self) -> bool:
         """Whether threads and tiles take whole rows of the result instead of panels.
@@ -274,8 +262,8 @@ class ContractionPlan(Steps):
         extents = self.found.extents
         around = max(1, self.depth // extents[term])
         depth = even_size(extents[term], self._deepest() // around, 4)
-        if depth < extents[term] and depth * self.element % CONFLICTING_PITCH == 0:
-            depth += CACHE_LINE // self.element
+        if depth < extents[term] and depth * self.element % self._conflicting_pitch() == 0:
+            depth += self.schedule.target.cache_line // self.element
         column = depth * around * self.element
         block = int(self.schedule.target.caches[2] * BLOCK_OF_L2) // column
         height = even_size(extents[self.found.rows], block, self.tile.rows)
@@ -306,8 +294,10 @@ class ContractionPlan(Steps):
         if pitch <= self.width:
             return False
         used = extents[self.found.vector] * self.depth * self.element
-        has_conflicts = pitch * self.element % CONFLICTING_PITCH == 0
-        return used > (self.schedule.target.caches[1] // 2 if has_conflicts else NEAR)
+        target = self.schedule.target
+        has_conflicts = pitch * self.element % self._conflicting_pitch() == 0
+        # Rows need no copy where all of their pages are found at once.
+        return used > (target.caches[1] // 2 if has_conflicts else target.tlb_entries * target.page)
 
     def _stride(self, access: Access, loop: str) -> int:
         """By how many elements an access moves from one iteration of a loop to the next."""
@@ -337,7 +327,11 @@ class ContractionPlan(Steps):
     def _has_conflicts(self, access: Access) -> bool:
         """Whether neighbouring rows of an operand compete for the same lines of a cache."""
         pitch = self._stride(access, self.found.rows) * self.element
-        return pitch > 0 and pitch % CONFLICTING_PITCH == 0
+        return pitch > 0 and pitch % self._conflicting_pitch() == 0
+
+    def _conflicting_pitch(self) -> int:
+        """Rows that are a multiple of so many bytes apart fall into few sets of the first cache."""
+        return self.schedule.target.set_periods[1] // CONFLICTING_SHARE
 
     def _subscript(self, access: Access, loop: str) -> int:
         """The last subscript of an access that a loop changes."""

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from ..estimate.program_statistics import ProgramStatistics, footprint
+from ..estimate.footprints import footprint
+from ..estimate.program_statistics import ProgramStatistics
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, statements
 from ..polyhedral.schedule_tree import Sequence as Parts
@@ -134,8 +135,8 @@ def _sizes(
         for position in range(len(band))
     ]
     whole = tuple(max(1, round(trip)) for trip in trips)
-    sweep = _bytes(statistics, band, (1, *whole[1:]))
-    if whole[0] < 2 * SWEEPS[0] or sweep <= schedule.target.room(1):
+    sweep = _bytes(schedule, statistics, band, (1, *whole[1:]))
+    if whole[0] < 2 * SWEEPS[0] or sweep <= schedule.target.capacity(1):
         return None
     costs = [
         _Cost(len(sizes), sizes, _time(schedule, statistics, band, whole, sizes, threads))
@@ -169,16 +170,16 @@ def _time(
 ) -> float:
     """Nanoseconds per statement instance with tiles of these sizes."""
     target = schedule.target
-    near, far = (1e9 / target.speeds.bandwidths[level] for level in (2, 3))
+    near, far = (1e9 / target.bandwidths[level] for level in (2, 3))
     extents = (*sizes, *whole[len(sizes) :])
     points = prod(extents) * len(band[0].schedule)
-    held = _bytes(statistics, band, extents)
+    held = _bytes(schedule, statistics, band, extents)
     # What a tile leaves has been written, as a rule.
     traffic = 2 * held / points * far
-    if held > target.room(2):
-        one_sweep = _bytes(statistics, band, (1, *extents[1:]))
+    if held > target.capacity(2):
+        one_sweep = _bytes(schedule, statistics, band, (1, *extents[1:]))
         traffic += 2 * one_sweep * extents[0] / points * near
-    if held * threads > target.room(3):
+    if held * threads > target.capacity(3):
         traffic *= 2
     width = whole[1] / _reach(statistics, band, extents, 1)
     idle = 1 + (threads - 1) / max(width, 0.5)
@@ -197,7 +198,12 @@ def _reach(
     return max(_spans(statistics, name, band, extents)[1][depth] for name in band[0].schedule)
 
 
-def _bytes(statistics: ProgramStatistics, band: Sequence[Loop], extents: Sequence[int]) -> float:
+def _bytes(
+    schedule: Schedule,
+    statistics: ProgramStatistics,
+    band: Sequence[Loop],
+    extents: Sequence[int],
+) -> float:
     """Bytes of the arrays that a tile with so many values of the loops touches."""
     accesses = [
         (access, spans)
@@ -205,7 +211,7 @@ def _bytes(statistics: ProgramStatistics, band: Sequence[Loop], extents: Sequenc
         for spans in [_spans(statistics, name, band, extents)[0]]
         for access in statistics.statements[name].statement.accesses
     ]
-    return sum(footprint(statistics, accesses).values())
+    return sum(footprint(statistics, accesses, schedule.target.cache_line).values())
 
 
 def _spans(

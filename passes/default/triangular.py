@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+from ..estimate.footprints import lines
 from ..estimate.program_statistics import (
     ProgramStatistics,
     StatementStatistics,
     bytes_of,
-    lines,
     subscript_steps,
 )
 from ..estimate.register_tile import ADDRESSING, RegisterTile, waits_for_lines
@@ -241,7 +241,7 @@ class _Plan(Steps):
         found = self.found
         size = bytes_of(found.streamed[0].array.element_type)
         scattered = sum(
-            lines(count, size)
+            lines(count, size, self.schedule.target.cache_line)
             for accesses, count in (
                 (found.streamed, self.width),
                 (found.broadcast, self.tile.rows),

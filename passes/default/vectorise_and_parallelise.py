@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..estimate.operation_costs import accumulates_in_lanes
+from ..estimate.parallelism import LEAST_INSTANCES
 from ..estimate.program_statistics import ProgramStatistics
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements, walk
@@ -13,9 +14,6 @@ from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .steps import attempt
-
-PARALLEL_WORK = 50_000
-"""Statement instances below which a parallel loop costs more than it saves."""
 
 FEWEST_LANES = 0.5
 """Iterations of a vector loop, as a share of the lanes: what is shorter, LLVM writes out."""
@@ -118,7 +116,7 @@ def _parallel(
                 )
                 marked = (
                     attempt(schedule, Parallel((_name(schedule, loop, name),)))
-                    if work >= PARALLEL_WORK
+                    if work >= LEAST_INSTANCES
                     else None
                 )
                 if marked is not None:

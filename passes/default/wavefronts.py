@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..estimate.parallelism import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around
 from ..schedules.errors import TransformationError
@@ -12,9 +13,6 @@ from ..transformations.wavefront import Wavefront
 
 SIZE = 32
 """Iterations of each loop in a tile."""
-
-DIAGONAL_WORK = 50_000
-"""Statement instances on a diagonal of tiles below which threads cost more than they save."""
 
 
 def wavefronts(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
@@ -34,7 +32,7 @@ def wavefronts(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Sc
     statement = statistics.statements[next(iter(nest.schedule))]
     diagonals = sum(statement.trips(band)) / SIZE
     work = sum(statistics.statements[name].instances for name in nest.schedule)
-    if min(statement.trips(band)) < SIZE * context.threads or work < DIAGONAL_WORK * diagonals:
+    if min(statement.trips(band)) < SIZE * context.threads or work < LEAST_INSTANCES * diagonals:
         return None
     name = statement.statement.name
     try:

@@ -1,4 +1,4 @@
-"""What is known of a statement under a schedule: extents of loops, strides, bytes touched.
+"""Statistics of statements under a schedule: extents of loops, trip counts, strides.
 
 All figures are averages and upper estimates for choosing between schedules, never for legality.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import ceil, prod
+from math import prod
 
 import islpy as isl
 from xdsl.dialects.builtin import FixedBitwidthType
@@ -20,9 +20,6 @@ from xdsl.ir.affine import AffineExpr
 from ..polyhedral.counting import UncountableError, cardinality, fix_parameters
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, Array, Scop, Statement
-
-CACHE_LINE = 64
-"""Bytes."""
 
 Slope = int | Fraction
 """How much one thing grows with another; an int where it is whole, which is quicker."""
@@ -259,40 +256,6 @@ class StatementStatistics:
 def subscript_steps(access: Access, direction: Sequence[Slope]) -> list[Slope]:
     """By how much each subscript of an access grows along a direction of the iterators."""
     return [sum(c * d for c, d in zip(row, direction, strict=True)) for row in access.coefficients]
-
-
-def footprint(
-    statistics: ProgramStatistics, accesses: Sequence[tuple[Access, Sequence[float]]]
-) -> dict[str, float]:
-    """Bytes per array, in whole cache lines, that accesses touch while iterators take `spans`."""
-    groups: dict[tuple[str, tuple[tuple[int, ...], ...]], float] = {}
-    whole: dict[str, float] = {}
-    for access, spans in accesses:
-        rows = access.coefficients
-        extents = statistics.extents(access.array)
-        size = bytes_of(access.array.element_type)
-        lengths = [
-            min(
-                max(1.0, extent),
-                1 + sum(abs(c) * max(0.0, s - 1) for c, s in zip(row, spans, strict=True)),
-            )
-            for row, extent in zip(rows, extents, strict=True)
-        ]
-        name = access.array.name
-        whole[name] = max(CACHE_LINE, prod(extents) * size)
-        last = lengths[-1] * size if lengths else size
-        lines = ceil(last / CACHE_LINE) * CACHE_LINE
-        key = (name, rows)
-        groups[key] = max(groups.get(key, 0.0), prod(lengths[:-1]) * lines)
-    result: dict[str, float] = {}
-    for (name, _), amount in groups.items():
-        result[name] = min(whole[name], result.get(name, 0.0) + amount)
-    return result
-
-
-def lines(elements: int, size: int) -> float:
-    """Cache lines of so many neighbouring elements of `size` bytes that begin anywhere."""
-    return 1 + (elements - 1) * size / CACHE_LINE
 
 
 def _whole(value: Fraction) -> Slope:

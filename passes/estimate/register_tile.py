@@ -1,13 +1,13 @@
-"""Which block of a result to keep in vector registers while a sum runs over it."""
+"""Register tiles: the block of a result that stays in vector registers while a sum runs over it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
 from math import ceil
+from typing import NamedTuple
 
-from ..machine.target import Target
-from .program_statistics import CACHE_LINE
+from ..machine.machine import Machine
 
 ADDRESSING = 2
 """Vector registers that a micro-kernel needs besides accumulators and one row of vectors."""
@@ -17,9 +17,6 @@ WIDEST = 4
 
 STEPS_PER_TILE = 4.0
 """What entering a tile costs per accumulator, in cycles: loads and stores of the result."""
-
-PRODUCTS_PER_CYCLE = 2
-"""Vectors of products that a core adds in a cycle."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class RegisterTile:
 
 
 def register_tile(
-    rows: int, vectors: int, depth: int, target: Target, tallest: int | None = None
+    rows: int, vectors: int, depth: int, machine: Machine, tallest: int | None = None
 ) -> RegisterTile:
     """The block with which a result of `rows` x `vectors` vectors takes the fewest cycles.
 
@@ -39,13 +36,24 @@ def register_tile(
     Blocks at the edges are smaller, so the extents decide as much as the number of registers does.
     They have at most `tallest` rows.
     """
+    rates = _Rates(
+        machine.multiply_adds_per_cycle, machine.loads_per_cycle, machine.latencies["additions"]
+    )
     tallest = min(rows, tallest or rows)
-    return _best(rows, vectors, depth, target.vector_registers, target.speeds.latency, tallest)
+    return _best(rows, vectors, depth, machine.vector_registers, rates, tallest)
+
+
+class _Rates(NamedTuple):
+    """What a step of a sum is bound by."""
+
+    multiply_adds: float
+    loads: float
+    latency: float
 
 
 @cache
 def _best(
-    rows: int, vectors: int, depth: int, registers: int, latency: int, tallest: int
+    rows: int, vectors: int, depth: int, registers: int, rates: _Rates, tallest: int
 ) -> RegisterTile:
     candidates = [
         RegisterTile(height, width)
@@ -53,13 +61,13 @@ def _best(
         for height in range(1, min(tallest, (registers - ADDRESSING - width) // width) + 1)
     ]
     return min(
-        candidates, key=lambda tile: (_cycles(tile, rows, vectors, depth, latency), -tile.rows)
+        candidates, key=lambda tile: (_cycles(tile, rows, vectors, depth, rates), -tile.rows)
     )
 
 
-def _cycles(tile: RegisterTile, rows: int, vectors: int, depth: int, latency: int) -> float:
+def _cycles(tile: RegisterTile, rows: int, vectors: int, depth: int, rates: _Rates) -> float:
     return sum(
-        row_blocks * vector_blocks * _block_cycles(height, width, depth, latency)
+        row_blocks * vector_blocks * _block_cycles(height, width, depth, rates)
         for height, row_blocks in _blocks(rows, tile.rows)
         for width, vector_blocks in _blocks(vectors, tile.vectors)
     )
@@ -71,22 +79,21 @@ def _blocks(extent: int, size: int) -> list[tuple[int, int]]:
     return [(size, whole), *([(rest, 1)] if rest else [])]
 
 
-def _block_cycles(height: int, width: int, depth: int, latency: int) -> float:
+def _block_cycles(height: int, width: int, depth: int, rates: _Rates) -> float:
     fused = height * width
     # One register's worth of loads comes with the multiply-adds where there is a single vector.
     loads = width + height
-    step = max(fused / PRODUCTS_PER_CYCLE, loads / 2, latency)
+    step = max(fused / rates.multiply_adds, loads / rates.loads, rates.latency)
     return depth * step + STEPS_PER_TILE * fused
 
 
-def waits_for_lines(tile: RegisterTile, lines: float, target: Target, level: int) -> bool:
+def waits_for_lines(tile: RegisterTile, lines: float, machine: Machine, level: int) -> bool:
     """Whether a step that needs so many lines from behind a cache has its products before them.
 
     That is the case where the lines lie apart, so that nothing fetches them ahead.
     """
-    speeds = target.speeds
-    cycles = lines * CACHE_LINE / speeds.bandwidths[level] * speeds.hertz
-    return cycles > tile.rows * tile.vectors / PRODUCTS_PER_CYCLE
+    cycles = lines * machine.cache_line / machine.bandwidths[level] * machine.hertz
+    return cycles > tile.rows * tile.vectors / machine.multiply_adds_per_cycle
 
 
 def even_size(extent: int, largest: int, unit: int) -> int:

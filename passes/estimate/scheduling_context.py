@@ -1,11 +1,11 @@
-"""What a default schedule is chosen for."""
+"""The scheduling context: sizes and threads, and what is known of programs at these."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..machine.target import Target
+from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Tree
 from ..polyhedral.scop import Scop
 from .program_statistics import ProgramStatistics, StatementStatistics
@@ -41,7 +41,7 @@ class SchedulingContext:
     tiles: Mapping[str, RegisterTile] = field(default_factory=dict[str, RegisterTile])
     blocks: dict[str, Block] = field(default_factory=dict[str, Block], compare=False, repr=False)
     """What strategies have asked `register_tile` last, by statement."""
-    _facts: dict[int, ProgramStatistics] = field(
+    _programs: dict[int, ProgramStatistics] = field(
         default_factory=dict[int, ProgramStatistics], compare=False, repr=False
     )
     _statements: dict[int, StatementStatistics] = field(
@@ -58,17 +58,17 @@ class SchedulingContext:
         rows: int,
         vectors: int,
         depth: int,
-        target: Target,
+        machine: Machine,
         tallest: int | None = None,
     ) -> RegisterTile:
         """The block of a statement's result that is given, else the one with the fewest cycles."""
-        tile = self.tiles.get(statement) or register_tile(rows, vectors, depth, target, tallest)
+        tile = self.tiles.get(statement) or register_tile(rows, vectors, depth, machine, tallest)
         self.blocks[statement] = Block(rows, vectors, depth, tile)
         return tile
 
     def statistics(self, scop: Scop) -> ProgramStatistics:
         """What is known of the statements of a program at these sizes, found out once."""
-        found = self._facts.get(id(scop))
+        found = self._programs.get(id(scop))
         if found is None:
             # Steps that change a program leave most of its statements as they are.
             statements = {
@@ -77,5 +77,5 @@ class SchedulingContext:
                 )
                 for statement in scop.statements
             }
-            found = self._facts[id(scop)] = ProgramStatistics(scop, self.sizes, statements)
+            found = self._programs[id(scop)] = ProgramStatistics(scop, self.sizes, statements)
         return found

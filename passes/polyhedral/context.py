@@ -18,6 +18,9 @@ ISL_LOCK = threading.RLock()
 # Warnings on standard error are of no use to a user, and an abort would take the process along.
 isl.DEFAULT_CONTEXT.set_on_error(isl.on_error.CONTINUE)
 
+# The iterator of a loop with a stride is the loop's value, not the number of the iteration.
+isl.DEFAULT_CONTEXT.set_ast_build_scale_strides(0)
+
 # The largest shipped kernels need half a million of these, and a second is about five million.
 MAXIMAL_OPERATIONS = 100_000_000
 
@@ -53,10 +56,12 @@ def bounded(operations: int | None = None) -> Generator[None]:
 
 
 @contextmanager
-def bounded_for(function: Operation, subject: str) -> Generator[None]:
+def bounded_for(
+    function: Operation, subject: str, operations: int | None = None
+) -> Generator[None]:
     """`bounded`, with a SourceError at a function of which isl cannot compute `subject`."""
     try:
-        with bounded():
+        with bounded(operations):
             yield
     except (TooComplexError, isl.Error) as error:
         reason = error if isinstance(error, TooComplexError) else "isl fails on them"

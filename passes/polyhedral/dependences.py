@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import cast
 
 import islpy as isl
 
-from .conflicts import last_accesses
-from .context import TooComplexError, bounded, bounded_for, is_exhausted
+from .context import TooComplexError, bounded, bounded_for
+from .dataflow import ArrayAccesses, union
 from .distance import distances
-from .isl_schedule import to_isl
 from .reductions import Accumulation, find_accumulation
-from .schedule_tree import Sequence, Tree, restrict
-from .scop import Access, AccessKind, Array, Scop
+from .scop import Array, Scop
+from .unimodular import UnimodularStatements
 
-# What isl may spend on the last accesses to one array: about half a second, and eight times what
-# any kernel of the catalogue needs.
+# What isl may spend on the dependences of one kind through one array: about a second, and eight
+# times what any kernel of the catalogue needs.
 ARRAY_OPERATIONS = 1_000_000
+
+# What it may spend in between, and arrays of a program for which it may be too little.
+_OTHER_OPERATIONS = 10_000_000
+_ATTEMPTS = 3
 
 
 class DependenceKind(Enum):
@@ -33,12 +35,16 @@ class DependenceKind(Enum):
     INPUT = "input"
 
 
+_ORDERING = (DependenceKind.FLOW, DependenceKind.ANTI, DependenceKind.OUTPUT)
+
+
 @dataclass(frozen=True, eq=False)
 class Dependence:
     """Instances of `target` that must stay after instances of `source`, through `array`.
 
     `relation` is `[params] -> { source[...] -> target[...] }`, in program order. `reduction` is set
-    when it only orders the steps of an accumulation (`Dependences.accumulations`).
+    when it only orders the steps of an accumulation (`Dependences.accumulations`), `memory_based`
+    when other writes to the element may lie in between.
     """
 
     kind: DependenceKind
@@ -47,6 +53,13 @@ class Dependence:
     array: str
     relation: isl.Map
     reduction: bool = False
+    memory_based: bool = False
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What is special about it, for people."""
+        flags = {"reduction": self.reduction, "memory-based": self.memory_based}
+        return tuple(flag for flag, is_set in flags.items() if is_set)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +68,9 @@ class Dependences:
 
     `items` has flow dependences (from the last write to a read), anti dependences (from a read to
     the next write) and output dependences (from a write to the next one). Chains of them order all
-    pairs of instances that access the same element, at least one of which writes.
+    pairs of instances that access the same element, at least one of which writes. Where isl does
+    not find the last and next accesses to an array in reasonable time, the dependences through it
+    are memory-based: they lead from all accesses before, and to all behind.
     `accumulations` has the statements that are reductions, by name.
     """
 
@@ -80,7 +95,7 @@ class Dependences:
         lines: list[str] = []
         for item in self.items:
             vector = distances(self.scop, item.source, item.target, item.relation)
-            suffix = " reduction" if item.reduction else ""
+            suffix = "".join(f" {flag}" for flag in item.flags)
             lines += [
                 f"{item.kind.value:6} {item.source} -> {item.target}  {item.array}"
                 f"  ({', '.join(map(str, vector))}){suffix}",
@@ -90,8 +105,11 @@ class Dependences:
 
     @cached_property
     def input(self) -> tuple[Dependence, ...]:
-        """From a read to the next reads of the same value, for reuse; they order nothing."""
-        with bounded_for(self.scop.func, f"the reads of '@{self.scop.name}'"):
+        """From a read to the next reads of the same value, for reuse; they order nothing.
+
+        To all later reads of the element where those are too complex.
+        """
+        with bounded_for(self.scop.func, f"the reads of '@{self.scop.name}'", _OTHER_OPERATIONS):
             return tuple(_inputs(self.scop))
 
     @cached_property
@@ -101,7 +119,9 @@ class Dependences:
         No subset of `items`: other accesses to an element must then stay before or after all steps
         of an accumulation in it, not only the first or last one.
         """
-        with bounded_for(self.scop.func, f"the dependences of '@{self.scop.name}'"):
+        with bounded_for(
+            self.scop.func, f"the dependences of '@{self.scop.name}'", _OTHER_OPERATIONS
+        ):
             return tuple(_relaxed(self))
 
 
@@ -115,7 +135,7 @@ def compute_dependences(
     have been legal only because steps of accumulations may change places. Raises SourceError where
     isl cannot find them in reasonable time.
     """
-    with bounded_for(scop.func, f"the dependences of '@{scop.name}'"):
+    with bounded_for(scop.func, f"the dependences of '@{scop.name}'", _OTHER_OPERATIONS):
         return _compute(scop, {} if before is None else _kept(scop, before, reassociate))
 
 
@@ -161,19 +181,31 @@ def _compute(scop: Scop, kept: Mapping[str, Iterable[Dependence]]) -> Dependence
     }
     known = {**_noted(scop), **kept}
     items: list[Dependence] = []
-    for array in scop.arrays:
-        through = known.get(array.name)
-        items += _conflicts(scop, array, accumulations) if through is None else through
+    attempts = _ATTEMPTS
+    for accesses in _by_array(scop):
+        through = known.get(accesses.array.name)
+        if through is None and attempts:
+            try:
+                through = _conflicts(accesses, accumulations, last_only=True)
+            except (TooComplexError, isl.Error):
+                attempts -= 1
+        if through is None:
+            through = _conflicts(accesses, accumulations, last_only=False)
+        items += through
     return Dependences(scop, tuple(items), accumulations)
 
 
 def _inputs(scop: Scop) -> Iterator[Dependence]:
-    for array in scop.arrays:
-        reads = _accesses(scop, array, AccessKind.READ)
-        writes = _accesses(scop, array, AccessKind.WRITE)
-        order = _order_of_users(scop, array)
-        relation = _flow(scop, order, sink=reads, may_source=reads, kill=writes)
-        yield from _dependences(scop, DependenceKind.INPUT, array, relation)
+    for accesses in _by_array(scop):
+        reads = accesses.reads
+        try:
+            with bounded(ARRAY_OPERATIONS):
+                relation = accesses.last_before(reads, reads, accesses.writes)
+                found = _dependences(accesses, DependenceKind.INPUT, relation)
+        except (TooComplexError, isl.Error):
+            relation = accesses.all_before(reads, reads)
+            found = _dependences(accesses, DependenceKind.INPUT, relation, memory_based=True)
+        yield from found
 
 
 def _relaxed(dependences: Dependences) -> Iterator[Dependence]:
@@ -182,101 +214,60 @@ def _relaxed(dependences: Dependences) -> Iterator[Dependence]:
     for dependence in dependences:
         if dependence.array not in relaxed:
             yield dependence
-    for array in scop.arrays:
-        if array.name in relaxed:
-            conflicts = _of_array(scop, array, last_only=False)
-            for part in _split_reductions(conflicts, accumulations):
+    for accesses in _by_array(scop):
+        if accesses.array.name in relaxed:
+            for part in _conflicts(accesses, accumulations, last_only=False):
                 if not part.reduction:
                     yield part
 
 
-def _order_of_users(scop: Scop, array: Array) -> Tree:
-    """The original order of the statements that access an array; the others only cost time."""
-    users = {
-        statement.name
-        for statement in scop.statements
-        if any(access.array is array for access in statement.accesses)
-    }
-    return restrict(scop.tree, users) or Sequence(())
+def _by_array(scop: Scop) -> Iterator[ArrayAccesses]:
+    statements = UnimodularStatements(scop)
+    return (ArrayAccesses(scop, array, statements) for array in scop.arrays)
 
 
 def _conflicts(
-    scop: Scop, array: Array, accumulations: Mapping[str, Accumulation]
+    accesses: ArrayAccesses, accumulations: Mapping[str, Accumulation], *, last_only: bool
 ) -> list[Dependence]:
-    """Dependences from the last access before; from all of them where those are too complex.
+    """Dependences through an array: from the last access before, or from all accesses before.
 
     The two order the same pairs of instances.
     """
-    for last_only in (True, False):
-        with suppress(TooComplexError), bounded(ARRAY_OPERATIONS):
-            found = _of_array(scop, array, last_only=last_only)
-            return list(_split_reductions(found, accumulations))
-    return list(_split_reductions(_of_array(scop, array, last_only=True), accumulations))
-
-
-def _of_array(scop: Scop, array: Array, *, last_only: bool) -> Iterator[Dependence]:
-    """Dependences through an array: from the last access before, or from all accesses before."""
-    writes = _accesses(scop, array, AccessKind.WRITE)
-    if writes.is_empty():
-        return
-    reads = _accesses(scop, array, AccessKind.READ)
-    visible_reads = _reads_from_outside(scop, array)
-    order = _order_of_users(scop, array)
-    flows = (
-        (DependenceKind.FLOW, visible_reads, writes),
-        (DependenceKind.ANTI, writes, reads),
-        (DependenceKind.OUTPUT, writes, writes),
-    )
-    for kind, sink, source in flows:
-        if not last_only:
-            relation = last_accesses(order, source, sink, None)
-        elif kind is DependenceKind.ANTI:
-            relation = _flow(scop, order, sink=sink, may_source=source, kill=writes)
-        else:
-            relation = _flow(scop, order, sink=sink, must_source=source)
-        yield from _dependences(scop, kind, array, relation)
-
-
-def _flow(
-    scop: Scop,
-    order: Tree,
-    *,
-    sink: isl.UnionMap,
-    must_source: isl.UnionMap | None = None,
-    may_source: isl.UnionMap | None = None,
-    kill: isl.UnionMap | None = None,
-) -> isl.UnionMap:
-    source = must_source if must_source is not None else may_source
-    assert source is not None, "a dependence has a source"
-    info = isl.UnionAccessInfo.from_sink(sink).set_schedule(to_isl(order, scop))
-    if must_source is not None:
-        info = info.set_must_source(must_source)
-    if may_source is not None:
-        info = info.set_may_source(may_source)
-    if kill is not None:
-        info = info.set_kill(kill)
-    try:
-        return info.compute_flow().get_may_dependence()
-    except isl.Error:
-        # It fails on some integer divisions, with plenty of operations left.
-        if is_exhausted():
-            raise
-        return last_accesses(order, source, sink, must_source if kill is None else kill)
+    if accesses.writes.is_empty():
+        return []
+    found: list[Dependence] = []
+    for kind in (DependenceKind.FLOW, DependenceKind.ANTI, DependenceKind.OUTPUT):
+        with bounded(ARRAY_OPERATIONS):
+            sink = accesses.exposed_reads if kind is DependenceKind.FLOW else accesses.writes
+            source = accesses.reads if kind is DependenceKind.ANTI else accesses.writes
+            if last_only:
+                relation = accesses.last_before(source, sink, accesses.writes)
+            else:
+                relation = accesses.all_before(source, sink)
+            parts = _dependences(accesses, kind, relation, memory_based=not last_only)
+            found += _split_reductions(parts, accumulations)
+    return found
 
 
 def _dependences(
-    scop: Scop, kind: DependenceKind, array: Array, relation: isl.UnionMap
+    accesses: ArrayAccesses,
+    kind: DependenceKind,
+    relation: isl.UnionMap,
+    *,
+    memory_based: bool = False,
 ) -> list[Dependence]:
     """One dependence per pair of statements, in textual order."""
     found: list[Dependence] = []
+    array = accesses.array.name
     parts = relation.get_map_list()
     for number in range(parts.n_map()):
         part = parts.get_at(number)
         source = part.get_tuple_name(isl.dim_type.in_)
         target = part.get_tuple_name(isl.dim_type.out)
         assert source is not None and target is not None
-        found.append(Dependence(kind, source, target, array.name, part.coalesce()))
-    order = {statement.name: number for number, statement in enumerate(scop.statements)}
+        pairs = part.coalesce()
+        found.append(Dependence(kind, source, target, array, pairs, memory_based=memory_based))
+    order = {statement.name: number for number, statement in enumerate(accesses.scop.statements)}
     return sorted(found, key=lambda d: (order[d.source], order[d.target]))
 
 
@@ -297,50 +288,4 @@ def _split_reductions(
         others = dependence.relation.subtract(steps)
         for relation, reduction in ((steps, True), (others, False)):
             if not relation.is_empty():
-                yield Dependence(
-                    dependence.kind,
-                    dependence.source,
-                    dependence.target,
-                    dependence.array,
-                    relation.coalesce(),
-                    reduction,
-                )
-
-
-def _accesses(scop: Scop, array: Array, kind: AccessKind) -> isl.UnionMap:
-    return union(
-        scop,
-        (
-            access.relation
-            for statement in scop.statements
-            for access in statement.accesses
-            if access.array is array and access.kind is kind
-        ),
-    )
-
-
-def _reads_from_outside(scop: Scop, array: Array) -> isl.UnionMap:
-    """The reads of an array without those that see a write of the same instance."""
-    result: list[isl.Map] = []
-    for statement in scop.statements:
-        written: list[Access] = []
-        for access in statement.accesses:
-            if access.array is not array:
-                continue
-            if access.kind is AccessKind.WRITE:
-                written.append(access)
-            else:
-                result.append(reduce(_without, written, access.relation))
-    return union(scop, result)
-
-
-def _without(relation: isl.Map, access: Access) -> isl.Map:
-    return relation.subtract(access.relation)
-
-
-def union(scop: Scop, maps: Iterable[isl.Map]) -> isl.UnionMap:
-    """The union of maps, in the Scop's parameter space."""
-    result = isl.UnionMap.empty(scop.context.get_space())
-    for part in maps:
-        result = result.union(isl.UnionMap.from_map(part))
-    return result
+                yield replace(dependence, relation=relation.coalesce(), reduction=reduction)

@@ -222,6 +222,10 @@ class _Packing:
             tree=without_marks(tree),
         )
         if self.is_selection:
+            if not copy_in:
+                raise MalformedTransformation(
+                    f"no iteration of {self.loop.name} runs these reads: nothing to copy"
+                )
             (copy,) = copy_in
             copies = [
                 (s, a.relation, instances_for(self.outer, s, a.relation, copy))

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...kernels.catalogue import TOLERANCES
-from ..calling.compare import Agreement, compare
 from ..calling.errors import KernelError
 from ..jit.threads import pinned
 from ..machine.probes import probes
+from ..measuring.compare import ROUNDING, Agreement, compare
 from ..measuring.timing import Timing, is_steady
 from .case import Array, Case, NotApplicable
 from .variant import Prepared, Variant
@@ -29,9 +29,6 @@ TOO_LONG_TO_REPEAT = 10.0
 
 PART = 1 << 24
 """Elements that are compared at a time."""
-
-ROUNDING = {"f64": 1e-9, "f32": 1e-4, "i32": 0.0}
-"""Differences, relative to the largest value, that can come from another order of rounding."""
 
 
 @dataclass
@@ -92,7 +89,7 @@ def measure(
     ready: list[tuple[Outcome, Prepared]] = []
     for variant in variants:
         progress(f"preparing {variant.name}")
-        outcome = Outcome(variant, rounding=ROUNDING[case.entry.element_type])
+        outcome = Outcome(variant, rounding=ROUNDING.get(case.entry.element_type, 0.0))
         outcomes.append(outcome)
         try:
             prepared = reference if variant is baseline else variant.prepare(case)

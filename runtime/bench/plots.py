@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..machine.measured import Machine
-from ..machine.roofline_text import FIRST, LAST, attainable
+from ..machine.measured import MeasuredMachine
+from ..machine.roofline_text import FIRST, LAST
 
 
 class PlottingError(Exception):
@@ -56,16 +56,18 @@ def _check_format(drawing: Any, path: Path) -> None:
 
 
 def draw_roofline(
-    axes: Any, machine: Machine, element_type: str, threads: int, points: Sequence[Point] = ()
+    axes: Any,
+    machine: MeasuredMachine,
+    element_type: str,
+    threads: int,
+    points: Sequence[Point] = (),
 ) -> None:
     """The roofs of every level of memory, and measured programs below them."""
     exponents = [FIRST + (LAST - FIRST) * step / 200 for step in range(201)]
     intensities = [2**exponent for exponent in exponents]
+    ceilings = machine.ceilings(element_type, threads)
     for level in machine.bandwidths:
-        rates = [
-            attainable(machine, level, intensity, element_type, threads) * 1e-9
-            for intensity in intensities
-        ]
+        rates = [ceilings.attainable(level, intensity) * 1e-9 for intensity in intensities]
         axes.plot(intensities, rates, label=level)
     for point in points:
         axes.plot([point.intensity], [point.rate * 1e-9], "k.")

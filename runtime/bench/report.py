@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from ..machine.measured import Machine, to_json
+from ..machine.measured import MeasuredMachine, to_json
 from ..measuring.timing import format_seconds
 from .case import Case
 from .harness import Outcome
@@ -51,7 +51,7 @@ class Row:
     note: str = ""
 
 
-def rows(case: Case, outcomes: Sequence[Outcome], machine: Machine) -> list[Row]:
+def rows(case: Case, outcomes: Sequence[Outcome], machine: MeasuredMachine) -> list[Row]:
     """The rows of a case; the first outcome is the unscheduled program."""
     entry, size = case.entry, case.size
     flops, traffic = entry.flops(size), entry.traffic(size)
@@ -59,9 +59,9 @@ def rows(case: Case, outcomes: Sequence[Outcome], machine: Machine) -> list[Row]
     result: list[Row] = []
     for outcome in outcomes:
         variant, timing = outcome.variant, outcome.timing
-        limit = machine.least_seconds(
-            flops, traffic, case.data_bytes, entry.element_type, variant.threads
-        )
+        ceilings = machine.ceilings(entry.element_type, variant.threads)
+        level = machine.level(case.data_bytes, variant.threads)
+        limit = ceilings.least_seconds(flops, traffic, level)
         measured: dict[str, Any] = {}
         if timing is not None:
             measured = {
@@ -164,7 +164,7 @@ def geometric_mean(values: Sequence[float]) -> float:
     return math.exp(math.fsum(map(math.log, values)) / len(values))
 
 
-def write_csv(path: Path, found: Sequence[Row], machine: Machine) -> None:
+def write_csv(path: Path, found: Sequence[Row], machine: MeasuredMachine) -> None:
     """One line per row, the machine in its last columns; raises OSError."""
     names = [field.name for field in fields(Row)]
     extra = {"cpu": machine.cpu, "cores": machine.cores, "machine_measured": machine.date}
@@ -176,7 +176,7 @@ def write_csv(path: Path, found: Sequence[Row], machine: Machine) -> None:
 
 
 def write_json(
-    path: Path, found: Sequence[Row], machine: Machine, context: Mapping[str, object]
+    path: Path, found: Sequence[Row], machine: MeasuredMachine, context: Mapping[str, object]
 ) -> None:
     """Everything: `context` (versions, date, command), the machine, the rows; raises OSError.
 
@@ -193,7 +193,7 @@ def write_json(
     path.write_text(json.dumps(data, indent=1, allow_nan=False), encoding="utf-8")
 
 
-def plot(path: Path, found: Sequence[Row], machine: Machine) -> None:
+def plot(path: Path, found: Sequence[Row], machine: MeasuredMachine) -> None:
     """Bars of the speed-ups, and the roofline with the best of our own times.
 
     Raises PlottingError, OSError.

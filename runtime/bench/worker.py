@@ -1,8 +1,6 @@
 """A process in which a Python library runs kernels: it has an environment and threads of its own.
 
-    python -m loopwright.runtime.bench.worker PEER THREADS FILE_DESCRIPTOR
-
-Requests come through the connection at the file descriptor, a tuple each, and are answered by
+Requests come through the connection, a tuple each, and are answered by
 `("ok", value)`, by `("unsupported", reason)` or by `("failed", reason)`:
 
     ("version",)          the library's version
@@ -14,7 +12,6 @@ Requests come through the connection at the file descriptor, a tuple each, and a
 from __future__ import annotations
 
 import importlib
-import sys
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -24,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.catalogue import KernelEntry, Size, catalogue
+from ..measuring.children import die_with_parent
 from ..program import load
 from .case import NotApplicable, check_memory, initial_contents
 from .peers.libraries import LIBRARIES, Library, Unsupported
@@ -69,12 +67,12 @@ class Worker:
         return self._entry.output_arrays(self._arguments)
 
 
-def main(peer: str, threads: int, descriptor: int) -> None:
+def main(connection: Connection, peer: str, threads: str) -> None:
     """Answers requests until the connection is closed."""
-    connection = Connection(descriptor)
+    die_with_parent()
     try:
         library: Library = importlib.import_module(f".peers.{LIBRARIES[peer]}", __package__)  # pyright: ignore[reportAssignmentType]
-        library.use_threads(threads)
+        library.use_threads(int(threads))
         worker = Worker(library)
         connection.send(("ok", None))
     except Exception as error:
@@ -82,11 +80,11 @@ def main(peer: str, threads: int, descriptor: int) -> None:
         return
     while True:
         try:
-            context, *values = connection.recv()
+            request, *values = connection.recv()
         except EOFError:
             return
         try:
-            answer = ("ok", getattr(worker, context)(*values))
+            answer = ("ok", getattr(worker, request)(*values))
         except (Unsupported, NotApplicable) as error:
             answer = ("unsupported", str(error))
         except Exception as error:
@@ -97,7 +95,3 @@ def main(peer: str, threads: int, descriptor: int) -> None:
 def _one_line(error: Exception) -> str:
     text = str(error).strip().partition("\n")[0]
     return f"{type(error).__name__}: {text}"
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -46,6 +46,10 @@ class OutOfMemory(KernelError, MemoryError):
     """Memory for a kernel's own arrays could not be allocated; its results are worthless."""
 
 
+class OutOfBounds(KernelError, IndexError):
+    """A bounds-checked kernel was about to leave an array; its results are worthless."""
+
+
 class TooManyThreads(KernelError, ValueError):
     """A number of threads that a kernel cannot run with."""
 

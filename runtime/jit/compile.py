@@ -15,10 +15,13 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.parse import parse_file, parse_module
-from ...lowering.generate import generate
+from ...lowering.generate import Inspect, generate
 from ...lowering.llvm import Options, symbol, translate
+from ...lowering.llvm.bounds_checks import BOUNDS_VIOLATION
 from ...lowering.llvm.heap import FAILED_ALLOCATIONS
 from ...lowering.specialise import specialise
+from ...lowering.validation.validate import Validator
+from ...lowering.validation.verdict import Verdict
 from ...passes.machine.target import Target
 from ...passes.polyhedral.bounds import check_bounds
 from ...passes.polyhedral.context import ISL_LOCK
@@ -41,12 +44,14 @@ class Source:
     """What is compiled: a function of a module, its model, its schedule (None: as written).
 
     The schedule may be chosen when the sizes are known, by a function of their values by name.
+    With `verify`, what is generated for a schedule is proved to be the program.
     """
 
     module: ModuleOp
     function: func.FuncOp
     scop: Scop
     schedule: Schedule | Callable[[Mapping[str, int]], Schedule] | None
+    verify: bool = False
 
     def schedule_for(self, sizes: Mapping[str, int]) -> Schedule | None:
         """The schedule for these sizes; None where the program runs as written."""
@@ -63,8 +68,10 @@ class Code:
 
     `loop_ir` is MLIR text, `llvm_ir` the LLVM IR before LLVM's own optimisations. `address` is
     where the function starts, `failures` where a 64-bit counter of its failed allocations is (None
-    when it allocates nothing). `threads` run it (1 without parallel loops). `schedule` is None
-    where the program runs as written. The code stays in memory as long as this object does.
+    when it allocates nothing), `violation` where the record of accesses outside of arrays is (None
+    when they are not checked). `threads` run it (1 without parallel loops). `schedule` is None
+    where the program runs as written. `verdict` is what the validation of the loops has said, if
+    there was one. The code stays in memory as long as this object does.
     """
 
     schedule: Schedule | None
@@ -72,7 +79,9 @@ class Code:
     llvm_ir: str
     address: int
     failures: int | None
+    violation: int | None
     threads: int
+    verdict: Verdict | None
     loaded: jit.LoadedObject = field(repr=False)
     target: Target = field(repr=False)
 
@@ -113,7 +122,8 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
     """Machine code for one value of every size.
 
     Raises BoundsError where the program would leave an array, SourceError for what cannot be
-    compiled, TooManyThreads where the system does not give as many.
+    compiled, ValidationError where it would not be the program, TooManyThreads where the system
+    does not give as many.
     """
     with ISL_LOCK:
         names = sizes.of(source.scop)
@@ -121,7 +131,7 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
             check_bounds(source.scop, names)
         schedule = source.schedule_for(names)
         with stage("loop IR"):
-            loops = loops_of(source, schedule, names)
+            loops, verdict = verified_loops(source, schedule, names)
             loop_ir = str(loops)
         with stage("LLVM IR"):
             llvm_ir = str(translate(loops, target=target, options=options))
@@ -130,16 +140,18 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
     threads = (options.num_threads or default_threads()) if parallel else 1
     check_threads(threads)
     name = symbol(source.scop.name)
-    exports = [name, FAILED_ALLOCATIONS] if FAILED_ALLOCATIONS in llvm_ir else [name]
+    records = [each for each in (FAILED_ALLOCATIONS, BOUNDS_VIOLATION) if each in llvm_ir]
     with stage("load"):
-        loaded = jit.load_object(code, exports, imports() if parallel else {})
+        loaded = jit.load_object(code, [name, *records], imports() if parallel else {})
     return Code(
         schedule,
         loop_ir,
         llvm_ir,
         loaded[name],
         loaded.addresses.get(FAILED_ALLOCATIONS),
+        loaded.addresses.get(BOUNDS_VIOLATION),
         threads,
+        verdict,
         loaded,
         target,
     )
@@ -148,16 +160,26 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
 def loops_of(
     source: Source, schedule: Schedule | None, sizes: Mapping[str, int], *, vectors: bool = True
 ) -> func.FuncOp:
-    """The loop IR of a source with a schedule, for the sizes that are known; raises SourceError.
+    """The loop IR of a source with a schedule, for the sizes that are known.
 
-    Without `vectors`, vector loops of the schedule stay loops.
+    Without `vectors`, vector loops of the schedule stay loops. Raises SourceError, ValidationError.
     """
+    return verified_loops(source, schedule, sizes, vectors=vectors)[0]
+
+
+def verified_loops(
+    source: Source, schedule: Schedule | None, sizes: Mapping[str, int], *, vectors: bool = True
+) -> tuple[func.FuncOp, Verdict | None]:
+    """What `loops_of` gives, and the verdict on it where one is asked for; raises the same."""
     if schedule is not None:
-        return generate(schedule, sizes, vectors=vectors)
+        validator = Validator(schedule) if source.verify else None
+        inspect: Inspect | None = validator
+        loops = generate(schedule, sizes, vectors=vectors, inspect=inspect)
+        return loops, None if validator is None else validator.verdict
     known = Sizes.named(source.scop, sizes)
     loops = specialise(source.function, known.shapes, known.integers)
     _add_callees(loops, source)
-    return loops
+    return loops, Verdict() if source.verify else None
 
 
 def _add_callees(function: func.FuncOp, source: Source) -> None:

@@ -15,7 +15,7 @@ from llvmlite import binding, ir
 
 from ...lowering.llvm.target import features, processor, vectoriser_features
 from ...lowering.llvm.translate import EXPLICIT_VECTORS
-from ...passes.machine.target import VECTOR_LIBRARY
+from ...passes.machine.detection import VECTOR_LIBRARY
 from ...support.stage_times import stage
 from . import llvm
 from .llvm.llvmlite_module import initialise
@@ -107,7 +107,7 @@ def fingerprint(target: Target, options: CompileOptions = DEFAULT_OPTIONS) -> st
         (
             f"llvm {llvm.version()}",
             binding.get_process_triple(),
-            f"{target.name} {binding.get_host_cpu_name()}",
+            f"{processor(target)} {binding.get_host_cpu_name()}",
             binding.get_host_cpu_features().flatten(),
             vectoriser_features(target),
             repr(options),

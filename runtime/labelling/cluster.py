@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from ...costmodel.labels import LabelledProgram, Workload
 from .messages import Policy
-from .remote import RemoteStation
+from .remote import RemoteLabellingWorker
 
 # It has no types.
 distributed: Any = importlib.import_module("distributed")
@@ -34,7 +34,7 @@ RESOURCE = "measuring"
 LOST = (CancelledError, distributed.KilledWorker)
 """What a client raises whose scheduler or workers are gone, besides OSError."""
 
-_stations: dict[bytes, RemoteStation] = {}
+_stations: dict[bytes, RemoteLabellingWorker] = {}
 
 
 def label_batch(workload: Workload, policy: Policy, items: Sequence[int]) -> list[LabelledProgram]:
@@ -42,7 +42,7 @@ def label_batch(workload: Workload, policy: Policy, items: Sequence[int]) -> lis
     key = _key(workload, policy)
     station = _stations.get(key)
     if station is None:
-        station = _stations[key] = RemoteStation(workload, policy)
+        station = _stations[key] = RemoteLabellingWorker(workload, policy)
     try:
         return station.label(items)
     except BaseException:

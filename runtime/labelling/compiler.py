@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from multiprocessing.connection import Connection
 
 from ...costmodel.labels import TOO_MUCH_MEMORY, Incident, Subject, Workload
+from ...costmodel.sampler.paths import BEST, DEFAULT, NEAR_DEFAULT
 from ...dialects.errors import SourceError
 from ...lowering.llvm import Options, translate
 from ...passes.machine.target import Target
@@ -20,11 +21,14 @@ from ...support.stage_times import StageTimes, record_stages, stage
 from ..calling.errors import KernelError
 from ..calling.signature import Sizes
 from ..jit.compile import loops_of
+from ..measuring.candidate_code import ObjectCode, object_code
+from ..measuring.candidate_loops import TooLarge, candidate_loops
+from ..measuring.children import die_with_parent, limit_memory
 from ..program import Function, load
-from .candidate_loops import OF_SEARCHES, TooLarge, candidate_loops
-from .children import die_with_parent, limit_memory
-from .messages import Begun, Candidate, Closed, Failed, ObjectCode, Opened, Policy, Skip
-from .object_code import object_code
+from .messages import Begun, Candidate, Closed, Failed, Opened, Policy, Skip
+
+OF_SEARCHES = (DEFAULT, NEAR_DEFAULT, BEST)
+"""Where schedules of searches come from."""
 
 REFUSALS = (SourceError, TransformationError, KernelError)
 """What the compiler says of programs and schedules that it does not take."""
@@ -42,9 +46,9 @@ def main(connection: Connection) -> None:
     compiler = Compiler(connection, workload, policy)
     connection.send(None)
     while True:
-        context = connection.recv()
-        if not isinstance(context, Skip):
-            compiler.compile_program(context)
+        request = connection.recv()
+        if not isinstance(request, Skip):
+            compiler.compile_program(request)
 
 
 class Compiler:

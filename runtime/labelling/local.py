@@ -6,8 +6,8 @@ import os
 from collections.abc import Generator, Iterable
 
 from ...costmodel.labels import LabelledProgram, Workload
+from .labelling_worker import LabellingWorker
 from .messages import Policy
-from .station import Station
 
 
 def label_here(
@@ -18,7 +18,7 @@ def label_here(
     Meanwhile this process keeps off the last of its CPUs, which measures.
     """
     cpus = sorted(os.sched_getaffinity(0))
-    with Station(workload, policy, compilers=compilers) as station:
+    with LabellingWorker(workload, policy, compilers=compilers) as station:
         if len(cpus) > 1:
             os.sched_setaffinity(0, cpus[:-1])
         try:

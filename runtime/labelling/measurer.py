@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import resource
 import sys
 import time
-from collections.abc import Callable, Mapping
-from ctypes import c_int64
+from collections.abc import Callable
 from multiprocessing.connection import Connection
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...lowering.llvm.heap import FAILED_ALLOCATIONS
 from ...support.stage_times import StageTimes, record_stages, stage
 from ..calling.arguments import ArrayArgument, FloatArgument, IntegerArgument
-from ..jit import object_code as jit
-from ..jit.openmp import imports
 from ..jit.threads import pinned
+from ..machine.fingerprint import machine_fingerprint
+from ..measuring.arena import Arena, array_bytes
+from ..measuring.candidate_code import LoadedCandidate, ObjectCode
+from ..measuring.children import die_with_parent, limit_memory
+from ..measuring.compare import relative_difference
+from ..measuring.cpu_pace import PaceWatch
+from ..measuring.team import TeamWatch, wake
 from ..measuring.timing import quantile
-from .arena import Arena, array_bytes
-from .children import die_with_parent, limit_memory
-from .messages import OUT_OF_MEMORY, Measurement, ObjectCode, Opened, Policy
-from .team import TeamWatch, wake
-from .watch import Watch
+from ..measuring.written_arrays import WrittenArray, restore
+from .messages import OUT_OF_MEMORY, Measurement, Opened, Policy
 
 Array = NDArray[Any]
-
-CHUNK = 1 << 15
-"""Elements that are compared at a time, in the first caches."""
 
 MOST_RUNS = 400
 
@@ -69,9 +65,9 @@ def main(connection: Connection, cpus: str) -> None:
     measurer = Measurer(policy, [int(number) for number in cpus.split(",")])
     connection.send(None)
     while True:
-        context, *values = connection.recv()
+        request, *values = connection.recv()
         try:
-            connection.send(getattr(measurer, context)(*values))
+            connection.send(getattr(measurer, request)(*values))
         except MemoryError:
             sys.exit(OUT_OF_MEMORY)
 
@@ -87,14 +83,6 @@ def use_real_time() -> None:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 
 
-class _Written(NamedTuple):
-    """An array that the program writes, its initial contents, and whether it reads them."""
-
-    array: Array
-    initial: Array
-    is_read: bool
-
-
 class _Apart(Exception):
     """The threads of the team are far from each other."""
 
@@ -105,10 +93,10 @@ class Measurer:
     def __init__(self, policy: Policy, cpus: list[int]) -> None:
         self._policy = policy
         self._cpus = cpus
-        self._watch = Watch()
-        self._team = TeamWatch(policy.threads)
+        self._watch = PaceWatch()
+        self._team = TeamWatch(policy.threads, machine_fingerprint())
         self._arrays: list[Array] = []
-        self._written: list[_Written] = []
+        self._written: list[WrittenArray] = []
         self._expected: list[Array] | None = None
         self._differences: dict[bytes, float] = {}
         self._values: list[Any] = []
@@ -135,7 +123,7 @@ class Measurer:
                     self._arrays.append(array)
                     self._values.append(array.ctypes.data)
                     if argument.writes:
-                        self._written.append(_Written(array, array.copy(), argument.reads))
+                        self._written.append(WrittenArray(array, array.copy(), argument.reads))
                 case IntegerArgument(is_size=True):
                     self._values.append(names[argument.place.name])
                 case IntegerArgument():
@@ -179,20 +167,13 @@ class Measurer:
     ) -> tuple[tuple[float, ...], bool, float]:
         assert self._opened is not None, "a program is opened first"
         with stage("load"):
-            linked: Mapping[str, int] = imports() if code.is_parallel else {}
-            loaded = jit.load_object(code.code, code.exports, linked)
-        function = self._opened.signature.foreign_function(loaded[code.exports[0]])
-        failures = (
-            c_int64.from_address(loaded[FAILED_ALLOCATIONS]) if len(code.exports) > 1 else None
-        )
+            loaded = LoadedCandidate(code)
+        function = self._opened.signature.foreign_function(loaded.address)
 
         def run_once(is_first: bool) -> tuple[float, bool]:
             """Seconds, and whether nothing interrupted the run."""
             with stage("restore"):
-                for array, saved, is_read in self._written:
-                    # What is only written has the same values after every correct run.
-                    if is_first or is_read:
-                        ctypes.memmove(array.ctypes.data, saved.ctypes.data, saved.nbytes)
+                restore(self._written, whole=is_first)
             if code.is_parallel:
                 wake(self._policy.threads)
             with stage("run"):
@@ -217,7 +198,7 @@ class Measurer:
         with pinned(self._policy.threads if code.is_parallel else 1):
             check_team()
             first = call(is_first=True)
-            if failures is not None and failures.value:
+            if loaded.has_failed_to_allocate:
                 raise MemoryError("the candidate could not allocate its arrays")
             with stage("check"):
                 difference = self._difference(code)
@@ -294,27 +275,3 @@ def _is_steady(runs: list[float], share: float) -> bool:
     ordered = sorted(runs)
     spread = quantile(ordered, 0.75) - quantile(ordered, 0.25)
     return spread <= share * quantile(ordered, 0.5) * (len(runs) ** 0.5) / 1.5
-
-
-def relative_difference(result: Array, expected: Array) -> float:
-    """The largest difference of two arrays as a share of the largest expected value.
-
-    Infinite where one has NaN or infinities and the other has not; integers are equal (0) or not.
-    """
-    flat, other = result.reshape(-1), expected.reshape(-1)
-    if not np.issubdtype(result.dtype, np.floating):
-        return 0.0 if np.array_equal(flat, other) else float("inf")
-    largest = scale = 0.0
-    for start in range(0, flat.size, CHUNK):
-        a, b = flat[start : start + CHUNK], other[start : start + CHUNK]
-        if a.tobytes() == b.tobytes():
-            scale = max(scale, float(np.abs(b).max()))
-            continue
-        distance = float(np.abs(a - b).max())
-        if not np.isfinite(distance):
-            return float("inf")
-        largest = max(largest, distance)
-        scale = max(scale, float(np.abs(b).max()))
-    if not largest:
-        return 0.0
-    return largest / scale if scale else float("inf")

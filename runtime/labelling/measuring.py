@@ -6,10 +6,11 @@ import time
 from collections.abc import Iterable, Sequence
 
 from ...costmodel.labels import TOO_MUCH_MEMORY
-from .children import Child, StartError
-from .messages import OUT_OF_MEMORY, Candidate, Measurement, ObjectCode, Policy
+from ..measuring.candidate_code import ObjectCode
+from ..measuring.children import Child, StartError
+from ..measuring.clock import SuspensionTolerantClock
+from .messages import OUT_OF_MEMORY, Candidate, Measurement, Policy
 from .queues import ProgramQueue
-from .stopwatch import Stopwatch
 
 OPEN_LIMIT = 120.0
 """Seconds to start, and to make the arguments of a program."""
@@ -29,20 +30,20 @@ class MeasuringSlot:
         self._policy = policy
         self._open: ProgramQueue | None = None
         self._queue: ProgramQueue | None = None
-        self._watch = Stopwatch()
+        self._watch = SuspensionTolerantClock()
         self._apart_since: float | None = None
         self._looked = 0.0
         self._spawn()
 
     def _spawn(self) -> None:
         cpus = ",".join(map(str, self._cpus))
-        self.child = Child("measurer", cpus, cpus=set(self._cpus))
+        self.child = Child("labelling.measurer", cpus, cpus=set(self._cpus))
         self.child.send(self._policy)
         self._expect("start", None, OPEN_LIMIT)
         self._open = None
 
-    def _expect(self, context: str, candidate: Candidate | None, limit: float) -> None:
-        self._request, self._candidate = context, candidate
+    def _expect(self, request: str, candidate: Candidate | None, limit: float) -> None:
+        self._request, self._candidate = request, candidate
         self._limit = limit
         self._watch.restart()
 

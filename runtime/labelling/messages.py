@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ...costmodel.labels import Incident, Subject
 from ..calling.signature import Signature, Sizes
+from ..measuring.candidate_code import ObjectCode
 
 OUT_OF_MEMORY = 12
 """The exit code of a measuring process whose memory limit a candidate exceeds."""
@@ -41,15 +42,6 @@ class Policy:
     run_limit: float = 5.0
     memory: int = 6 << 30
     fast_math: bool = False
-
-
-@dataclass(frozen=True)
-class ObjectCode:
-    """A compiled function: the object file, the symbols that it offers, and who runs it."""
-
-    code: bytes = field(repr=False)
-    exports: tuple[str, ...]
-    is_parallel: bool
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,11 @@ import numpy as np
 
 from ...costmodel.labels import Incident, Label, LabelledProgram, Subject
 from ..calling.arguments import ArrayArgument
+from ..machine.fingerprint import code_generator, machine_fingerprint
+from ..measuring.candidate_code import ObjectCode
+from ..measuring.compare import ROUNDING
 from ..measuring.timing import quantile
-from .fingerprint import code_generator, machine_fingerprint
-from .messages import Begun, Candidate, Closed, Measurement, ObjectCode, Opened, Policy
-
-ROUNDING = {"f32": 1e-4, "f64": 1e-9}
-"""Differences, relative to the largest value, that can come from another rounding."""
+from .messages import Begun, Candidate, Closed, Measurement, Opened, Policy
 
 ROUNDING_OF_SUMS = {"f32": 5e-3, "f64": 1e-7}
 """The same where sums may be reassociated: added one by one, many equal terms drift far."""

@@ -1,4 +1,4 @@
-"""A station as a process of its own: for callers whose threads come and go."""
+"""A labelling worker in a process of its own: for callers whose threads come and go."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from collections.abc import Iterable
 from multiprocessing.connection import Connection
 
 from ...costmodel.labels import LabelledProgram, Workload
-from .children import Child
+from ..measuring.children import Child
+from .labelling_worker import LabellingWorker
 from .messages import Policy
-from .station import Station
 
 
-class StationLost(ChildProcessError):
-    """The process of a station has ended."""
+class WorkerLost(ChildProcessError):
+    """The process of a labelling worker has ended."""
 
 
-class RemoteStation:
-    """A station in a child process."""
+class RemoteLabellingWorker:
+    """A labelling worker in a child process."""
 
     def __init__(self, workload: Workload, policy: Policy) -> None:
-        self._child = Child("remote")
+        self._child = Child("labelling.remote")
         self._child.send((workload, policy))
 
     def label(self, items: Iterable[int]) -> list[LabelledProgram]:
-        """The labels of all programs; raises StationLost."""
+        """The labels of all programs; raises WorkerLost."""
         self._child.send(list(items))
         try:
             return self._child.receive()
         except EOFError as error:
-            raise StationLost("the labelling process has ended") from error
+            raise WorkerLost("the labelling process has ended") from error
 
     def close(self) -> None:
         """Ends the process, and those that it has started."""
@@ -38,7 +38,7 @@ class RemoteStation:
 def main(connection: Connection) -> None:
     """Labels the programs that are asked for, until the caller is gone."""
     workload, policy = connection.recv()
-    with Station(workload, policy, lifeline=connection) as station:
+    with LabellingWorker(workload, policy, lifeline=connection) as station:
         while True:
             items = connection.recv()
             connection.send(list(station.label(items)))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ...lowering.llvm import EntryPoint, Options, translate
 from ...lowering.loops.bounds_check import bounds_check
+from ...lowering.validation.verdict import Verdict
 from ...passes.machine.target import Target
 from ...passes.polyhedral.bounds import check_bounds
 from ...passes.polyhedral.context import ISL_LOCK
@@ -20,7 +21,7 @@ from ...passes.schedules.schedule import Schedule
 from ..calling.arguments import ArrayArgument
 from ..calling.errors import BuildError
 from ..jit import object_code as jit
-from ..jit.compile import Source, loops_of
+from ..jit.compile import Source, verified_loops
 from .header import Entry, header_text
 from .interface import Interface
 from .link import link_line, link_shared
@@ -33,13 +34,15 @@ _LARGEST = (1 << 63) - 1
 class Library:
     """What was written: an object file or shared library, and its header.
 
-    `functions` are the names in C; `link` is the command that links a program with them.
+    `functions` are the names in C; `link` is the command that links a program with them, and
+    `verdicts` what the validation of each function has said, where one was asked for.
     """
 
     file: Path
     header: Path
     functions: tuple[str, ...]
     link: str
+    verdicts: tuple[Verdict | None, ...]
 
 
 def build(
@@ -56,7 +59,7 @@ def build(
     are passed by the caller. Where all integers are fixed, the code is made for the smallest arrays
     that the program needs, and checks that these are what it gets. Names in C begin with `prefix`.
 
-    Raises BuildError, SourceError, BoundsError, OSError.
+    Raises BuildError, SourceError, ValidationError, BoundsError, OSError.
     """
     for source in sources:
         schedule = source.schedule
@@ -74,9 +77,12 @@ def build(
     _check_symbols(interfaces)
     entries: list[Entry] = []
     modules: list[str] = []
+    verdicts: list[Verdict | None] = []
     for source, interface in zip(sources, interfaces, strict=True):
         schedule = _schedule(source, interface)
-        modules.append(_llvm_ir(source, schedule, interface, options, target))
+        llvm_ir, verdict = _llvm_ir(source, schedule, interface, options, target)
+        modules.append(llvm_ir)
+        verdicts.append(verdict)
         entries.append(Entry(interface, schedule, "GOMP_parallel" in modules[-1]))
     code = jit.compile_together(modules, target=target)
     is_parallel = any(entry.parallel for entry in entries)
@@ -91,7 +97,8 @@ def build(
     else:
         file.write_bytes(code)
     header.write_text(text)
-    return Library(file, header, tuple(interface.symbol for interface in interfaces), link)
+    symbols = tuple(interface.symbol for interface in interfaces)
+    return Library(file, header, symbols, link, tuple(verdicts))
 
 
 def _file(path: Path) -> Path:
@@ -152,7 +159,7 @@ def _llvm_ir(
     interface: Interface,
     options: Options,
     target: Target,
-) -> str:
+) -> tuple[str, Verdict | None]:
     scop, sizes = source.scop, interface.sizes
     with ISL_LOCK:
         fits = bounds_check(scop, sizes)
@@ -170,5 +177,5 @@ def _llvm_ir(
                 if isinstance(argument, ArrayArgument) and (argument.reads or argument.writes)
             ),
         )
-        loops = loops_of(source, schedule, sizes)
-        return str(translate(loops, target=target, options=options, entry=entry))
+        loops, verdict = verified_loops(source, schedule, sizes)
+        return str(translate(loops, target=target, options=options, entry=entry)), verdict

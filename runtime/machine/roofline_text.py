@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .measured import DRAM, Machine
+from .measured import DRAM, MeasuredMachine
 
 WIDTH, HEIGHT = 64, 14
 FIRST, LAST = -5, 7
 """Arithmetic intensity from 2^FIRST to 2^LAST FLOP/byte."""
 
 
-def tables(machine: Machine) -> list[list[list[str]]]:
+def tables(machine: MeasuredMachine) -> list[list[list[str]]]:
     """Tables of peaks, bandwidths and fork-join times, each with a header row."""
     threads = list(next(iter(machine.peaks.values())))
     counts = [f"{n} thread{'s' if n != '1' else ''}" for n in threads]
@@ -46,27 +46,19 @@ def _cells(rate: float, spread: float) -> list[str]:
     return [f"{rate * 1e-9:.1f}", f"{spread:.0%}"]
 
 
-def attainable(
-    machine: Machine, level: str, intensity: float, element_type: str, threads: int
-) -> float:
-    """FLOP/s at most with so many FLOP per byte that are moved from and to a level."""
-    peak = machine.peak(element_type, threads)
-    assert peak is not None, "only floating-point types have a peak"
-    return min(peak, intensity * machine.bandwidth(level, threads))
-
-
-def draw(machine: Machine, element_type: str, threads: int) -> str:
+def draw(machine: MeasuredMachine, element_type: str, threads: int) -> str:
     """The roofline as a picture of letters: 1, 2, 3 for the caches, D for DRAM, = for the peak."""
     intensities = [2 ** (FIRST + (LAST - FIRST) * x / (WIDTH - 1)) for x in range(WIDTH)]
-    peak = machine.peak(element_type, threads)
+    ceilings = machine.ceilings(element_type, threads)
+    peak = ceilings.peak
     assert peak is not None, "only floating-point types have a peak"
-    low = math.log2(attainable(machine, DRAM, intensities[0], element_type, threads))
+    low = math.log2(ceilings.attainable(DRAM, intensities[0]))
     step = (math.log2(peak) - low) / (HEIGHT - 1)
     rows = [[" "] * WIDTH for _ in range(HEIGHT)]
     for level in machine.bandwidths:
         letter = "D" if level == DRAM else level[-1]
         for column, intensity in enumerate(intensities):
-            rate = attainable(machine, level, intensity, element_type, threads)
+            rate = ceilings.attainable(level, intensity)
             row = round((math.log2(rate) - low) / step)
             rows[row][column] = "=" if rate == peak else letter
     scale = [2 ** (low + step * row) * 1e-9 for row in range(HEIGHT)]

@@ -6,9 +6,7 @@ from multiprocessing.connection import Connection
 
 from ...dialects.errors import SourceError
 from ...dialects.parse import parse_module
-from ...lowering.generate import generate
 from ...lowering.llvm import Options, translate
-from ...lowering.loops.ir_builder import TooManyOperationsError
 from ...passes.machine.target import Target
 from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule
@@ -16,9 +14,9 @@ from ...passes.syntax.pipeline import parse_pipeline
 from ...support.garbage_collection import collect_garbage_seldom
 from ..calling.errors import KernelError
 from ..jit.compile import loops_of
-from ..labelling.candidate_loops import LARGEST_OF_SEARCHES
-from ..labelling.children import die_with_parent, limit_memory
-from ..labelling.object_code import object_code
+from ..measuring.candidate_code import object_code
+from ..measuring.candidate_loops import LARGEST_OF_SEARCHES, TooLarge, candidate_loops
+from ..measuring.children import die_with_parent, limit_memory
 from ..program import Function
 from ..program import Program as Functions
 from .messages import Compiled, Program
@@ -63,8 +61,8 @@ class Compiler:
         if schedule:
             applied = self._original.apply_all(parse_pipeline(schedule))
             try:
-                loops = generate(applied, sizes, most=LARGEST_OF_SEARCHES)
-            except TooManyOperationsError:
+                loops = candidate_loops(applied, sizes, is_of_search=True)
+            except TooLarge:
                 return Compiled(
                     None, f"the code is too large: more than {LARGEST_OF_SEARCHES} operations"
                 )

@@ -21,13 +21,13 @@ from ...passes.schedules.schedule import Schedule
 from ..calling.arguments import ArrayArgument
 from ..calling.errors import KernelError
 from ..calling.signature import CValue
-from ..labelling.children import StartError
-from ..labelling.messages import ObjectCode
-from ..labelling.queues import ROUNDING
+from ..measuring.candidate_code import ObjectCode
+from ..measuring.children import StartError
+from ..measuring.compare import ROUNDING
+from ..measuring.workers import Lost, Overdue, Worker, ask_all
 from ..program import Function
 from .messages import Arguments, Comparison, Compiled, Outcome, Program, Trial
 from .runner import ENOUGH
-from .workers import Lost, Overdue, Worker, ask_all
 
 MEMORY = 16 << 30
 """Bytes of address space of each process, besides the arguments."""
@@ -128,9 +128,9 @@ class RunningEvaluator:
         )
         cpus = sorted(os.sched_getaffinity(0))
         count = len(cpus) if compilers is None else compilers
-        self._runner = Worker("runner", arguments)
+        self._runner = Worker("tuning.runner", arguments)
         self._starts = 0
-        self._compilers = [Worker("compiler", program) for _ in range(count)]
+        self._compilers = [Worker("tuning.compiler", program) for _ in range(count)]
         self._problem: EvaluationError | None = None
         self._opening = threading.Thread(target=self._open, daemon=True)
         self._opened, self._closed = threading.Event(), threading.Event()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..calling.signature import CValue, Signature
-from ..labelling.messages import ObjectCode
+from ..measuring.candidate_code import ObjectCode
 
 
 @dataclass(frozen=True)

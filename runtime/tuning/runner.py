@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Iterator, Mapping
-from ctypes import c_int64
+from collections.abc import Iterator
 from dataclasses import replace
 from multiprocessing.connection import Connection
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...lowering.llvm.heap import FAILED_ALLOCATIONS
 from ..calling.arguments import ArrayArgument
 from ..calling.signature import CValue
-from ..jit import object_code as jit
-from ..jit.openmp import imports
 from ..jit.threads import pinned
-from ..labelling.arena import Arena, array_bytes
-from ..labelling.children import die_with_parent, limit_memory
-from ..labelling.measurer import relative_difference
+from ..measuring.arena import Arena, array_bytes
+from ..measuring.candidate_code import LoadedCandidate
+from ..measuring.children import die_with_parent, limit_memory
+from ..measuring.compare import relative_difference
 from ..measuring.stopwatch import stopwatch
+from ..measuring.written_arrays import WrittenArray, restore
 from .messages import Arguments, Outcome, Trial
 
 LEAST_RUNS = 3
@@ -49,23 +47,6 @@ def main(connection: Connection) -> None:
         connection.send(runner.run(connection.recv()))
 
 
-class _Written(NamedTuple):
-    """An array that the program writes, its initial contents, and whether it reads them.
-
-    It is compared up to a tolerance, where there is one: all of it, or some elements.
-    """
-
-    array: NDArray[Any]
-    initial: NDArray[Any]
-    is_read: bool
-    tolerance: float | None
-    elements: NDArray[np.bool_] | None
-
-    def results(self) -> NDArray[Any]:
-        """What is compared."""
-        return self.array if self.elements is None else self.array[self.elements]
-
-
 class Runner:
     """Arguments of one program, and runs of its candidates on copies of them."""
 
@@ -75,7 +56,7 @@ class Runner:
         self._watch = stopwatch(arguments.signature.llvm_types)
         self._threads = arguments.threads
         self._values: list[CValue] = []
-        self._written: list[_Written] = []
+        self._written: list[WrittenArray] = []
         self._expected: list[NDArray[Any]] = []
         self._returned: object = None
         given = arguments.arrays
@@ -92,31 +73,26 @@ class Runner:
             if argument.writes:
                 tolerance = arguments.tolerances.get(position)
                 elements = arguments.elements.get(position)
-                self._written.append(_Written(array, initial, argument.reads, tolerance, elements))
+                self._written.append(
+                    WrittenArray(array, initial, argument.reads, tolerance, elements)
+                )
 
     def run(self, trial: Trial) -> Outcome:
         """Runs code once to check it, then as often as there is time."""
-        linked: Mapping[str, int] = imports() if trial.code.is_parallel else {}
-        loaded = jit.load_object(trial.code.code, trial.code.exports, linked)
-        address = loaded[trial.code.exports[0]]
+        loaded = LoadedCandidate(trial.code)
         signature = replace(self._signature, tile_sizes=tuple(trial.tile_sizes))
-        function = signature.foreign_function(address)
+        function = signature.foreign_function(loaded.address)
         values = [*self._values, *signature.bind_tile_sizes(trial.tile_sizes)]
-        failures = (
-            c_int64.from_address(loaded[FAILED_ALLOCATIONS])
-            if len(trial.code.exports) > 1
-            else None
-        )
 
         def call(is_first: bool = False) -> tuple[float, object]:
-            self._restore(whole=is_first)
+            restore(self._written, whole=is_first)
             start = time.perf_counter()
             returned = signature.call(function, values)
             return time.perf_counter() - start, returned
 
         with pinned(self._threads if trial.code.is_parallel else 1):
             first, returned = call(is_first=True)
-            if failures is not None and failures.value:
+            if loaded.has_failed_to_allocate:
                 return Outcome(first, "its own arrays do not fit in memory")
             message = self._check(returned, is_reference=trial.is_reference)
             if message:
@@ -125,16 +101,8 @@ class Runner:
             while not _is_enough(runs, trial):
                 runs.append(call()[0])
             if min(runs) < SHORT and not trial.tile_sizes:
-                runs += self._runs_in_a_row(address, min(runs), trial.budget)
+                runs += self._runs_in_a_row(loaded.address, min(runs), trial.budget)
         return Outcome(min(runs))
-
-    def _restore(self, *, whole: bool) -> None:
-        """Gives arrays their initial values: all of them, or those that a run reads."""
-        for each in self._written:
-            # What is only written has the same values after every correct run.
-            if whole or each.is_read:
-                initial = each.initial
-                ctypes.memmove(each.array.ctypes.data, initial.ctypes.data, initial.nbytes)
 
     def _runs_in_a_row(self, address: int, seconds: float, budget: float) -> Iterator[float]:
         """Seconds of a call, of which many follow each other in compiled code.
@@ -148,7 +116,7 @@ class Runner:
         calls = max(1, round(ROW / seconds))
         end = time.perf_counter() + budget
         while time.perf_counter() < end:
-            self._restore(whole=False)
+            restore(self._written, whole=False)
             yield self._watch(address, calls, *self._values, *places) * 1e-9 / calls
 
     def _check(self, returned: object, *, is_reference: bool) -> str:

@@ -28,10 +28,10 @@ from ...passes.search.space.open_tiles import open_tilings
 from ...passes.search.space.tile_sizes import TileSpace
 from ...passes.search.tile_searches import Plan, find_tile_search
 from ...passes.transformations.tile import Tile
+from ..choosing.database import Question, Tuned, database_path, default_database
 from ..jit.threads import default_threads
-from ..labelling.fingerprint import code_generator
+from ..machine.fingerprint import code_generator
 from ..program import Function
-from .database import Question, Tuned, database_path, default_database
 from .evaluator import LEAST_LIMIT, EvaluationError, RunningEvaluator, Substitute
 
 USUAL_SIZE = 32

@@ -24,9 +24,9 @@ from ...passes.search.algorithm import Search, SearchOptions
 from ...passes.search.result import Progress, Result, Task
 from ...passes.search.searches import find_search
 from ...passes.search.searching import search
+from ..choosing.database import Question, Tuned, TuningDatabase, default_database
 from ..jit.threads import default_threads
 from ..program import Function
-from .database import Question, Tuned, TuningDatabase, default_database
 from .evaluator import RunningEvaluator, Substitute
 from .messages import Comparison
 

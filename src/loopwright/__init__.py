@@ -29,8 +29,8 @@ __all__ = ["Kernel", "Program", "Schedule", "Target", "__version__", "errors", "
 _HOMES = {
     "Kernel": ".runtime.kernel",
     "Program": ".runtime.program",
-    "Schedule": ".passes.schedule",
-    "Target": ".passes.target",
+    "Schedule": ".passes.schedules.schedule",
+    "Target": ".passes.machine.target",
     "load": ".runtime.program",
 }
 

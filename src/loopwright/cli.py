@@ -54,20 +54,26 @@ def _run(arguments: Sequence[str]) -> int:
     try:
         name, rest = _command(arguments)
         module = importlib.import_module(f".commands.{name}", __package__)
-        summary, _, details = (module.__doc__ or "").partition("\n\n")
-        parser = _Parser(
-            prog=f"loopwright {name}",
-            description=summary,
-            epilog=details,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
         with warnings.catch_warnings():
             warnings.showwarning = _warn
-            module.add_arguments(parser)
-            return _execute(module, parser.parse_args(rest))
+            return _execute(module, parser_of(name).parse_args(rest))
     except (UsageError, PluginError) as error:
         return _complain(str(error))
+
+
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """The parser of a subcommand; its description and epilog are the module's docstring."""
+    module = importlib.import_module(f".commands.{name}", __package__)
+    summary, _, details = (module.__doc__ or "").partition("\n\n")
+    parser = _Parser(
+        prog=f"loopwright {name}",
+        description=summary,
+        epilog=details,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    module.add_arguments(parser)
+    return parser
 
 
 def _execute(module: ModuleType, arguments: argparse.Namespace) -> int:

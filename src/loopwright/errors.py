@@ -5,6 +5,7 @@ from __future__ import annotations
 from .costmodel.dataset.errors import DatasetError
 from .costmodel.learning.errors import LearningError
 from .dialects.errors import SourceError
+from .lowering.validation.verdict import ValidationError
 from .passes.polyhedral.bounds import BoundsError
 from .passes.schedules.errors import (
     IllegalTransformation,
@@ -18,6 +19,7 @@ from .runtime.calling.errors import (
     BuildError,
     KernelError,
     NotSpecialised,
+    OutOfBounds,
     OutOfMemory,
     OverlappingArguments,
     TooManyThreads,
@@ -42,6 +44,7 @@ __all__ = [
     "LearningError",
     "MalformedTransformation",
     "NotSpecialised",
+    "OutOfBounds",
     "OutOfMemory",
     "OverlappingArguments",
     "PluginError",
@@ -50,6 +53,7 @@ __all__ = [
     "TransformationError",
     "UnknownFunction",
     "UnsupportedSignature",
+    "ValidationError",
 ]
 
 USER_ERRORS = (

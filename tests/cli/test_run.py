@@ -8,9 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.runtime_programs import ANY, DOT, FIXED, GEMM, SAXPY
+from xdsl.ir import Operation
 
 from loopwright.cli import main
+from loopwright.dialects.parse import parse_module
 from loopwright.runtime.calling.signature import Signature
+from loopwright.runtime.jit import compile as driver
 
 GEMM_SIZES = ["--set", "ni=5", "--set", "nj=6", "--set", "nk=7", "--seconds", "0"]
 
@@ -274,6 +277,28 @@ def test_accesses_outside_of_an_array(gemm: str, capsys: pytest.CaptureFixture[s
         "        %2 = affine.load %B[%k, %j] : memref<?x?xf64>",
         "             ^",
     ]
+
+
+def test_code_that_would_leave_an_array(
+    gemm: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "func.func @f(%A: memref<4xf64>) { affine.store %x, %A[4] : memref<4xf64> return }"
+    text = text.replace("{ ", "{ %x = arith.constant 1.0 : f64 ", 1)
+    (broken,) = parse_module(text).ops
+
+    def leaves_its_array(*_: object, **__: object) -> Operation:
+        return broken.clone()
+
+    monkeypatch.setattr(driver, "loops_of", leaves_its_array)
+    program = write(Path(gemm).parent, "f.mlir", "func.func @f(%A: memref<4xf64>) { return }")
+    message = error(capsys, "run", program, "-p", "none", "--check-bounds")
+    assert message == ("loopwright: error: f: access outside of A: subscript 0 is 4, the extent 4")
+
+
+def test_bounds_checked(gemm: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pipeline = "tile{loops=j,k sizes=4,4},pack{loops=kt array=B},vectorize{loops=j width=4}"
+    assert main(["run", gemm, *GEMM_SIZES, "-p", pipeline, "--check-bounds"]) == 0
+    assert lines(capsys)[-1].startswith("C: largest difference")
 
 
 def test_mistakes_in_the_pipeline(gemm: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -220,6 +220,6 @@ CASES = (
 def test_compiled_code_does_what_the_program_says(case: Case) -> None:
     expected, found = case.arguments(), case.arguments()
     Interpreter(parse_module(case.text)).run("f", *expected)
-    load(case.text)["f"].compile(case.pipeline)(*found)
+    load(case.text)["f"].compile(case.pipeline, verify=True)(*found)
     for one, other in zip(expected, found, strict=True):
         np.testing.assert_array_equal(one, other)

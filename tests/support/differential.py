@@ -13,12 +13,18 @@ import numpy as np
 
 from loopwright.dialects.parse import parse_module
 from loopwright.passes.schedules.schedule import Schedule
+from loopwright.runtime.kernel import Kernel
 from loopwright.runtime.program import Function, load
 
 from .interpreter import Interpreter
 from .random_programs import RandomProgram
 
 Outcome = list[Any]
+
+
+class DifferenceError(AssertionError):
+    """Two runs of a program left different values."""
+
 
 INTERPRETED_OPERATIONS = 400_000
 
@@ -36,16 +42,40 @@ def interpreted(program: RandomProgram, sizes: Mapping[str, int]) -> tuple[Outco
     return [*arguments, *results], interpreter.exact
 
 
+def build(
+    function: Function,
+    schedule: Schedule | None,
+    threads: int,
+    *,
+    fast_math: bool = False,
+    check_bounds: bool = False,
+) -> Kernel:
+    """The one place where random tests compile; what is generated for a schedule is validated."""
+    return function.compile(
+        schedule,
+        threads=threads,
+        fast_math=fast_math,
+        check_bounds=check_bounds,
+        verify=schedule is not None,
+    )
+
+
 def compiled(
     program: RandomProgram,
     function: Function,
     sizes: Mapping[str, int],
     schedule: Schedule | None = None,
     threads: int = 1,
+    *,
+    fast_math: bool = False,
+    check_bounds: bool = False,
 ) -> Outcome:
-    """Arguments after a run of compiled code, then results."""
+    """Arguments after a run of compiled code, then results.
+
+    What is generated for a schedule is validated: a violation is an error.
+    """
     arguments = program.make_arguments(sizes)
-    kernel = function.compile(schedule, threads=threads)
+    kernel = build(function, schedule, threads, fast_math=fast_math, check_bounds=check_bounds)
     try:
         results = kernel(*arguments)
     except Exception as error:
@@ -76,4 +106,4 @@ def assert_same(expected: Outcome, found: Outcome, note: str) -> None:
     assert len(expected) == len(found), note
     for number, (one, other) in enumerate(zip(expected, found, strict=True)):
         if not np.array_equal(one, other, equal_nan=True):
-            raise AssertionError(f"{note}\nargument {number}: expected\n{one}\nfound\n{other}")
+            raise DifferenceError(f"{note}\nargument {number}: expected\n{one}\nfound\n{other}")

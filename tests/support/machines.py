@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from loopwright.passes.machine.cpuinfo import CpuInfo
 from loopwright.passes.machine.target import Target
-from loopwright.runtime.machine.measured import Machine, Measurement, processor_name
+from loopwright.runtime.machine.measured import MeasuredMachine, Measurement
 
 
 def rate(value: float) -> Measurement:
     return Measurement(0.9 * value, value, 0.01)
 
 
-def make_machine() -> Machine:
+def make_machine() -> MeasuredMachine:
     """2 cores; 100 GFLOP/s in f64 each; 400, 200, 100, 50 GB/s from L1, L2, L3, DRAM."""
     speeds = {"L1": 400e9, "L2": 200e9, "L3": 100e9, "DRAM": 50e9}
     target = Target.host()
-    return Machine(
-        cpu=processor_name(),
+    return MeasuredMachine(
+        cpu=CpuInfo.read().model_name,
         date="2026-01-01T00:00:00+00:00",
         cores=target.cores,
         vector_bits=target.vector_bits,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from .choice import Chooser, chance, choose
+from .random_bounds import LOOP_NAMES, BoundGenerator
 from .random_memory import ArraySpec, Memory, bound_text
+from .random_styles import DIVIDED, STRIDED, LoopStyle
 from .random_values import Scope, ValueGenerator
 from .ranges import Affine, Index, Linear, affine_map, affine_set
 
-LOOP_NAMES = "ijklm"
 MAX_DEPTH = 4
 
 
@@ -21,8 +21,9 @@ class BodyGenerator:
         self.chooser = chooser
         self.memory = memory
         self.code = ValueGenerator(chooser, memory)
+        self.bounds = BoundGenerator(chooser, memory)
         self.deepest = 0
-        self.budget = 8
+        self.budget = choose(chooser, (2, 4, 8))
 
     @property
     def lines(self) -> list[str]:
@@ -34,7 +35,7 @@ class BodyGenerator:
         scope = Scope()
         if chance(self.chooser, 20):
             self._local_array(scope, function_level=True)
-        for _ in range(choose(self.chooser, (1, 1, 2, 2, 3, 4))):
+        for _ in range(choose(self.chooser, (1, 1, 1, 2, 2, 3, 4))):
             self._nest(scope)
         results: list[tuple[str, str]] = []
         if chance(self.chooser, 15):
@@ -61,8 +62,10 @@ class BodyGenerator:
         return choose(self.chooser, self.memory.element_types)
 
     def _nest(self, scope: Scope) -> None:
-        form = self.chooser.integer(0, 9)
-        if form <= 3:
+        form = self.chooser.integer(0, 10)
+        if self.memory.style.loops is DIVIDED and form % 2:
+            self._divided_nest(scope)
+        elif form <= 3:
             self._perfect_nest(scope)
         elif form == 4:
             self._time_loop(scope)
@@ -70,11 +73,38 @@ class BodyGenerator:
             self._parallel(scope)
         elif form == 6:
             self._reduction(scope)
+        elif form <= 8:
+            self._divided_nest(scope)
         else:
             self._loop(scope, self._block)
 
+    def _divided_nest(self, scope: Scope) -> None:
+        """A loop around one whose bounds are quotients, of which some iterations do something."""
+        self._loop(scope, self._divided_body, STRIDED)
+
+    def _divided_body(self, scope: Scope) -> None:
+        if chance(self.chooser, 30):
+            self._statement(scope)
+        self._loop(scope, self._guarded_body, DIVIDED)
+        if chance(self.chooser, 60):
+            self._statement(scope)
+
+    def _guarded_body(self, scope: Scope) -> None:
+        if scope.depth < MAX_DEPTH - 1 and chance(self.chooser, 25):
+            self._loop(scope, self._guarded_body, DIVIDED)
+        elif chance(self.chooser, 70):
+            self._guard(scope, self._statement)
+        else:
+            self._statement(scope)
+
     def _perfect_nest(self, scope: Scope) -> None:
-        """Loops directly inside each other around one or two statements."""
+        """Loops directly inside each other, some behind a condition, around a few statements."""
+        if scope.depth and chance(self.chooser, self.memory.style.loops.guarded):
+            self._guard(scope, self._rest_of_nest)
+        else:
+            self._rest_of_nest(scope)
+
+    def _rest_of_nest(self, scope: Scope) -> None:
         if scope.depth >= MAX_DEPTH or (scope.depth and chance(self.chooser, 45)):
             self._statement(scope)
             if chance(self.chooser, 30):
@@ -84,8 +114,8 @@ class BodyGenerator:
 
     def _time_loop(self, scope: Scope) -> None:
         """Sweeps over the same arrays, repeated."""
-        steps = self.memory.size() if chance(self.chooser, 60) else "3"
-        self.lines.append(f"affine.for %t = 0 to {steps} {{")
+        steps = self.memory.extent() if chance(self.chooser, 60) else Linear((), 3)
+        self.lines.append(f"affine.for %t = 0 to {bound_text([Affine((), steps)], 'min')} {{")
         inner = scope.inner(deeper=1)
         for _ in range(choose(self.chooser, (1, 2))):
             self._perfect_nest_below(inner)
@@ -104,7 +134,7 @@ class BodyGenerator:
             elif form <= 5:
                 self._loop(scope, self._block)
             elif form == 6:
-                self._guard(scope)
+                self._guard(scope, self._block)
             elif form == 7:
                 self._reduction(scope)
             elif form == 8 and scope.depth:
@@ -121,8 +151,10 @@ class BodyGenerator:
             # the same value once more, or one that was loaded before the store
             self.code.store(scope, kind, choose(self.chooser, scope.values.get(kind, [value])))
 
-    def _loop(self, scope: Scope, fill: Callable[[Scope], None]) -> None:
-        index, header = self._header(scope)
+    def _loop(
+        self, scope: Scope, fill: Callable[[Scope], None], style: LoopStyle | None = None
+    ) -> None:
+        index, header = self.bounds.header(scope, style or self.memory.style.loops)
         self.lines.append(f"{header} {{")
         fill(self._inside(scope, index))
         self.lines.append("}")
@@ -132,72 +164,15 @@ class BodyGenerator:
         self.deepest = max(self.deepest, inner.depth)
         return inner
 
-    def _header(self, scope: Scope) -> tuple[Index, str]:
-        """The induction variable of a new loop, and `affine.for %i = ... to ...`."""
-        name = f"%{LOOP_NAMES[scope.depth]}"
-        lower, upper = self._lower(scope), self._upper(scope)
-        step = choose(self.chooser, (1, 1, 1, 1, 1, 1, 2, 3, 5))
-        suffix = "" if step == 1 else f" step {step}"
-        header = f"affine.for {name} = {bound_text(lower, 'max')} to {bound_text(upper, 'min')}"
-        return Index(name, lower[0].low, upper[0].high.shifted(-1)), header + suffix
-
-    def _lower(self, scope: Scope) -> list[Affine]:
-        form = self.chooser.integer(0, 9)
-        constant = Affine((), Linear((), choose(self.chooser, (0, 0, 0, 1, 2))))
-        if form <= 6 or not scope.indices:
-            return [constant]
-        outer = Affine(((choose(self.chooser, scope.indices), 1),))
-        if form <= 8:
-            return [outer.plus(Linear((), choose(self.chooser, (0, 1, -1))))]
-        return [constant, outer.plus(Linear((), -2))]
-
-    def _upper(self, scope: Scope) -> list[Affine]:
-        form = self.chooser.integer(0, 11)
-        if form <= 4 or (form >= 7 and not scope.indices):
-            offset = choose(self.chooser, (0, 0, -1, 1, -2))
-            return [Affine((), Linear.size(self.memory.size()).shifted(offset))]
-        if form == 5:
-            return [Affine((), Linear((), self.chooser.integer(0, 9)))]
-        if form == 6:
-            return [Affine((), Linear.size(self.memory.size())).wrapped("floordiv 2")]
-        index = choose(self.chooser, scope.indices)
-        size = Linear.size(self.memory.size())
-        offset = Linear((), self.chooser.integer(0, 4))
-        if form <= 9:
-            return [Affine(((index, 1),)).plus(offset)]
-        if form == 10:
-            return [Affine((), size), Affine(((index, 1),)).plus(offset)]
-        return [Affine(((index, -1),), size)]
-
-    def _constraint(self, scope: Scope) -> tuple[tuple[Affine, str], Index | None]:
-        """A condition, and the index whose bounds are better where it holds."""
-        index = choose(self.chooser, scope.indices)
-        plain = Affine(((index, 1),))
-        form = self.chooser.integer(0, 4)
-        if form == 0:
-            least = self.chooser.integer(1, 3)
-            better = replace(index, low=Linear((), least)) if not index.low.coefficients else None
-            return (plain.plus(Linear((), -least)), ">="), better
-        if form == 1:
-            most = Linear.size(self.memory.size()).shifted(-self.chooser.integer(1, 3))
-            return (Affine(((index, -1),), most), ">="), replace(index, high=most)
-        if form == 2:
-            other = choose(self.chooser, scope.indices)
-            terms = ((index, 1), (other, -1)) if other is not index else ((index, 1),)
-            return (Affine(terms), choose(self.chooser, (">=", "=="))), None
-        wrap = choose(self.chooser, ("mod 2", "mod 3"))
-        after = self.chooser.integer(-1, 0)
-        return (replace(plain.wrapped(wrap), after=after), "=="), None
-
-    def _guard(self, scope: Scope) -> None:
+    def _guard(self, scope: Scope, fill: Callable[[Scope], None]) -> None:
         """An affine.if, with or without else, with or without a result."""
         if not scope.indices:
             self._statement(scope)
             return
         constraints: list[tuple[Affine, str]] = []
         indices = scope.indices
-        for _ in range(choose(self.chooser, (1, 1, 2))):
-            constraint, better = self._constraint(scope)
+        for _ in range(choose(self.chooser, (1, 1, 2, 3))):
+            constraint, better = self.bounds.condition(scope)
             constraints.append(constraint)
             if better is not None:
                 indices = tuple(better if i.name == better.name else i for i in indices)
@@ -205,10 +180,10 @@ class BodyGenerator:
             self._conditional_value(scope, scope.inner(indices), affine_set(constraints))
             return
         self.lines.append(f"{self._condition(constraints)} {{")
-        self._block(scope.inner(indices))
-        if chance(self.chooser, 40):
+        fill(scope.inner(indices))
+        if chance(self.chooser, 30):
             self.lines.append("} else {")
-            self._block(scope.inner())
+            fill(scope.inner())
         self.lines.append("}")
 
     def _condition(self, constraints: list[tuple[Affine, str]]) -> str:
@@ -246,7 +221,7 @@ class BodyGenerator:
         for _ in inits:
             carried.append(self.memory.fresh("a"))
             results.append(self.memory.fresh("r"))
-        index, header = self._header(scope)
+        index, header = self.bounds.header(scope, self.memory.style.loops)
         pairs = ", ".join(f"{a} = {init}" for a, init in zip(carried, inits, strict=True))
         types = ", ".join([kind] * len(inits))
         text = f"{', '.join(results)} = {header} iter_args({pairs}) -> ({types}) {{"
@@ -305,13 +280,13 @@ class BodyGenerator:
         """An affine.apply that later subscripts may use, or the value of an affine.min or max."""
         operation = choose(self.chooser, ("apply", "min", "max"))
         first = self.memory.subscript(scope.indices)
-        expressions = [first.plus(first.low.missing())]
+        expressions = [first]
         if operation != "apply":
-            expressions.append(Affine((), Linear.size(self.memory.size())))
+            expressions.append(Affine((), self.memory.extent()))
         name = self.memory.fresh("y")
         self.lines.append(f"{name} = affine.{operation} {affine_map(expressions)}")
         if operation == "apply":
-            index = Index(name, Linear(), expressions[0].high)
+            index = Index(name, first.low, first.high)
             scope.indices = (*scope.indices, index)
         else:
             self.code.from_index(scope, self._kind(), name)

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .choice import Chooser, chance, choose, distinct
+from .random_expressions import multiple, quasi_affine
+from .random_styles import EXTENTS, draw_style
 from .ranges import Affine, Index, Linear, affine_map, join
 
-INTEGERS = ("i32", "i64")
+INTEGERS = ("i32", "i64", "i8", "i16")
 ELEMENT_TYPES = (*INTEGERS, "f64", "f32")
 
 
@@ -16,7 +18,8 @@ ELEMENT_TYPES = (*INTEGERS, "f64", "f32")
 class ArraySpec:
     """An array; `uppers` collects, per dimension, bounds of all subscripts so far.
 
-    `anchors` maps a dimension to the size that *is* its extent (read with memref.dim).
+    `anchors` maps a dimension to the size that *is* its extent (read with memref.dim). `origin` is
+    added to the subscripts of each dimension, so that accesses at small negative offsets differ.
     """
 
     name: str
@@ -27,6 +30,7 @@ class ArraySpec:
     static: bool = True
     uppers: list[list[Linear]] = field(default_factory=list[list[Linear]])
     anchors: dict[int, str] = field(default_factory=dict[int, str])
+    origin: int = 0
 
     def __post_init__(self) -> None:
         self.uppers = [[] for _ in range(self.rank)]
@@ -42,6 +46,7 @@ class Memory:
         self.scalars: dict[str, str] = {}
         self.arrays: dict[str, ArraySpec] = {}
         self.frees: list[str] = []
+        self.style = draw_style(chooser)
         self._count = 0
 
     def fresh(self, prefix: str) -> str:
@@ -82,41 +87,75 @@ class Memory:
         """Declares an array argument."""
         kind = element_type or choose(self.chooser, self.element_types)
         spec = ArraySpec(f"%A{len(self.arrays)}", kind, rank, static=chance(self.chooser, 70))
+        spec.origin = choose(self.chooser, (0, 0, 1, 2, 3))
         self.arrays[spec.name] = spec
         return spec
 
-    def array(self, visible: Sequence[str], element_type: str) -> ArraySpec:
+    def array(self, visible: Sequence[str], element_type: str, least_rank: int = 0) -> ArraySpec:
         """An array of the type: one of the locals in `visible`, an argument, or a new one."""
         known = [
             spec
             for spec in self.arrays.values()
-            if spec.element_type == element_type and (not spec.local or spec.name in visible)
+            if spec.element_type == element_type
+            and spec.rank >= least_rank
+            and (not spec.local or spec.name in visible)
         ]
         arguments = sum(not spec.local for spec in self.arrays.values())
-        if known and (arguments >= 5 or chance(self.chooser, 65)):
+        if known and (arguments >= self.style.most_arguments or chance(self.chooser, 65)):
             return choose(self.chooser, known)
-        return self.new_array(choose(self.chooser, (1, 2, 0, 2, 1, 3)), element_type)
+        rank = max(least_rank, choose(self.chooser, (1, 2, 0, 2, 1, 3)))
+        return self.new_array(rank, element_type)
 
     def access(self, spec: ArraySpec, indices: Sequence[Index]) -> list[Affine] | None:
         """Subscripts inside `spec`; None where there are none."""
-        dense = chance(self.chooser, 65)
+        moved = self._subscripts(spec, indices)
+        return None if moved is None else self._placed(spec, moved)
+
+    def neighbours(
+        self, spec: ArraySpec, indices: Sequence[Index], count: int
+    ) -> list[list[Affine]] | None:
+        """`count` accesses at small distances from one of them; None where there are none."""
+        first = self._subscripts(spec, indices)
+        if first is None:
+            return None
+        result: list[list[Affine]] = []
+        for _ in range(count):
+            moved = [
+                subscript.shifted(0 if dimension in spec.anchors else self.chooser.integer(-1, 1))
+                for dimension, subscript in enumerate(first)
+            ]
+            result.append(self._placed(spec, moved))
+        return result
+
+    def _subscripts(self, spec: ArraySpec, indices: Sequence[Index]) -> list[Affine] | None:
+        """Any subscripts, which may be negative in dimensions without an anchor."""
+        dense = chance(self.chooser, 60)
         order = distinct(self.chooser, indices, spec.rank)
         subscripts: list[Affine] = []
         for dimension in range(spec.rank):
-            if dense and dimension < len(order):
-                simple = Affine(((order[dimension], 1),))
-                moved = simple.plus(Linear((), choose(self.chooser, (0, 0, 0, 1, -1, 2, -2))))
-            else:
-                moved = self.subscript(indices)
-            subscript = moved.plus(moved.low.missing())
             if dimension in spec.anchors:
                 subscript = self._anchored(spec.anchors[dimension], indices)
                 if subscript is None:
                     return None
+            elif dense and dimension < len(order):
+                offset = choose(self.chooser, (0, 0, 0, 1, -1, 2, -2))
+                subscript = multiple(order[dimension]).shifted(offset)
+            else:
+                subscript = self.subscript(indices)
             subscripts.append(subscript)
-        for dimension, subscript in enumerate(subscripts):
-            spec.uppers[dimension].append(subscript.high)
         return subscripts
+
+    def _placed(self, spec: ArraySpec, subscripts: Sequence[Affine]) -> list[Affine]:
+        """The subscripts, moved so far that they are never negative, and noted."""
+        result: list[Affine] = []
+        for dimension, moved in enumerate(subscripts):
+            if dimension in spec.anchors:
+                result.append(moved)
+                continue
+            at = moved.shifted(spec.origin)
+            result.append(at.plus(at.low.missing()))
+            spec.uppers[dimension].append(result[-1].high)
+        return result
 
     def _anchored(self, size: str, indices: Sequence[Index]) -> Affine | None:
         """A subscript below `size`."""
@@ -124,34 +163,28 @@ class Memory:
             subscript
             for index in indices
             for offset in (0, -1, 1)
-            for subscript in (Affine(((index, 1),)).plus(Linear((), offset)),)
+            for subscript in (multiple(index).shifted(offset),)
             if subscript.low.never_negative()
             and (Linear.size(size).shifted(-1) + subscript.high * -1).never_negative()
         ]
         return choose(self.chooser, fitting) if fitting else None
 
     def subscript(self, indices: Sequence[Index]) -> Affine:
-        """Any affine function of the indices; it may be negative."""
-        form = self.chooser.integer(0, 6)
-        if not indices or form == 6:
-            return Affine((), Linear((), self.chooser.integer(0, 3)))
-        first = choose(self.chooser, indices)
-        second = choose(self.chooser, indices)
-        offset = Linear((), choose(self.chooser, (0, 0, 1, -1)))
-        if form == 0:
-            return Affine(((first, 1),)).plus(offset)
-        if form == 1:
+        """Any quasi-affine function of the indices; it may be negative."""
+        form = self.chooser.integer(0, 9)
+        if not indices or form == 9:
+            return Affine.constant(self.chooser.integer(0, 3))
+        if form == 8:
             # reversed: from the last value of the index down to 0
+            first = choose(self.chooser, indices)
             return Affine(((first, -1),), first.high)
-        coefficient = choose(self.chooser, (1, -1, 2))
-        if first is second:
-            total = Affine(((first, coefficient + 1),) if coefficient != -1 else ())
-        else:
-            total = Affine(((first, 1), (second, coefficient)))
-        if form == 2 or not total.terms:
-            return total
-        wrap = choose(self.chooser, ("floordiv 2", "mod 2", "mod 3", "floordiv 3", "mod 5"))
-        return (total if form == 3 else Affine(((first, 1),)).plus(offset)).wrapped(wrap)
+        return quasi_affine(self.chooser, indices, self.extent)
+
+    def extent(self) -> Linear:
+        """A size, or a number in a program of constant bounds."""
+        if self.style.constant_bounds:
+            return Linear((), choose(self.chooser, EXTENTS))
+        return Linear.size(self.size())
 
     def shape(self, spec: ArraySpec) -> tuple[Linear, ...]:
         """The extents: one more than the largest subscript."""
@@ -223,7 +256,7 @@ def bound_text(expressions: Sequence[Affine], keyword: str) -> str:
     first = expressions[0]
     if len(expressions) > 1:
         return f"{keyword} {affine_map(expressions)}"
-    if not first.terms and not first.wrap:
+    if not first.terms:
         if not first.sizes.coefficients:
             return str(first.sizes.constant)
         if len(first.sizes.coefficients) == 1 and first.text() == first.sizes.coefficients[0][0]:

@@ -9,6 +9,7 @@ failed.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,14 @@ from .random_memory import ELEMENT_TYPES, ArraySpec, Memory
 from .random_values import helper
 from .ranges import Linear
 
-NUMPY_TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64}
+NUMPY_TYPES = {
+    "f32": np.float32,
+    "f64": np.float64,
+    "i8": np.int8,
+    "i16": np.int16,
+    "i32": np.int32,
+    "i64": np.int64,
+}
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,11 @@ class RandomProgram:
     sizes: tuple[str, ...]
     arguments: tuple[Argument, ...]
     depth: int
+
+    @property
+    def has_floats(self) -> bool:
+        """Whether results depend on the order of operations, where they do not stay exact."""
+        return bool(re.search(r"\bf(32|64)\b", self.text))
 
     def make_arguments(self, sizes: Mapping[str, int], seed: int = 0) -> list[Any]:
         """Arguments for `@f`, in order: ints, floats and fresh NumPy arrays."""

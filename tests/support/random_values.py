@@ -18,6 +18,10 @@ INTEGER_OPERATIONS = [
     "arith.andi",
 ]
 FLOAT_OPERATIONS = ["arith.addf", "arith.subf", "arith.maximumf", "arith.mulf", "arith.minimumf"]
+STENCIL_OPERATIONS = {
+    "i": ("arith.addi", "arith.subi", "arith.maxsi"),
+    "f": ("arith.addf", "arith.subf", "arith.maximumf"),
+}
 INTEGER_PREDICATES = ("slt", "eq", "sge", "ne", "ult")
 FLOAT_PREDICATES = ("olt", "oeq", "oge", "une")
 
@@ -86,6 +90,21 @@ class ValueGenerator:
         dialect, target = self._spelled(spec.name, subscripts)
         return self.emit(f"{dialect}.load {target}", kind, scope)
 
+    def _stencil(self, scope: Scope, kind: str, value: str) -> str:
+        """`value` combined with several elements of one array, most of them close together."""
+        spec = self.memory.array(scope.locals, kind, least_rank=1)
+        count = choose(self.chooser, (2, 3, 4))
+        accesses = self.memory.neighbours(spec, scope.indices, count) or []
+        if chance(self.chooser, 40):
+            other = self.memory.access(spec, scope.indices)
+            accesses += [other] if other is not None else []
+        for subscripts in accesses:
+            dialect, target = self._spelled(spec.name, subscripts)
+            read = self.emit(f"{dialect}.load {target}", kind, scope)
+            operation = choose(self.chooser, STENCIL_OPERATIONS[kind[0]])
+            value = self.emit(f"{operation} {value}, {read} : {kind}", kind, scope)
+        return value
+
     def _spelled(self, array: str, subscripts: list[Affine]) -> tuple[str, str]:
         """An access as `affine`, or as `memref` with subscripts computed before."""
         if not chance(self.chooser, 8):
@@ -134,6 +153,8 @@ class ValueGenerator:
         if form <= 5:
             return self.constant(self.chooser.integer(-3, 5), kind, scope)
         first = self.value(scope, kind, depth - 1)
+        if form == 8 and chance(self.chooser, 60):
+            return self._stencil(scope, kind, first)
         if form == 9:
             return self._special(scope, kind, first, depth)
         second = self.value(scope, kind, depth - 1)
@@ -200,7 +221,7 @@ class ValueGenerator:
         operation = {
             ("i", "f"): "sitofp",
             ("f", "i"): "fptosi",
-            ("i", "i"): "extsi" if kind == "i64" else "trunci",
+            ("i", "i"): "extsi" if int(kind[1:]) > int(other[1:]) else "trunci",
             ("f", "f"): "extf" if kind == "f64" else "truncf",
         }[other[0], kind[0]]
         return self.emit(f"arith.{operation} {value} : {other} to {kind}", kind, scope)

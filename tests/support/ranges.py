@@ -6,7 +6,7 @@ bound that are linear in the (non-negative) sizes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 
@@ -75,58 +75,123 @@ class Index:
 
 
 @dataclass(frozen=True)
-class Affine:
-    """`wrap(sum of coefficient * index + linear in the sizes) + after`, and its bounds.
+class Quotient:
+    """`operand mod divisor`, `floordiv` or `ceildiv`; the divisor is positive."""
 
-    `wrap` is empty, or `mod 3`, `floordiv 2`.
-    """
-
-    terms: tuple[tuple[Index, int], ...] = ()
-    sizes: Linear = Linear()
-    wrap: str = ""
-    after: int = 0
+    operand: Affine
+    operation: str
+    divisor: int
 
     @property
     def low(self) -> Linear:
         """A lower bound."""
-        if self.wrap:
-            return Linear((), self.after)
+        if self.operation == "mod":
+            return Linear()
+        return self._divided(self.operand.low, lambda value: value // self.divisor)
+
+    @property
+    def high(self) -> Linear:
+        """An upper bound."""
+        if self.operation == "mod":
+            return Linear((), self.divisor - 1)
+        return self._divided(self.operand.high, lambda value: -(-value // self.divisor))
+
+    def _divided(self, bound: Linear, rounded: Callable[[int], int]) -> Linear:
+        """Sizes are not negative: their coefficients may be rounded each in the same direction."""
+        up = self.operation == "ceildiv"
+        constant = -(-bound.constant // self.divisor) if up else bound.constant // self.divisor
+        return Linear.of({name: rounded(c) for name, c in bound.coefficients}, constant)
+
+    def indices(self) -> list[Index]:
+        """The index values in the operand."""
+        return self.operand.indices()
+
+    def text(self, names: Mapping[str, str]) -> str:
+        """The quotient in MLIR's syntax, in parentheses."""
+        return f"(({self.operand.text(names)}) {self.operation} {self.divisor})"
+
+
+Term = Index | Quotient
+
+
+@dataclass(frozen=True)
+class Affine:
+    """A sum of multiples of index values and quotients, plus a linear function of the sizes."""
+
+    terms: tuple[tuple[Term, int], ...] = ()
+    sizes: Linear = Linear()
+
+    @staticmethod
+    def constant(value: int) -> Affine:
+        """A number."""
+        return Affine((), Linear((), value))
+
+    @property
+    def low(self) -> Linear:
+        """A lower bound."""
         return self._sum(False)
 
     @property
     def high(self) -> Linear:
-        """An upper bound; `floordiv` needs an operand that is never negative."""
-        if self.wrap.startswith("mod"):
-            return Linear((), int(self.wrap.split()[1]) - 1 + self.after)
-        return self._sum(True).shifted(self.after)
+        """An upper bound."""
+        return self._sum(True)
 
     def _sum(self, upper: bool) -> Linear:
         total = self.sizes
-        for index, coefficient in self.terms:
-            total = total + (index.high if (coefficient > 0) == upper else index.low) * coefficient
+        for term, coefficient in self.terms:
+            total = total + (term.high if (coefficient > 0) == upper else term.low) * coefficient
         return total
 
-    def plus(self, amount: Linear) -> Affine:
-        """`self + amount` (before wrapping)."""
-        return Affine(self.terms, self.sizes + amount, self.wrap, self.after)
+    def indices(self) -> list[Index]:
+        """The index values, also those in quotients."""
+        return [
+            index
+            for term, _ in self.terms
+            for index in ([term] if isinstance(term, Index) else term.indices())
+        ]
 
-    def wrapped(self, wrap: str) -> Affine:
-        """`self` under `mod c` or `floordiv c`, made non-negative first."""
-        return Affine(self.terms, self.sizes + self.low.missing(), wrap)
+    def symbols(self) -> list[str]:
+        """The sizes, also those in quotients."""
+        inner = [n for t, _ in self.terms if isinstance(t, Quotient) for n in t.operand.symbols()]
+        return [*(name for name, _ in self.sizes.coefficients), *inner]
+
+    def __add__(self, other: Affine) -> Affine:
+        total: dict[Term, int] = {}
+        for term, coefficient in (*self.terms, *other.terms):
+            total[term] = total.get(term, 0) + coefficient
+        kept = tuple((term, coefficient) for term, coefficient in total.items() if coefficient)
+        return Affine(kept, self.sizes + other.sizes)
+
+    def __mul__(self, factor: int) -> Affine:
+        terms = tuple((term, coefficient * factor) for term, coefficient in self.terms if factor)
+        return Affine(terms, self.sizes * factor)
+
+    def plus(self, amount: Linear) -> Affine:
+        """`self + amount`."""
+        return Affine(self.terms, self.sizes + amount)
+
+    def shifted(self, amount: int) -> Affine:
+        """`self + amount`."""
+        return self.plus(Linear((), amount))
+
+    def divided(self, operation: str, divisor: int) -> Affine:
+        """`self` under `mod`, `floordiv` or `ceildiv`."""
+        return Affine(((Quotient(self, operation, divisor), 1),))
 
     def text(self, names: Mapping[str, str] | None = None) -> str:
         """The expression in MLIR's syntax, with index and size names replaced by `names`."""
-        weights = [(index.name, c) for index, c in self.terms]
-        weights += list(self.sizes.coefficients)
+        known = names or {}
+        weights = [
+            (known.get(t.name, t.name) if isinstance(t, Index) else t.text(known), c)
+            for t, c in self.terms
+        ]
+        weights += [(known.get(name, name), c) for name, c in self.sizes.coefficients]
         text = ""
         for name, coefficient in weights:
             factor = "" if abs(coefficient) == 1 else f" * {abs(coefficient)}"
             sign = (" - " if coefficient < 0 else " + ") if text else "-" if coefficient < 0 else ""
-            text += f"{sign}{(names or {}).get(name, name)}{factor}"
-        text = _plus(text, self.sizes.constant)
-        if self.wrap:
-            text = _plus(f"({text}) {self.wrap}", self.after)
-        return text
+            text += f"{sign}{name}{factor}"
+        return _plus(text, self.sizes.constant)
 
 
 def _plus(text: str, constant: int) -> str:
@@ -138,8 +203,8 @@ def _plus(text: str, constant: int) -> str:
 def operands(expressions: Iterable[Affine]) -> tuple[dict[str, str], str, str]:
     """Dims and symbols for `expressions`: SSA name -> map name, `(d0)[s0]`, `(%i)[%n]`."""
     expressions = list(expressions)
-    dims = list(dict.fromkeys(index.name for e in expressions for index, _ in e.terms))
-    symbols = list(dict.fromkeys(name for e in expressions for name, _ in e.sizes.coefficients))
+    dims = list(dict.fromkeys(index.name for e in expressions for index in e.indices()))
+    symbols = list(dict.fromkeys(name for e in expressions for name in e.symbols()))
     names = {name: f"d{n}" for n, name in enumerate(dims)}
     names |= {name: f"s{n}" for n, name in enumerate(symbols)}
     formal = "(" + ", ".join(names[name] for name in dims) + ")"

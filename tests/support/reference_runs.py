@@ -10,7 +10,7 @@ from typing import Any
 from loopwright.kernels.catalogue import Array, KernelEntry, catalogue
 from loopwright.kernels.references import reference
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.runtime.calling.compare import Agreement, compare
+from loopwright.runtime.measuring.compare import Agreement, compare
 from loopwright.runtime.program import Function, load
 
 Size = str | tuple[int, ...]
@@ -32,11 +32,15 @@ def check_run(
     *,
     fast_math: bool = False,
 ) -> None:
-    """Compiles and calls one kernel, and compares its outputs where they are determined."""
+    """Compiles and calls one kernel, and compares its outputs where they are determined.
+
+    What is generated for a schedule must be proved to be the kernel.
+    """
     entry = catalogue()[name]
     arguments = entry.arguments(_parameters(entry, size))
-    kernel = function_of(name).compile(schedule, threads=threads, fast_math=fast_math)
+    kernel = function_of(name).compile(schedule, threads=threads, fast_math=fast_math, verify=True)
     kernel(*arguments)
+    assert str(kernel.verdict) == "proved", schedule
     expected = _expected(name, size)
     for agreement in agreements(entry, _parameters(entry, size), arguments, expected):
         assert agreement.agrees, (str(agreement), size, threads)

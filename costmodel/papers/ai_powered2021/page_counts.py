@@ -6,13 +6,13 @@ again in every iteration of the loops around it, as it does with lines that a ca
 
 from __future__ import annotations
 
+from ....passes.machine.target_files import reference_machine
 from ...features.loop_context import Placement
 
-PAGES = (1 << 12, 1 << 21)
-"""Bytes of a page: as usual, and of the huge ones that large arrays get."""
+_MACHINE = reference_machine()
 
-ENTRIES = 64
-"""Pages that a core finds at once."""
+PAGES = (_MACHINE.page, _MACHINE.huge_page)
+"""Bytes of a page: as usual, and of the huge ones that large arrays get."""
 
 
 def page_misses(place: Placement) -> tuple[float, ...]:
@@ -23,7 +23,7 @@ def page_misses(place: Placement) -> tuple[float, ...]:
 def _misses(place: Placement, page: int) -> float:
     inside = [_pages(place, level, page) for level in range(len(place.loops) + 1)]
     times, level = 1.0, 0
-    while level < len(place.loops) and inside[level] > ENTRIES:
+    while level < len(place.loops) and inside[level] > _MACHINE.tlb_entries:
         times *= place.trips[level]
         level += 1
     return times * inside[level]

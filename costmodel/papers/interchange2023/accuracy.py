@@ -16,7 +16,7 @@ from ...learning.examples import ProgramExamples
 from .classes import CLASSES, SHOTS, answers
 
 NOISE = 0.05
-"""Speed-ups that are measured twice differ by 2.7 % in the median (docs/data.md)."""
+"""Speed-ups that are measured twice differ by 2 to 3 % in the median."""
 
 CUT_OFF = 8.0
 """How many times slower than the program what was cut off is, at least."""

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ....passes.estimate.program_statistics import CACHE_LINE
 from ....passes.estimate.scheduling_context import SchedulingContext
+from ....passes.machine.machine import USABLE_SHARE
+from ....passes.machine.target_files import reference_machine
 from ....passes.polyhedral.context import ISL_LOCK
 from ....passes.polyhedral.schedule_tree import (
     Loop,
@@ -45,16 +46,11 @@ INNER = 3
 STRIDES = ("same", "next", "short", "far", "page")
 """How an access moves with a step: not, to the next element, within a line, a page, farther."""
 
-CACHES = (32 << 10, 1 << 20, 32 << 20)
-"""Bytes where nothing is known of the machine."""
-
-_FILL = 0.7
-_PAGE = 4096
-_BYTES_PER_CYCLE = (50.0, 20.0, 5.0)
-_CYCLES = (0.5, 0.5, 6.0, 18.0, 0.7, 1.0, 14.0, 0.7)
-_ADDITION, _FORWARDING = 2.5, 4.0
-_BRANCH, _ENTRY = 0.6, 6.0
-_HERTZ = 4e9
+_MACHINE = reference_machine()
+_PAGE, _CACHE_LINE = _MACHINE.page, _MACHINE.cache_line
+_BYTES_PER_CYCLE = tuple(_MACHINE.bandwidths[level] / _MACHINE.hertz for level in (1, 2, 3))
+_CYCLES = tuple(_MACHINE.cycles[kind] for kind in Operations._fields)
+_ADDITION, _FORWARDING = _MACHINE.latencies["additions"], _MACHINE.store_forwarding
 _NANOSECONDS = 1e9
 _SHORT_BODY = 64
 """Instances of a loop that LLVM writes out."""
@@ -156,7 +152,8 @@ class RowDescription:
             ]
         inside = [tuple(map(id, loops)) for _, loops in running]
         caches = tuple(
-            _FILL * schedule.target.caches.get(level + 1, size) for level, size in enumerate(CACHES)
+            USABLE_SHARE * schedule.target.caches.get(level, size)
+            for level, size in _MACHINE.caches.items()
         )
         parts: list[NDArray[np.float32]] = []
         steps: list[Array] = []
@@ -275,10 +272,10 @@ def _describe(
     free = (latency == 0.0) | ((is_sum > 0) & profile.reassociable)
     computing = np.maximum(np.where(free, np.minimum(scalar, packed), scalar), latency)
     lanes = np.where(free & (packed < scalar), min(profile.lanes, 8), 1.0)
-    overhead = _BRANCH / lanes + _ENTRY * entries
+    overhead = _MACHINE.branch_cycles / lanes + _MACHINE.loop_entry_cycles * entries
     memory = np.max(moved / np.array(_BYTES_PER_CYCLE), axis=1)
     idle = _idle(steps, trips)
-    seconds = (np.maximum(computing, memory) + overhead) * profile.instances / _HERTZ
+    seconds = (np.maximum(computing, memory) + overhead) * profile.instances / _MACHINE.hertz
     seconds /= idle[:, 3] if not profile.carried else 1.0
     bytes_inside = np.ones((count, INNER))
     trips_inside = np.ones((count, INNER))
@@ -348,7 +345,7 @@ def _counts(profile: StatementProfile, steps: Array) -> Array:
     bounds = [
         distance < 1e-6,
         distance <= 1.0,
-        distance * sizes < CACHE_LINE,
+        distance * sizes < _CACHE_LINE,
         distance * sizes < _PAGE,
     ]
     kind = np.select(bounds, range(4), 4)
@@ -372,11 +369,11 @@ def _touched(profile: StatementProfile, orders: NDArray[np.int64], spans: Array)
     lengths = np.maximum(left - 1.0, 0.0) @ boxes.coefficients.T + (1.0 + boxes.spread)
     np.minimum(lengths, boxes.extents, out=lengths)
     rows = lengths[..., boxes.last] * boxes.sizes
-    lengths[..., boxes.last] = np.ceil(rows / CACHE_LINE) * CACHE_LINE
+    lengths[..., boxes.last] = np.ceil(rows / _CACHE_LINE) * _CACHE_LINE
     touched = np.multiply.reduceat(lengths, boxes.starts, axis=2)
     # Of a box around a diagonal, only that is touched.
     instances = np.exp(np.log(np.maximum(left, 1.0)) @ boxes.iterators.T)
-    np.minimum(touched, instances * (boxes.counts * CACHE_LINE), out=touched)
+    np.minimum(touched, instances * (boxes.counts * _CACHE_LINE), out=touched)
     return (touched @ boxes.arrays).sum(axis=2)
 
 
@@ -406,7 +403,7 @@ def _jumps(profile: StatementProfile, steps: Array, trips: Array) -> Array:
     going = np.ones_like(run, dtype=bool)
     for level in range(steps.shape[1] - 1, -1, -1):
         step = np.abs(steps[:, level])
-        going &= step <= np.maximum(reach, CACHE_LINE / sizes / 2) * 1.01
+        going &= step <= np.maximum(reach, _CACHE_LINE / sizes / 2) * 1.01
         count = trips[:, level, None]
         run = np.where(going, run * count, run)
         reach = np.where(going, reach + step * (count - 1.0), reach)
@@ -465,8 +462,10 @@ def _computing(profile: StatementProfile, counts: Array, trips: Array) -> tuple[
     same = counts[:, 0, :, 0]
     often = counts[:, 0].sum(axis=2) - same + same / np.maximum(inner, 1.0)[:, None]
     loads, stores = often[:, 0], often[:, 1]
-    scalar = np.maximum(np.maximum(loads / 2, stores), max(operations, 0.01))
+    ports = np.maximum(loads / _MACHINE.loads_per_cycle, stores / _MACHINE.stores_per_cycle)
+    scalar = np.maximum(ports, max(operations, 0.01))
     lanes = np.maximum(1.0, np.minimum(profile.lanes, inner))
     gathered, scattered = counts[:, 0, 0, 2:].sum(axis=1), counts[:, 0, 1, 2:].sum(axis=1)
-    packed = scalar / lanes + 0.7 * gathered + 1.2 * scattered
+    packed = scalar / lanes + _MACHINE.gather_cycles * gathered
+    packed += _MACHINE.scatter_cycles * scattered
     return scalar, packed

@@ -6,12 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
 
-from ...estimate.program_statistics import (
-    ProgramStatistics,
-    StatementStatistics,
-    bytes_of,
-    footprint,
-)
+from ...estimate.footprints import footprint
+from ...estimate.program_statistics import ProgramStatistics, StatementStatistics, bytes_of
 from ...estimate.scheduling_context import SchedulingContext
 from ...polyhedral.schedule_tree import Loop, Tree, loops, statements
 from ...polyhedral.scop import Access, AccessKind
@@ -84,9 +80,8 @@ def packs(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterato
         for statement, access in _accesses(statistics, loop):
             array = access.array
             spans = statement.spans_inside(outer)
-            touched = footprint(statistics, [(access, spans)])[array.name] / bytes_of(
-                array.element_type
-            )
+            bytes_touched = footprint(statistics, [(access, spans)], schedule.target.cache_line)
+            touched = bytes_touched[array.name] / bytes_of(array.element_type)
             if array.name not in written and not array.is_local and prod(spans) > REUSES * touched:
                 ranks[array.name] = len(array.shape)
         for name, rank in sorted(ranks.items()):

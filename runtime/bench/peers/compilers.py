@@ -19,9 +19,9 @@ from ....dialects.errors import SourceError
 from ....lowering.c import emit_c
 from ....lowering.c.names import function_name
 from ....lowering.specialise import specialise
+from ....passes.machine.cpuinfo import CpuInfo
 from ...jit import openmp
 from ...jit.cache import cache_key, default_cache
-from ...machine.measured import processor_name
 from ..case import Case, NotApplicable
 from ..native import NativeRun
 from ..parallelism import parallel_operations
@@ -168,7 +168,7 @@ def compile_c(compiler: Compiler, build: Build, text: str) -> ctypes.CDLL:
     """
     cache = default_cache()
     command = [compiler.path, *_NATIVE, *build.flags, *_BUILD]
-    key = cache_key(text, compiler.version, processor_name(), *command)
+    key = cache_key(text, compiler.version, CpuInfo.read().model_name, *command)
     code = None if cache is None else cache.get(key)
     with tempfile.TemporaryDirectory(prefix="loopwright-") as folder:
         library = Path(folder) / "kernel.so"

@@ -11,16 +11,13 @@ import contextlib
 import functools
 import importlib.util
 import os
-import socket
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from multiprocessing.connection import Connection
 from typing import Any
 
 from numpy.typing import NDArray
 
 from ....passes.machine.target import Target
+from ...measuring.children import Child
 from ..case import Case, NotApplicable
 from ..variant import Variant
 from .libraries import LIBRARIES, PACKAGES
@@ -28,6 +25,7 @@ from .libraries import LIBRARIES, PACKAGES
 Environment = Mapping[str, str | None]
 """Variables that differ from those of this process; those without a value are not set."""
 
+_OPENMP_VARIABLES = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
 _THREAD_VARIABLES = (
     "OPENBLAS_NUM_THREADS",
     "OMP_NUM_THREADS",
@@ -52,43 +50,26 @@ class Client:
     """A worker process; see `worker.py` for the requests."""
 
     def __init__(self, peer: str, threads: int, environment: Environment) -> None:
-        ours, theirs = socket.socketpair()
-        self._connection = Connection(ours.detach())
-        wanted = {
-            **os.environ,
+        variables: Environment = {
+            # These libraries have threads of their own, which follow their own rules.
+            **dict.fromkeys(_OPENMP_VARIABLES),
+            **{name: os.environ[name] for name in _OPENMP_VARIABLES if name in os.environ},
             **dict.fromkeys(_THREAD_VARIABLES, str(threads)),
             **_SOON_ASLEEP,
             **environment,
-            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         }
-        variables = {name: value for name, value in wanted.items() if value is not None}
-        module = f"{__package__.rpartition('.')[0]}.worker" if __package__ else "worker"
-        descriptor = theirs.fileno()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", module, peer, str(threads), str(descriptor)],
-            env=variables,
-            pass_fds=(descriptor,),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            # An interrupt from the keyboard is for the harness, which then ends the worker.
-            start_new_session=True,
-        )
-        theirs.close()
+        self._child = Child("bench.worker", peer, str(threads), environment=variables)
         self._answer()
 
-    def context(self, *context: object) -> Any:
+    def request(self, *request: object) -> Any:
         """The answer to a request; raises NotApplicable."""
-        try:
-            self._connection.send(context)
-        except OSError as error:
-            raise NotApplicable("its process has ended") from error
+        self._child.send(request)
         return self._answer()
 
     def _answer(self) -> Any:
         try:
-            kind, value = self._connection.recv()
-        except (EOFError, OSError) as error:
+            kind, value = self._child.receive()
+        except EOFError as error:
             raise NotApplicable("its process has ended") from error
         if kind != "ok":
             raise NotApplicable(value)
@@ -96,9 +77,7 @@ class Client:
 
     def close(self) -> None:
         """Ends the process."""
-        self._connection.close()
-        self._process.kill()
-        self._process.wait()
+        self._child.kill()
 
 
 class Workers:
@@ -127,15 +106,15 @@ class WorkerRun:
 
     def __init__(self, client: Client, case: Case) -> None:
         self._client = client
-        client.context("case", case.entry.name, case.size)
+        client.request("case", case.entry.name, case.size)
 
     def time(self) -> float:
         """Runs once from the initial contents; the seconds of the run alone."""
-        return self._client.context("time")
+        return self._client.request("time")
 
     def outputs(self) -> Mapping[str, NDArray[Any]]:
         """What the last run computed, by name."""
-        return self._client.context("outputs")
+        return self._client.request("outputs")
 
 
 def variants(peer: str, threads: Sequence[int], workers: Workers) -> Iterator[Variant]:
@@ -144,7 +123,7 @@ def variants(peer: str, threads: Sequence[int], workers: Workers) -> Iterator[Va
         return
     for count in threads:
         with contextlib.suppress(NotApplicable):
-            version = workers.client(peer, count).context("version")
+            version = workers.client(peer, count).request("version")
             yield _variant(peer, count, version, workers)
 
 
@@ -190,7 +169,7 @@ def best_blas() -> Environment:
 def _gemm_seconds(environment: Environment) -> float:
     client = Client("numpy", 1, environment)
     try:
-        client.context("case", *_PROBE)
-        return min(client.context("time") for _ in range(7))
+        client.request("case", *_PROBE)
+        return min(client.request("time") for _ in range(7))
     finally:
         client.close()

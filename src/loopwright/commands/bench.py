@@ -48,6 +48,7 @@ from ..runtime.bench.selection import SelectionError, select_cases, select_kerne
 from ..runtime.bench.variant import Variant
 from ..runtime.jit.threads import MOST_THREADS
 from ..runtime.machine import measured as machines
+from ..runtime.machine.measure_machine import measure_machine
 from ..runtime.measuring.timing import format_seconds
 from ..runtime.program import CHOSEN
 from ..support.version import __version__
@@ -113,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
     progress = Progress()
     machine = machines.load()
     if machine is None:
-        machine = machines.measure(lambda text: progress.show(f"measuring the machine: {text}"))
+        machine = measure_machine(lambda text: progress.show(f"measuring the machine: {text}"))
         with contextlib.suppress(OSError):  # it can be measured again
             machines.save(machine)
     workers = Workers()
@@ -146,7 +147,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _describe(machine: machines.Machine, variants: list[Variant]) -> str:
+def _describe(machine: machines.MeasuredMachine, variants: list[Variant]) -> str:
     """The machine, and the version of every peer that takes part."""
     lines = [f"{machine.cpu}, {machine.cores} cores; limits measured {machine.date}"]
     versions = {v.peer: v.version.partition(": ")[0] for v in reversed(variants)}
@@ -187,7 +188,7 @@ def _measure(
     variants: list[Variant],
     seconds: float,
     progress: Progress,
-    machine: machines.Machine,
+    machine: machines.MeasuredMachine,
     found: list[Row],
 ) -> None:
     progress.show("arrays")
@@ -225,7 +226,9 @@ def _variants(peers: list[str], threads: list[int], workers: Workers) -> Iterato
             yield from python.variants(peer, threads, workers)
 
 
-def _finish(arguments: argparse.Namespace, found: list[Row], machine: machines.Machine) -> None:
+def _finish(
+    arguments: argparse.Namespace, found: list[Row], machine: machines.MeasuredMachine
+) -> None:
     overall = summary(found)
     if len(overall) > 1:
         print("speed-up against the unscheduled program on one thread")

@@ -24,7 +24,7 @@ from ..runtime.jit.threads import MOST_THREADS
 from ..runtime.library.build import SUFFIXES
 from ..runtime.program import DEFAULT, Function
 from . import UsageError
-from .common import add_schedule_arguments, read_schedule
+from .common import add_schedule_arguments, add_verify_argument, read_schedule, tell_verdict
 from .shipped import add_size_arguments, given_sizes, load_program, with_standard_extents
 
 
@@ -54,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_size_arguments(parser)
     add_schedule_arguments(parser)
+    add_verify_argument(parser)
     parser.add_argument(
         "-t",
         "--threads",
@@ -70,7 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--target",
         metavar="CPU",
         default="host",
-        help=f"the processor: {', '.join(Target.NAMES)} (default: host, this machine's)",
+        help=f"the processor: {', '.join(Target.names())}, or LLVM's name of it (znver4, "
+        "x86-64-v3; default: host, this machine's)",
     )
     parser.add_argument(
         "--prefix", metavar="TEXT", default="", help="put TEXT before the functions' names in C"
@@ -99,7 +101,10 @@ def run(arguments: argparse.Namespace) -> int:
         fast_math=arguments.fast_math,
         target=target,
         prefix=arguments.prefix,
+        verify=arguments.verify,
     )
+    for name, verdict in zip(names, library.verdicts, strict=True):
+        tell_verdict(name, verdict)
     print(f"wrote {library.file} and {library.header}: {', '.join(library.functions)}")
     print(f"link a program with it by\n    {library.link}")
     return 0

@@ -24,9 +24,9 @@ from ..costmodel.find import DEFAULT_MODEL, SHIPPED
 from ..costmodel.labelled_data import RandomWorkload
 from ..costmodel.labels import LabelledProgram
 from ..runtime.jit.cache import cache_directory
-from ..runtime.labelling.fingerprint import machine_fingerprint
 from ..runtime.labelling.local import label_here
 from ..runtime.labelling.messages import Policy
+from ..runtime.machine.fingerprint import machine_fingerprint
 from . import UsageError
 from .common import check_output, format_table
 from .data.common import add_measuring_arguments, measuring_policy

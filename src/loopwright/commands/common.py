@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..dialects.errors import SourceError
+from ..lowering.validation.verdict import Verdict
 from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
 from ..runtime.program import CHOSEN, Function
@@ -75,6 +76,21 @@ def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a file with the schedule: a schedule.sequence, a pipeline or compact notation",
     )
+
+
+def add_verify_argument(parser: argparse.ArgumentParser) -> None:
+    """The argument `--verify`."""
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="prove that the loops that are generated are the program (docs/validation.md)",
+    )
+
+
+def tell_verdict(function: str, verdict: Verdict | None) -> None:
+    """Says on standard error what a validation has found, if there was one."""
+    if verdict is not None:
+        print(f"loopwright: {function}: validation: {verdict}", file=sys.stderr)
 
 
 def read_schedule(

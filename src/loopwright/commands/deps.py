@@ -86,7 +86,9 @@ def _dependence(scop: Scop, dependence: Dependence) -> list[str]:
     steps = distances(scop, source.name, target.name, dependence.relation)
     distance = ", ".join(f"{n}: {step}" for n, step in zip(source.loops, steps, strict=False))
     return [
-        dependence.kind.value + (" (reduction)" if dependence.reduction else ""),
+        f"{dependence.kind.value} ({', '.join(dependence.flags)})"
+        if dependence.flags
+        else dependence.kind.value,
         f"{dependence.source} -> {dependence.target}",
         f"on {dependence.array}",
         f"({distance})",

@@ -23,10 +23,17 @@ from ..passes.polyhedral.bounds import check_bounds
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.schedules.schedule import Schedule
 from ..runtime.jit import object_code as jit
-from ..runtime.jit.compile import loops_of
+from ..runtime.jit.compile import verified_loops
 from ..runtime.program import Function
 from . import UsageError
-from .common import add_program_arguments, add_schedule_arguments, functions, read_schedule
+from .common import (
+    add_program_arguments,
+    add_schedule_arguments,
+    add_verify_argument,
+    functions,
+    read_schedule,
+    tell_verdict,
+)
 from .shipped import add_size_arguments, given_sizes, with_standard_extents
 
 FORMATS = {
@@ -46,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             f"--{name}", dest="format", action="store_const", const=name, help=text
         )
     add_schedule_arguments(parser)
+    add_verify_argument(parser)
     add_size_arguments(parser)
     parser.add_argument(
         "-t", "--threads", type=int, default=0, metavar="T", help="threads (--llvm and --asm)"
@@ -73,13 +81,19 @@ def run(arguments: argparse.Namespace) -> int:
             arguments, each, sizes, threads=arguments.threads, fast_math=arguments.fast_math
         )
         known = with_standard_extents(arguments.file, each, sizes)
-        loops = _loops(each, known, schedule, vectors=arguments.format != "c")
+        vectors = arguments.format != "c"
+        loops = _loops(each, known, schedule, vectors=vectors, verify=arguments.verify)
         print(_emit(arguments, loops).rstrip())
     return 0
 
 
 def _loops(
-    function: Function, given: dict[str, int], schedule: Schedule | None, *, vectors: bool
+    function: Function,
+    given: dict[str, int],
+    schedule: Schedule | None,
+    *,
+    vectors: bool,
+    verify: bool,
 ) -> func.FuncOp:
     """The loop IR of a function for the given sizes, symbolic in those that are not known."""
     scop = function.scop
@@ -94,7 +108,10 @@ def _loops(
         raise UsageError(f"the schedule of {function.name} needs all sizes; add {options}")
     if not missing:
         check_bounds(scop, known)
-    return loops_of(function.source(schedule), schedule, known, vectors=vectors)
+    source = function.source(schedule, verify=verify)
+    loops, verdict = verified_loops(source, schedule, known, vectors=vectors)
+    tell_verdict(function.name, verdict)
+    return loops
 
 
 def _emit(arguments: argparse.Namespace, loops: func.FuncOp) -> str:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from ..runtime.bench import plots
 from ..runtime.machine import measured as machines
+from ..runtime.machine.measure_machine import measure_machine
 from ..runtime.machine.roofline_text import draw, tables
 from . import UsageError
 from .common import format_table
@@ -52,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     if machine is None:
         if arguments.stored:
             raise UsageError("this machine was not measured yet: run 'loopwright machine'")
-        machine = machines.measure(lambda text: print(f"{text} ...", file=sys.stderr))
+        machine = measure_machine(lambda text: print(f"{text} ...", file=sys.stderr))
         path = machines.save(machine)
         if path is not None:
             print(f"stored in {path}", file=sys.stderr)

@@ -31,10 +31,10 @@ from ..passes.polyhedral.counting import UncountableError, floating_point_operat
 from ..passes.polyhedral.footprints.traffic import touched_elements
 from ..passes.schedules.schedule import Schedule
 from ..runtime.calling.arguments import ArrayArgument
-from ..runtime.calling.compare import Agreement, Array, compare
 from ..runtime.calling.inputs import Settings, load_array, make_arguments
 from ..runtime.jit.threads import MOST_THREADS
 from ..runtime.kernel import Kernel
+from ..runtime.measuring.compare import Agreement, Array, compare
 from ..runtime.measuring.timing import Timing, format_seconds
 from ..runtime.program import CHOSEN, DEFAULT, Function
 from ..support.stage_times import StageTimes, record_stages
@@ -43,10 +43,12 @@ from .common import (
     add_program_arguments,
     add_run_arguments,
     add_schedule_arguments,
+    add_verify_argument,
     format_table,
     one_function,
     pairs,
     read_schedule,
+    tell_verdict,
 )
 from .shipped import add_size_argument, determined, find_kernel, kernel_settings, sizes_of
 
@@ -63,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_size_argument(parser)
     add_run_arguments(parser)
     add_schedule_arguments(parser)
+    add_verify_argument(parser)
     parser.add_argument(
         "--tile",
         metavar="NAME=SIZE",
@@ -79,6 +82,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="save the arrays that the program wrote (or one of them) as .npy files",
     )
     parser.add_argument("--cold", action="store_true", help="empty the caches before each call")
+    parser.add_argument(
+        "--check-bounds",
+        action="store_true",
+        help="check every access when it runs, and end at the first outside of its array (slow)",
+    )
     parser.add_argument("--timing", action="store_true", help="show where compilation time goes")
     parser.add_argument(
         "--seconds", type=float, default=2.0, metavar="S", help="time per measurement (default: 2)"
@@ -98,7 +106,11 @@ def run(arguments: argparse.Namespace) -> int:
         function = one_function(arguments)
         schedule = _schedule(arguments, function)
         kernel = function.compile(
-            schedule, threads=arguments.threads, fast_math=arguments.fast_math
+            schedule,
+            threads=arguments.threads,
+            fast_math=arguments.fast_math,
+            check_bounds=arguments.check_bounds,
+            verify=arguments.verify,
         )
     settings = Settings(pairs("--set", arguments.set), inputs, arguments.seed)
     entry = find_kernel(arguments.file)
@@ -110,6 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
     destinations = _destinations(function, arguments.output)
     with record_stages(stages):
         kernel.specialise(*values)
+    tell_verdict(function.name, kernel.verdict)
     if arguments.timing:
         print(f"{stages}\n")
     tiles = _tile_sizes(arguments.tile, kernel)

@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="an option of the model, such as domain=box (docs/models.md leads to those of each)",
+        help="an option of the model, such as domain=box (see docs/reference/models.md)",
     )
     parser.add_argument("--epochs", type=int, metavar="N", help="(default: the model's own)")
     parser.add_argument("--learning-rate", type=float, metavar="R", help="the highest one")

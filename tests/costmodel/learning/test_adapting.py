@@ -59,7 +59,7 @@ def test_networks_cannot_be_adapted() -> None:
 
 def test_a_fingerprint_says_which_caches_there_are() -> None:
     target = target_of('{"cpu_name":"znver9","cores":3,"caches":{"L1":1024,"L2":4096}}')
-    assert (target.name, target.cores) == ("znver9", 3)
+    assert (target.processor, target.cores) == ("znver9", 3)
     assert (target.caches[1], target.caches[2]) == (1024, 4096)
     assert target.caches[3] == Target.host().caches[3]
     assert target_of("no JSON") == Target.host()

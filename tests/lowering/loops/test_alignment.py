@@ -132,7 +132,7 @@ def test_the_first_whole_vector_is_aligned(
     block = Block(arg_types=[MemRefType(kind, [9, 160])])
     builder = IRBuilder(block)
     row = RowAccess(block.args[0], Index(place), is_store=True)
-    gap = elements_before(builder, [row], width, shuffles=False)
+    gap = elements_before(builder, [row], width, 64, shuffles=False)
     (number,) = builder.address(block.args[0]).variables()
     skipped = gap.substitute({number: Index(address)})
     assert skipped.is_constant
@@ -145,9 +145,9 @@ def test_most_accesses_decide() -> None:
     builder = IRBuilder(block)
     a, b = block.args
     store, loads = RowAccess(b, Index(1), True), [RowAccess(a, Index(n), False) for n in (2, 4, 6)]
-    assert elements_before(builder, [store, *loads], 8, shuffles=False) == Index()
-    assert elements_before(builder, [store, loads[0]], 8, shuffles=False) != Index()
-    assert elements_before(builder, [store, *loads], 8, shuffles=True) != Index(), "neighbours"
+    assert elements_before(builder, [store, *loads], 8, 64, shuffles=False) == Index()
+    assert elements_before(builder, [store, loads[0]], 8, 64, shuffles=False) != Index()
+    assert elements_before(builder, [store, *loads], 8, 64, shuffles=True) != Index(), "neighbours"
 
 
 def test_tiles_that_are_short_begin_where_they_begin() -> None:

@@ -1,12 +1,14 @@
 """Which rows are prefetched, which stores go past the caches, and that results stay the same."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support.machine_code import MachineCode
+from support.targets import WIDE
 
 import loopwright
 from loopwright.lowering.generate import generate
-from loopwright.passes.machine.target import Target
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.syntax.formats import apply_text
 
@@ -35,7 +37,7 @@ REPEATED = (
 )
 
 CACHES = {1: 1 << 10, 2: 8 << 10, 3: 16 << 10}
-TARGET = Target("x86-64-v4", frozenset(["sse2", "avx512f"]), 512, 32, CACHES, 2)
+TARGET = replace(WIDE, caches=CACHES)
 
 VECTORS = "vectorize{loops=j width=16}"
 

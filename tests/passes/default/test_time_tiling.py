@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.reference_runs import function_of
+from support.targets import WIDE
 
 import loopwright
 from loopwright.passes.default.time_tiling import time_tiling
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
-from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.transformations.affine_schedule import AffineSchedule
@@ -71,12 +71,10 @@ func.func @f(%steps: index, %n: index, %m: index, %A: memref<?x?xf32>) {
 
 
 # What fits in a cache shall not depend on the machine of the test.
-CACHES = {1: 48 << 10, 2: 1 << 20, 3: 32 << 20}
-TARGET = Target("x86-64-v4", frozenset(["sse2", "avx512f"]), 512, 32, CACHES, 2)
 
 
 def tiled(function: Function, sizes: dict[str, int], threads: int = 2) -> Schedule | None:
-    scheduled = Schedule.original(function.scop, TARGET).apply(AffineSchedule())
+    scheduled = Schedule.original(function.scop, WIDE).apply(AffineSchedule())
     context = SchedulingContext(infer_extents(function.scop, sizes), threads)
     return time_tiling(scheduled, scheduled.tree, context)
 

@@ -3,15 +3,16 @@
 from functools import partial
 
 import pytest
+from support.targets import WIDE
 
 import loopwright
-from loopwright.passes.estimate.operation_costs import CALLS, recurrence, throughput
-from loopwright.passes.machine.target import Target
+from loopwright.passes.estimate.operation_costs import throughput
+from loopwright.passes.estimate.recurrence_bound import recurrence
 from loopwright.passes.polyhedral.schedule_tree import loops
 from loopwright.passes.schedules.schedule import Schedule
 
-ADD = Target.host().speeds.latency
-DIVIDE = 13
+ADD = WIDE.latencies["additions"]
+DIVIDE = WIDE.latencies["divisions"]
 
 
 def sweep(operations: str) -> str:
@@ -33,7 +34,7 @@ func.func @f(%n: index, %c: f64, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {{
 
 
 def schedule(text: str, *, reassociate: bool = False) -> Schedule:
-    return Schedule.original(loopwright.load(text)["f"].scop, reassociate=reassociate)
+    return Schedule.original(loopwright.load(text)["f"].scop, WIDE, reassociate=reassociate)
 
 
 EARLY = "%0 = arith.addf %a, %b : f64\n%1 = arith.addf %0, %d : f64\n%r = arith.divf %1, %c : f64"
@@ -65,7 +66,7 @@ def test_the_chain_from_one_iteration_to_the_next(
 def test_calls_of_the_library_are_waited_for(name: str) -> None:
     original = schedule(sweep(f"%r = math.{name} %a : f64"))
     _, columns = loops(original.tree)
-    assert recurrence(original, "S0", columns) > 2 * CALLS[name]
+    assert recurrence(original, "S0", columns) > 2 * original.target.function_cycles[name]
 
 
 def test_a_value_of_several_iterations_ago_is_waited_for_less() -> None:
@@ -98,10 +99,10 @@ def test_divisions_by_what_never_changes_are_products_where_they_may_be() -> Non
     cycles = partial(
         throughput,
         statement,
-        Target.host(),
+        WIDE,
         lambda load: frozenset[int](),
         lambda changing: (1.0, 1.0),
         lanes=1.0,
     )
-    assert cycles(reassociate=False) == 2 * 0.5 + 8
+    assert cycles(reassociate=False) == 2 * 0.5 + WIDE.cycles["divisions"]
     assert cycles(reassociate=True) == 3 * 0.5

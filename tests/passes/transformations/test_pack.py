@@ -257,6 +257,21 @@ def test_reads_that_cannot_use_a_copy(reads: str, message: str) -> None:
         function.schedule(f"pack{{loops=j array=A reads={reads}}}")
 
 
+def test_reads_that_never_run_have_nothing_to_copy() -> None:
+    text = """
+    func.func @f(%A: memref<8xf64>, %B: memref<8xf64>) {
+      affine.for %i = 0 to 0 {
+        %0 = affine.load %A[%i] : memref<8xf64>
+        affine.store %0, %B[%i] : memref<8xf64>
+      }
+      return
+    }
+    """
+    function = loopwright.load(text)["f"]
+    with pytest.raises(MalformedTransformation, match="no iteration of i runs these reads"):
+        function.schedule("pack{loops=i array=A reads=S0.0}")
+
+
 IN_PLACE = """
 func.func @f(%n: index, %m: index, %A: memref<?x?xf64>, %x: memref<?xf64>) {
   affine.for %t = 0 to 2 {

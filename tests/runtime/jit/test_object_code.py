@@ -273,5 +273,5 @@ def test_llvm_stores_far_elements_one_by_one_on_zen() -> None:
     """
     (function,) = load(program).values()
     llvm_ir = function.compile(schedule="", threads=1).llvm_ir
-    zen = replace(Target.host(), name="znver4")
+    zen = replace(Target.host(), name="zen4", processor="znver4")
     assert "scatter" not in jit.optimised_ir(llvm_ir, target=zen)

@@ -24,8 +24,7 @@ from loopwright.lowering.specialise import specialise
 from loopwright.passes.machine.target import Target
 from loopwright.runtime.calling.signature import Sizes
 from loopwright.runtime.jit import object_code as jit
-from loopwright.runtime.labelling.arena import HUGE_PAGE, MARGIN, Arena, array_bytes
-from loopwright.runtime.labelling.children import StartError
+from loopwright.runtime.labelling.labelling_worker import LabellingWorker
 from loopwright.runtime.labelling.measurer import Measurer, relative_difference
 from loopwright.runtime.labelling.measuring import MeasuringSlot
 from loopwright.runtime.labelling.messages import (
@@ -37,8 +36,9 @@ from loopwright.runtime.labelling.messages import (
     Policy,
 )
 from loopwright.runtime.labelling.queues import ProgramQueue
-from loopwright.runtime.labelling.station import Station
-from loopwright.runtime.labelling.team import TeamWatch
+from loopwright.runtime.measuring.arena import HUGE_PAGE, MARGIN, Arena, array_bytes
+from loopwright.runtime.measuring.children import StartError
+from loopwright.runtime.measuring.team import TeamWatch
 from loopwright.runtime.program import load
 
 ADD = """
@@ -66,7 +66,7 @@ NOTHING = "define void @{0}(i64 %n, ptr %a, ptr %b) {{ ret void }}"
 
 
 def label(workload: FixedWorkload, count: int = 1, policy: Policy = QUICK) -> list[LabelledProgram]:
-    with Station(workload, policy, compilers=1) as station:
+    with LabellingWorker(workload, policy, compilers=1) as station:
         return list(station.label(range(count)))
 
 

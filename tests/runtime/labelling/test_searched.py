@@ -10,10 +10,10 @@ from loopwright.cli import main
 from loopwright.costmodel.dataset.shards import list_shards, read_table
 from loopwright.costmodel.labelled_data import RandomWorkload, SearchedWorkload
 from loopwright.passes.default.default_schedule import default_schedule
+from loopwright.passes.estimate.estimate import Roofline
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.search.roofline import Roofline
 from loopwright.passes.search.space.trees import tree_key
 from loopwright.runtime.program import load
 

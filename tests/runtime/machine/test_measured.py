@@ -10,6 +10,7 @@ import pytest
 from support.machines import make_machine
 
 from loopwright.passes.machine.target import Target
+from loopwright.runtime.machine import measure_machine as measuring
 from loopwright.runtime.machine import measured as machines
 from loopwright.runtime.machine.probes import PATTERNS, probes
 from loopwright.runtime.machine.roofline_text import HEIGHT, draw, tables
@@ -29,9 +30,10 @@ def test_private_caches_count_per_thread() -> None:
 
 def test_the_limit_is_the_slower_of_arithmetic_and_memory() -> None:
     machine = make_machine()
-    assert machine.least_seconds(10**9, 8, 8, "f64", 1) == pytest.approx(0.01)
-    assert machine.least_seconds(8, 10**9, 1 << 30, "f64", 1) == pytest.approx(0.02)
-    assert machine.least_seconds(8, 10**9, 1 << 30, "i32", 1) == pytest.approx(0.02)
+    floats, integers = (machine.ceilings(kind, 1) for kind in ("f64", "i32"))
+    assert floats.least_seconds(10**9, 8, machine.level(8, 1)) == pytest.approx(0.01)
+    assert floats.least_seconds(8, 10**9, machine.level(1 << 30, 1)) == pytest.approx(0.02)
+    assert integers.least_seconds(8, 10**9, machine.level(1 << 30, 1)) == pytest.approx(0.02)
 
 
 def test_a_stored_machine_is_found_again(tmp_path: Path) -> None:
@@ -54,7 +56,7 @@ def test_damaged_files_are_not_trusted(tmp_path: Path, text: str) -> None:
 
 def test_probes_do_their_work() -> None:
     code = probes()
-    memory = machines._Buffer(3 * code.step_bytes)
+    memory = measuring._Buffer(3 * code.step_bytes)
     a, b, c = (memory.address + number * code.step_bytes for number in range(3))
     for pattern in PATTERNS:
         code.memory[pattern.name](a, b, c, 1, 2)
@@ -66,10 +68,10 @@ def test_probes_do_their_work() -> None:
 
 def test_measuring_fills_every_field(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("BUDGET", 1e-4), ("CALL_SECONDS", 1e-5), ("WARM_UP_SECONDS", 0.0)):
-        monkeypatch.setattr(machines, name, value)
-    monkeypatch.setattr(machines, "MINIMUM_DRAM_BYTES", 1 << 20)
+        monkeypatch.setattr(measuring, name, value)
+    monkeypatch.setattr(measuring, "MINIMUM_DRAM_BYTES", 1 << 20)
     steps: list[str] = []
-    machine = machines.measure(steps.append)
+    machine = measuring.measure_machine(steps.append)
     threads = {"1", str(machine.cores)}
     assert set(machine.peaks) == {"f32", "f64"}
     assert set(machine.bandwidths) == {*machine.caches, "DRAM"}

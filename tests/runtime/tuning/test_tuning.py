@@ -19,14 +19,14 @@ from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.algorithm import Search
 from loopwright.passes.search.result import Result, Task
 from loopwright.passes.syntax.pipeline import parse_pipeline
+from loopwright.runtime.choosing.database import Question, Tuned, TuningDatabase
+from loopwright.runtime.measuring.workers import Overdue, Worker
 from loopwright.runtime.program import Function, load
 from loopwright.runtime.tuning import compiler as compiling
 from loopwright.runtime.tuning import evaluator as evaluating
-from loopwright.runtime.tuning.database import Question, Tuned, TuningDatabase
 from loopwright.runtime.tuning.evaluator import RunningEvaluator, Substitute
 from loopwright.runtime.tuning.messages import Comparison, Outcome, Program, Trial
 from loopwright.runtime.tuning.tune import TuningOptions, tune
-from loopwright.runtime.tuning.workers import Overdue, Worker
 
 SUM = """
 func.func @sum(%n: index, %A: memref<?x?xf64>, %x: memref<?xf64>) {

@@ -25,8 +25,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from .....passes.estimate.estimate import Roofline
 from .....passes.estimate.scheduling_context import SchedulingContext
-from .....passes.search.roofline import Roofline
 from .....passes.syntax.pipeline import parse_pipeline
 from .....runtime.jit.cache import cache_directory
 from ....find import DEFAULT_RANKER, find_ranker

@@ -36,8 +36,8 @@ from .....passes.estimate.scheduling_context import SchedulingContext
 from .....passes.polyhedral.extents import infer_extents
 from .....passes.schedules.schedule import Schedule
 from .....runtime.calling.signature import CValue
-from .....runtime.labelling.fingerprint import code_generator, machine_fingerprint
 from .....runtime.labelling.messages import ObjectCode
+from .....runtime.machine.fingerprint import code_generator, machine_fingerprint
 from .....runtime.program import Function, load
 from .....runtime.tuning.compiler import Compiler
 from .....runtime.tuning.messages import Arguments, Program, Trial

@@ -41,8 +41,8 @@ import numpy as np
 
 from .....kernels.catalogue import catalogue
 from .....runtime.kernel import Kernel
-from .....runtime.labelling.arena import Arena, array_bytes
-from .....runtime.labelling.watch import Pace
+from .....runtime.measuring.arena import Arena, array_bytes
+from .....runtime.measuring.cpu_pace import Pace
 from .....runtime.program import Function, load
 
 pa: Any = importlib.import_module("pyarrow")

@@ -16,9 +16,9 @@ from ...costmodel.labelled_data import (
     workload_names,
 )
 from ...costmodel.labels import LabelledProgram
-from ...runtime.labelling.fingerprint import machine_fingerprint
 from ...runtime.labelling.local import label_here
 from ...runtime.labelling.messages import Policy
+from ...runtime.machine.fingerprint import machine_fingerprint
 from .. import UsageError
 from ..common import check_seed
 from .common import add_measuring_arguments, measuring_policy

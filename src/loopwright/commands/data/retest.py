@@ -26,8 +26,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Measures and prints; nothing is stored."""
     from ...costmodel.dataset.shards import list_shards, read_table
     from ...costmodel.replay import choose_pairs, differences, median_difference
-    from ...runtime.labelling.fingerprint import machine_fingerprint
     from ...runtime.labelling.local import label_here
+    from ...runtime.machine.fingerprint import machine_fingerprint
 
     if arguments.pairs < 1:
         raise UsageError(f"--pairs must be positive, got {arguments.pairs}")

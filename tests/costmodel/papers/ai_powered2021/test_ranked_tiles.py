@@ -10,10 +10,10 @@ from support.searching import task
 
 from loopwright.cli import main
 from loopwright.costmodel.papers.ai_powered2021.ranked_tiles import RankedTiles
+from loopwright.passes.estimate.estimate import Roofline
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.result import Task
-from loopwright.passes.search.roofline import Roofline
 from loopwright.passes.search.searching import search
 from loopwright.passes.transformations.tile import Tile
 

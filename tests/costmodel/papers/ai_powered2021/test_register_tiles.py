@@ -20,12 +20,12 @@ from loopwright.costmodel.papers.ai_powered2021.register_search import (
     TilesThenRegisters,
 )
 from loopwright.costmodel.papers.ai_powered2021.register_steps import RegisterSteps
+from loopwright.passes.estimate.estimate import Roofline
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.schedule_tree import loops
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.algorithm import Search
 from loopwright.passes.search.result import Task
-from loopwright.passes.search.roofline import Roofline
 from loopwright.passes.search.searching import search
 from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.program import load

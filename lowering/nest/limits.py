@@ -1,0 +1,35 @@
+"""Affine bounds of the values that a loop takes."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+_SET = isl.dim_type.set
+
+
+def limits(values: isl.Set, context: isl.Set) -> tuple[isl.Constraint, ...]:
+    """Constraints that bound the last dimension from both sides, for those before it."""
+    last = values.dim(_SET) - 1
+    values = values.coalesce()
+    for hull in (isl.Set.simple_hull, isl.Set.convex_hull):
+        bounds = hull(hull(values).remove_divs().to_set().gist_params(context))
+        found = tuple(
+            limit
+            for limit in _inequalities(bounds.remove_divs())
+            if not limit.get_coefficient_val(_SET, last).is_zero()
+        )
+        signs = {limit.get_coefficient_val(_SET, last).sgn() for limit in found}
+        if len(signs) == 2:
+            return found
+    raise AssertionError("the values of a loop are bounded")
+
+
+def _inequalities(values: isl.BasicSet) -> list[isl.Constraint]:
+    result: list[isl.Constraint] = []
+    for constraint in values.get_constraints():
+        if not constraint.is_equality():
+            result.append(constraint)
+            continue
+        aff = constraint.get_aff()
+        result += [isl.Constraint.inequality_from_aff(each) for each in (aff, aff.neg())]
+    return result

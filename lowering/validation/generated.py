@@ -1,0 +1,31 @@
+"""What is validated: a program as generated, between the AST and the loop IR."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from ...passes.polyhedral.scop import Scop
+from ..loops.storage import Placement
+from ..nest.index_expression import Index
+from ..nest.nest import For, Nest
+
+
+@dataclass(frozen=True, eq=False)
+class Generated:
+    """A program as generated: its statements and arrays, the nest, and where local arrays live.
+
+    `parameters` are the values of the sizes in the nest, and `context` says which there are.
+    `vectors` are the loops that run in vectors, `independent` those that are said to have
+    independent iterations, besides parallel ones.
+    """
+
+    scop: Scop
+    nest: Nest
+    placements: Sequence[Placement]
+    parameters: Mapping[str, Index]
+    context: isl.Set
+    vectors: Sequence[For] = ()
+    independent: Sequence[For] = ()

@@ -1,0 +1,95 @@
+"""What loads and stores cost their ports, with all data in the first-level cache."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log2
+
+from ..polyhedral.schedule_tree import Loop
+from ..polyhedral.scop import Access, AccessKind
+from .program_statistics import ProgramStatistics, StatementStatistics
+from .scheduled_program import ScheduledProgram, innermost_loop
+
+FEWEST_COLUMNS = 0.25
+"""Gathers of neighbouring columns are loads of rows and a transposition from so many columns on, as
+a share of the rows (`lowering.llvm.transposed_loads`)."""
+
+
+@dataclass(frozen=True)
+class LoopsAround:
+    """The loops around a statement (outermost first), the average numbers of their iterations, the
+    one that runs in lanes, and instances per vector.
+    """
+
+    loops: tuple[Loop, ...]
+    trips: tuple[float, ...]
+    vector: Loop | None
+    lanes: float
+
+
+def port_cycles(
+    program: ScheduledProgram, statement: StatementStatistics, around: LoopsAround
+) -> float:
+    """Cycles that load and store ports need for a vector of instances of a statement."""
+    machine = program.machine
+    costs = dict.fromkeys(AccessKind, 0.0)
+    for access in statement.statement.accesses:
+        costs[access.kind] += _operations(program, access, statement, around)
+    return max(
+        costs[AccessKind.READ] / machine.loads_per_cycle,
+        costs[AccessKind.WRITE] / machine.stores_per_cycle,
+    )
+
+
+def _operations(
+    program: ScheduledProgram, access: Access, statement: StatementStatistics, around: LoopsAround
+) -> float:
+    """Loads or stores per vector of instances: fewer where a register is used again."""
+    cost = 1.0
+    machine = program.machine
+    innermost = innermost_loop(around.loops)
+    for loop, count in zip(around.loops, around.trips, strict=True):
+        direction = statement.direction(around.loops, loop)
+        stride = 1 if direction is None else statement.stride(access, direction, program.statistics)
+        if loop is around.vector:
+            if stride not in (0, 1):
+                cost *= _gather(program, access, statement, around)
+            elif stride and not access.array.is_local:
+                # A vector that begins anywhere may cross the end of a line.
+                cost *= 1 + machine.vector_bits / 8 / machine.cache_line
+        elif stride == 0 and (loop is innermost or loop.unroll == 0):
+            cost /= max(1.0, count)
+        elif stride == 0 and loop.unroll:
+            cost /= min(loop.unroll, max(1.0, count))
+    return cost
+
+
+def _gather(
+    program: ScheduledProgram, access: Access, statement: StatementStatistics, around: LoopsAround
+) -> float:
+    """Operations for a vector of elements from as many rows: one for each, as a rule.
+
+    Where neighbouring columns are read together, rows are loaded and transposed.
+    """
+    machine, lanes = program.machine, around.lanes
+    if access.kind is AccessKind.WRITE:
+        return machine.stores_per_cycle * machine.scatter_cycles * lanes
+    columns = _columns(program.statistics, access, statement, around)
+    if columns < max(2.0, FEWEST_COLUMNS * lanes):
+        return machine.loads_per_cycle * machine.gather_cycles * lanes
+    return lanes / columns + log2(lanes)
+
+
+def _columns(
+    statistics: ProgramStatistics,
+    access: Access,
+    statement: StatementStatistics,
+    around: LoopsAround,
+) -> float:
+    """How many neighbouring columns are read together, by loops that are fully unrolled."""
+    columns = 1.0
+    for loop, count in zip(around.loops, around.trips, strict=True):
+        direction = statement.direction(around.loops, loop) if loop.unroll == 0 else None
+        if direction is not None and statement.stride(access, direction, statistics) == 1:
+            columns = max(columns, min(around.lanes, count))
+    return columns

@@ -1,0 +1,168 @@
+"""In-core execution time: ports and latencies, with all data in the first-level cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from math import prod
+
+from ..polyhedral.schedule_tree import Leaf, Loop
+from ..polyhedral.scop import Access
+from .access_costs import LoopsAround, port_cycles
+from .operation_costs import Changes, throughput
+from .program_statistics import StatementStatistics, subscript_steps
+from .recurrence_bound import recurrence
+from .scheduled_program import ScheduledProgram, innermost_loop
+from .vector_loops import VectorLoops
+
+
+class InCoreTime:
+    """The in-core execution time of the statements of a program."""
+
+    def __init__(self, program: ScheduledProgram) -> None:
+        self._program = program
+        self._vector_loops = VectorLoops(program)
+
+    def seconds(self, leaf: Leaf, loops: tuple[Loop, ...]) -> float:
+        """Seconds for the instances of a statement if all data were in the nearest cache."""
+        program = self._program
+        statistics = program.statement(leaf.statement)
+        if not statistics.instances:
+            return 0.0
+        vector = self._vector_loops.around(loops)
+        guarded = vector is not None and not self._vector_loops.is_in_step(vector, loops)
+        if guarded:
+            vector = None
+        trips = statistics.trips(loops)
+        lanes = 1.0
+        if vector is not None:
+            along = next(t for loop, t in zip(loops, trips, strict=True) if loop is vector)
+            if vector.vector is None and along < self._vector_loops.width(statistics, vector):
+                vector = None  # LLVM unrolls such a loop fully.
+            else:
+                lanes = self._vector_loops.lanes(statistics, vector, along)
+        operations = throughput(
+            statistics.statement,
+            program.schedule.target,
+            self._changes(statistics, loops),
+            partial(_repeats, loops, trips, vector, lanes),
+            lanes=lanes,
+            reassociate=program.schedule.reassociate,
+        )
+        cycles = program.machine.guard_cycles * guarded + max(
+            operations,
+            port_cycles(program, statistics, LoopsAround(loops, trips, vector, lanes)),
+            self._latency(statistics, loops, vector),
+        )
+        return (
+            statistics.instances
+            / lanes
+            * cycles
+            / program.machine.hertz
+            / program.threads(statistics, loops)
+        )
+
+    def _changes(self, statement: StatementStatistics, loops: tuple[Loop, ...]) -> Changes:
+        """In which of the loops around a statement a load may differ between iterations.
+
+        Those of local arrays wrap around in tiles, which their slopes do not show.
+        """
+        directions = [statement.direction(loops, loop) for loop in loops]
+        written = [
+            {
+                write.array.name
+                for name in loop.schedule
+                for write in self._program.statement(name).statement.writes
+            }
+            for loop in loops
+        ]
+
+        def positions(load: Access) -> frozenset[int]:
+            return frozenset(
+                position
+                for position, direction in enumerate(directions)
+                if direction is None
+                or load.array.is_local
+                or load.array.name in written[position]
+                or any(subscript_steps(load, direction))
+            )
+
+        return positions
+
+    def _latency(
+        self, statement: StatementStatistics, loops: tuple[Loop, ...], vector: Loop | None
+    ) -> float:
+        """Cycles per vector of instances that a chain of dependent operations takes at least."""
+        innermost = innermost_loop(loops)
+        if innermost is None or innermost is vector:
+            return 0.0
+        waits = (
+            float(self._program.machine.latencies["additions"])
+            if self._is_sum(statement, loops)
+            else recurrence(self._program.schedule, statement.statement.name, innermost)
+        )
+        if not waits:
+            return 0.0
+        trips = statement.trips(loops)
+        chains = prod(
+            min(loop.unroll or count, count)
+            for loop, count in zip(loops, trips, strict=True)
+            if loop.unroll is not None and loop is not vector and loop is not innermost
+        )
+        length = _chain(statement, loops, trips) * len(statement.statement.body)
+        # Short chains that follow each other overlap.
+        return waits / max(1.0, chains, self._program.machine.reorder_window / length)
+
+    def _is_sum(self, statement: StatementStatistics, loops: tuple[Loop, ...]) -> bool:
+        """Whether the innermost loop adds up into one element."""
+        innermost = innermost_loop(loops)
+        direction = None if innermost is None else statement.direction(loops, innermost)
+        return direction is not None and all(
+            statement.stride(access, direction, self._program.statistics) == 0
+            for access in statement.statement.writes
+        )
+
+
+def _chain(
+    statement: StatementStatistics, loops: tuple[Loop, ...], trips: tuple[float, ...]
+) -> float:
+    """Instances, one after the other, of which each waits for the one before; at least.
+
+    Those of the innermost loop, and of loops around it that write the same elements again.
+    """
+    length = 1.0
+    for loop, count in zip(reversed(loops), reversed(trips), strict=True):
+        if loop.unroll == 0:
+            continue
+        direction = statement.direction(loops, loop)
+        if length > 1 and (
+            direction is None
+            or any(any(subscript_steps(a, direction)) for a in statement.statement.writes)
+        ):
+            break
+        length *= count
+    return length
+
+
+def _repeats(
+    loops: Sequence[Loop],
+    trips: Sequence[float],
+    vector: Loop | None,
+    lanes: float,
+    changing: frozenset[int],
+) -> tuple[float, float]:
+    """Vectors of instances that share what changes in so many of the loops, and lanes that do it.
+
+    LLVM moves it out of the innermost loops in which it is always the same.
+    """
+    shared = 1.0
+    for position in reversed(range(len(loops))):
+        loop, count = loops[position], trips[position]
+        if position in changing:
+            if loop.unroll == 0:
+                continue
+            break
+        shared *= max(1.0, count / lanes) if loop is vector else count
+        if loop is vector:
+            lanes = 1.0
+    return shared, lanes

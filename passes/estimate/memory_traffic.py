@@ -1,0 +1,101 @@
+"""Memory traffic: the bytes that cross each level of the memory hierarchy.
+
+Of a loop whose body fits in a cache, every line crosses once; otherwise once per iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf, log, prod
+
+from ..polyhedral.schedule_tree import Leaf, Loop, Tree, leaves, statements
+from .footprints import footprint
+from .scheduled_program import ScheduledProgram
+
+
+class MemoryTraffic:
+    """The traffic of a program; footprints are computed once."""
+
+    def __init__(self, program: ScheduledProgram) -> None:
+        self._program = program
+        self._statistics = program.statistics
+        self._footprints: dict[int, float] = {}
+
+    def seconds(self, nest: Loop) -> Iterator[float]:
+        """Seconds that each level of the memory hierarchy needs for a nest."""
+        machine = self._program.machine
+        threads = max(
+            self._program.threads(self._program.statement(leaf.statement), outer)
+            for leaf, outer in leaves(nest, ())
+        )
+        for level, bandwidth in machine.bandwidths.items():
+            limit, speed = inf, bandwidth * threads
+            traffic = self._into(nest, (), machine.capacity(level))
+            if level == max(machine.bandwidths):
+                traffic += self._write_allocated(nest)
+                faster = min(1, log(self._streams(nest), machine.streams))
+                limit, speed = machine.memory_bandwidth, speed * (1 + faster)
+            yield traffic / min(limit, speed)
+
+    def _write_allocated(self, nest: Loop) -> float:
+        """Bytes that are read from memory only because a part of their line is written.
+
+        Explicit vectors go past the caches where an array is larger than these.
+        """
+        if self._program.is_explicit:
+            return 0.0
+        members, scop = statements(nest), self._program.schedule.scop
+        read = {a.array for s in scop.statements for a in s.reads}
+        here = {a.array for name in members for a in self._program.statement(name).statement.writes}
+        sizes = (self._statistics.bytes(array) for array in here - read)
+        return sum(size for size in sizes if size > self._program.machine.last_cache)
+
+    def _streams(self, nest: Loop) -> float:
+        """How many places of large arrays the innermost code walks through at the same time."""
+        large = self._program.machine.caches.get(2, 0)
+        found: dict[str, float] = {}
+        for leaf, loops in leaves(nest, ()):
+            statistics = self._program.statement(leaf.statement)
+            jammed = [
+                (direction, count)
+                for loop, count in zip(loops, statistics.trips(loops), strict=True)
+                if loop.unroll == 0 and (direction := statistics.direction(loops, loop)) is not None
+            ]
+            for access in statistics.statement.accesses:
+                if self._statistics.bytes(access.array) < large:
+                    continue
+                rows = prod(
+                    count
+                    for direction, count in jammed
+                    if abs(statistics.stride(access, direction, self._statistics)) > 1
+                )
+                found[access.array.name] = max(found.get(access.array.name, 1.0), rows)
+        return max(1.0, sum(found.values()))
+
+    def _into(self, tree: Tree, outer: tuple[Loop, ...], capacity: float) -> float:
+        """Bytes that a tree moves into a cache of that capacity, when the cache is cold."""
+        touched = self._footprint(tree, outer)
+        if touched <= capacity or isinstance(tree, Leaf):
+            return touched
+        if not isinstance(tree, Loop):
+            return sum(self._into(child, outer, capacity) for child in tree.children)
+        inside = (*outer, tree)
+        if self._footprint(tree.body, inside) <= capacity:
+            return touched
+        trips = max(self._program.statement(name).trips(inside)[-1] for name in tree.schedule)
+        trips = max(1.0, trips / (tree.vector or 1))
+        return trips * self._into(tree.body, inside, capacity)
+
+    def _footprint(self, tree: Tree, outer: tuple[Loop, ...]) -> float:
+        """Bytes of the arrays that an execution of a tree touches."""
+        found = self._footprints.get(id(tree))
+        if found is None:
+            accesses = [
+                (access, spans)
+                for name in statements(tree)
+                for spans in [self._program.statement(name).spans_inside(outer)]
+                for access in self._program.statement(name).statement.accesses
+            ]
+            by_array = footprint(self._statistics, accesses, self._program.machine.cache_line)
+            found = self._footprints[id(tree)] = sum(by_array.values())
+        return found

@@ -1,0 +1,80 @@
+"""A program under a schedule, at given sizes: what all parts of the estimate know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from ...support.cached_property import cached_property
+from ..machine.machine import Machine
+from ..polyhedral.schedule_tree import Leaf, Loop, Tree, leaves
+from ..schedules.schedule import Schedule
+from .program_statistics import ProgramStatistics, StatementStatistics
+from .scheduling_context import SchedulingContext
+
+
+@dataclass(frozen=True, eq=False)
+class ScheduledProgram:
+    """The schedule, and the sizes and threads that it is estimated for."""
+
+    schedule: Schedule
+    context: SchedulingContext
+
+    @property
+    def machine(self) -> Machine:
+        """The machine that the schedule is for."""
+        return self.schedule.target
+
+    @cached_property
+    def statistics(self) -> ProgramStatistics:
+        """What is known of the statements."""
+        return self.context.statistics(self.schedule.scop)
+
+    @cached_property
+    def is_explicit(self) -> bool:
+        """Whether all innermost loops have explicit vectors, so that LLVM makes none."""
+        return all(
+            any(loop.vector is not None for loop in loops)
+            for _, loops in leaves(self.schedule.tree, ())
+            if loops
+        )
+
+    def statement(self, name: str) -> StatementStatistics:
+        """What is known of one statement."""
+        return self.statistics.statements[name]
+
+    def threads(self, statement: StatementStatistics, loops: Sequence[Loop]) -> float:
+        """How many threads share the iterations of the parallel loops around a statement."""
+        parallel = [
+            trips
+            for loop, trips in zip(loops, statement.trips(loops), strict=True)
+            if loop.parallel
+        ]
+        return min(self.context.threads, prod(parallel)) if parallel else 1.0
+
+    def forks(self, loop: Loop, outer: tuple[Loop, ...]) -> float:
+        """How often a parallel loop starts its threads."""
+        statement = self.statement(next(iter(loop.schedule)))
+        return prod(statement.trips(outer)) if self.context.threads > 1 else 0.0
+
+
+def innermost_loop(loops: Sequence[Loop]) -> Loop | None:
+    """The innermost loop that is left when short loops are fully unrolled."""
+    return next((loop for loop in reversed(loops) if loop.unroll != 0), None)
+
+
+def outermost_parallel_loops(
+    tree: Tree, outer: tuple[Loop, ...] = ()
+) -> Iterator[tuple[Loop, tuple[Loop, ...]]]:
+    """The outermost parallel loops with the loops around each."""
+    match tree:
+        case Loop(parallel=True):
+            yield tree, outer
+        case Loop(body=body):
+            yield from outermost_parallel_loops(body, (*outer, tree))
+        case Leaf():
+            pass
+        case _:
+            for child in tree.children:
+                yield from outermost_parallel_loops(child, outer)

@@ -1,0 +1,93 @@
+"""Which loop around a statement runs in vector lanes, and how full the vectors are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+import islpy as isl
+
+from ..polyhedral.counting import fix_parameters
+from ..polyhedral.schedule_tree import Loop
+from ..schedules.program_edits import outer_values
+from .operation_costs import accumulates_in_lanes
+from .program_statistics import StatementStatistics
+from .scheduled_program import ScheduledProgram, innermost_loop
+
+
+class VectorLoops:
+    """The vector loops of a program: those that are marked, and those that LLVM vectorises."""
+
+    def __init__(self, program: ScheduledProgram) -> None:
+        self._program = program
+        self._schedule = program.schedule
+        self._in_step: dict[int, bool] = {}
+
+    def around(self, loops: tuple[Loop, ...]) -> Loop | None:
+        """The loop that runs in lanes: as marked, or the innermost one where LLVM may do it."""
+        marked = next((loop for loop in loops if loop.vector is not None), None)
+        innermost = innermost_loop(loops)
+        if marked is not None or innermost is None or self._program.is_explicit:
+            return marked
+        is_free = self._schedule.is_coincident(innermost) or (
+            self._may_reassociate(innermost) and self._only_sums(innermost)
+        )
+        return innermost if is_free else None
+
+    def is_in_step(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
+        """Whether all statements of a vector loop run in the same iterations, without guards."""
+        if len(loop.schedule) == 1:
+            return True
+        found = self._in_step.get(id(loop))
+        if found is None:
+            around = loops[: next(n for n, other in enumerate(loops) if other is loop) + 1]
+            first, *others = (self._iterations(name, around) for name in loop.schedule)
+            found = self._in_step[id(loop)] = all(first.is_equal(other) for other in others)
+        return found
+
+    def width(self, statement: StatementStatistics, loop: Loop) -> int:
+        """The lanes of a vector along a loop."""
+        return loop.vector or min(
+            self._program.machine.lanes(access.array.element_type)
+            for access in statement.statement.accesses
+        )
+
+    def lanes(self, statement: StatementStatistics, loop: Loop, trips: float) -> float:
+        """Instances per vector, on average."""
+        whole, rest = divmod(trips, self.width(statement, loop))
+        # What is left of a vector is masked: that takes longer than a whole one.
+        vectors = whole + self._program.machine.masked_vector * (rest > 0)
+        return max(1.0, trips / max(1.0, vectors))
+
+    def _may_reassociate(self, loop: Loop) -> bool:
+        """Whether LLVM makes vectors of the terms of all that is accumulated in a loop."""
+        accumulations = self._schedule.dependences.accumulations
+        return all(
+            accumulates_in_lanes(self._schedule, name)
+            for name in loop.schedule
+            if name in accumulations
+        )
+
+    def _only_sums(self, loop: Loop) -> bool:
+        """Whether all that iterations of a loop hand on is what statements accumulate."""
+        legality, accumulations = self._schedule.legality, self._schedule.dependences.accumulations
+        inside = self._domain(loop)
+        active = (
+            legality.active(self._schedule.functions_around(loop))
+            .intersect_domain(inside)
+            .intersect_range(inside)
+        )
+        crossing = active.subtract(active.eq_at_multi_union_pw_aff(legality.function(loop).multi))
+        for name in loop.schedule:
+            if name in accumulations:
+                crossing = crossing.subtract(isl.UnionMap.from_map(accumulations[name].pairs))
+        return crossing.is_empty()
+
+    def _domain(self, loop: Loop) -> isl.UnionSet:
+        parts = [self._program.statement(name).statement.domain for name in loop.schedule]
+        return reduce(isl.UnionSet.union, map(isl.UnionSet.from_set, parts))
+
+    def _iterations(self, name: str, loops: Sequence[Loop]) -> isl.Set:
+        """The values that the loops around a statement take together."""
+        values = outer_values(loops, self._program.statement(name).statement).range()
+        return fix_parameters(values, self._program.context.sizes)

@@ -1,0 +1,90 @@
+"""The steps of reductions run in another order only where the numerics rule allows it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from support.scops import schedule_of
+from support.validation import generated, kept_dependences
+
+from loopwright.lowering.nest.nest import For
+from loopwright.lowering.validation.kept_dependences import KeptDependences
+from loopwright.lowering.validation.validate import validate
+from loopwright.lowering.validation.verdict import Property, Verdict
+from loopwright.passes.polyhedral.dependences import compute_dependences
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.syntax.formats import apply_text
+
+SUM = """
+func.func @sum(%n: index, %A: memref<?x?xKIND>, %s: memref<?xKIND>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %n {
+      affine.for %k = 0 to %n {
+        %c = affine.load %s[%i] : memref<?xKIND>
+        %a = affine.load %A[%j, %k] : memref<?x?xKIND>
+        %d = STEP %c, %a : KIND
+        affine.store %d, %s[%i] : memref<?xKIND>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+def original(kind: str, step: str, *, reassociate: bool = False) -> Schedule:
+    (scop,) = [schedule_of(SUM.replace("KIND", kind).replace("STEP", step)).program]
+    return Schedule.original(scop, reassociate=reassociate)
+
+
+def with_swapped_loops(schedule: Schedule) -> Verdict:
+    """What validation says when the two inner loops of the nest change places."""
+    nest = generated(schedule, {})
+    assert isinstance(nest.nest, For)
+    outer = nest.nest.body
+    assert isinstance(outer, For) and isinstance(outer.body, For)
+    swapped = replace(outer.body, body=replace(outer, body=outer.body.body))
+    changed = replace(nest, nest=replace(nest.nest, body=swapped))
+    return validate(kept_dependences(schedule), changed)
+
+
+@pytest.mark.parametrize(
+    ("kind", "step", "reassociate", "expected"),
+    [
+        ("f64", "arith.addf", False, False),
+        ("f64", "arith.addf", True, True),
+        ("f64", "arith.maximumf", False, True),
+        ("i32", "arith.addi", False, True),
+        ("i32", "arith.xori", False, True),
+        ("i32", "arith.divsi", True, False),
+    ],
+)
+def test_another_order(kind: str, step: str, reassociate: bool, expected: bool) -> None:
+    verdict = with_swapped_loops(original(kind, step, reassociate=reassociate))
+    assert verdict.is_proved == expected
+    if verdict.violation is not None:
+        assert verdict.violation.property is Property.ORDER
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "rfactor{loops=k}",
+        "rfactor{loops=j}",
+        "rfactor{loops=j},rfactor{loops=combine_s.j}",
+        "strip-mine{loops=k size=4},rfactor{loops=k},rfactor{loops=kt}",
+        "rfactor{loops=j},pack{loops=i array=s}",
+        "pack{loops=i array=s},rfactor{loops=k}",
+    ],
+)
+def test_partial_results(steps: str) -> None:
+    schedule = apply_text(steps, original("f64", "arith.addf", reassociate=True))
+    kept = kept_dependences(schedule)
+    nest = generated(schedule, {})
+    assert str(validate(kept, nest)) == "proved"
+    # Without the user's permission the same code is wrong.
+    strict = KeptDependences(compute_dependences(schedule.program), reassociate=False)
+    verdict = validate(strict, nest)
+    assert verdict.violation is not None
+    assert verdict.violation.property is Property.ORDER

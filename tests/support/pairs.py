@@ -1,0 +1,158 @@
+"""Random pairs of a program and a schedule: what compiled code does against the interpreter.
+
+The seed of a program decides all: the program, its sizes, its schedules, the numbers of threads.
+"""
+
+from __future__ import annotations
+
+import random
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from loopwright.dialects.errors import SourceError
+from loopwright.passes.polyhedral.bounds import BoundsError
+from loopwright.passes.polyhedral.schedule_tree import loops
+from loopwright.passes.schedules.schedule import Schedule
+from loopwright.runtime.program import Function
+
+from .arithmetic import UndefinedBehaviourError
+from .choice import SeededChooser, chance, choose
+from .differential import DifferenceError, Outcome, assert_same, compiled, function_of, interpreted
+from .interpreter import UnsupportedError
+from .random_programs import RandomProgram, seeded_program, seeded_sizes
+from .random_schedules import random_schedule
+from .short_vectors import align_short_loops
+from .supervision import Tell, Verdict
+
+SCHEDULES = 5
+"""Schedules of each program: most of the time goes into its dependences."""
+
+PAIR = "schedule"
+"""What the names of verdicts on pairs begin with."""
+
+SAME, REFUSED, INEXACT, WRONG, ERROR = "same", "refused", "inexact", "wrong", "error"
+
+# What isl is not able to do is refused in one line, which is no failure.
+REFUSALS = ("too complex", "isl leaves out instances")
+
+
+@dataclass(frozen=True)
+class Run:
+    """Sizes, and what a program does with them."""
+
+    sizes: Mapping[str, int]
+    expected: Outcome
+
+
+def check_pairs(seed: int, tell: Tell) -> None:
+    """Tells the verdicts on the program with this number as written, and on its schedules."""
+    align_short_loops(seed % 2 == 1)
+    source = random.Random(seed)
+    Checker(seed, seeded_program(seed, calls=True), SeededChooser(source), tell).check()
+
+
+@dataclass
+class Checker:
+    """The checks of one program."""
+
+    seed: int
+    program: RandomProgram
+    chooser: SeededChooser
+    tell: Tell
+    agreed: bool = True
+    step: str = ""
+
+    def check(self) -> None:
+        """Tells the verdicts."""
+        runs = [run for run in (self._run(), self._run()) if run is not None]
+        if not runs:
+            self.tell(Verdict(self.seed, "program", INEXACT))
+            return
+        with self._verdict("program"):
+            function = function_of(self.program)
+            for run in runs:
+                note = self._step("the program as written", sizes=run.sizes)
+                assert_same(run.expected, compiled(self.program, function, run.sizes), note)
+            if self.program.sizes and not self.program.has_floats:
+                sizes = self._large_sizes()
+                self._step("the program as written", sizes=sizes)
+                runs.append(Run(sizes, compiled(self.program, function, sizes)))
+        if not self.agreed:
+            return
+        with self._verdict("dependences"):
+            self._step("dependences")
+            _ = function.dependences
+        for number in range(SCHEDULES if self.agreed else 0):
+            with self._verdict(f"{PAIR} {number}"):
+                self._check_schedule(function, runs[number % len(runs)])
+
+    def _run(self) -> Run | None:
+        """Sizes at which all floats are exact, and the results; None after a few attempts."""
+        for _ in range(3):
+            sizes = seeded_sizes(self.program, self.chooser.source)
+            try:
+                expected, exact = interpreted(self.program, sizes)
+            except (UndefinedBehaviourError, UnsupportedError):
+                # A float that does not fit an integer, or a program that runs for too long.
+                continue
+            if exact:
+                return Run(sizes, expected)
+        return None
+
+    def _large_sizes(self) -> dict[str, int]:
+        """Sizes larger than most tiles, which would take the interpreter too long."""
+        choices = (17, 32, 41) if self.program.depth <= 2 else (9, 16, 17)
+        return {name: choose(self.chooser, choices) for name in self.program.sizes}
+
+    def _check_schedule(self, function: Function, run: Run) -> None:
+        fast_math = chance(self.chooser, 20)
+        schedule = self._schedule(function, run, fast_math)
+        parallel = any(loop.parallel for loop in loops(schedule.tree))
+        threads = choose(self.chooser, (1, 2, 3)) if parallel else 1
+        options = {"fast_math": fast_math, "check_bounds": chance(self.chooser, 40)}
+        note = self._step(
+            "compile and run", pipeline=schedule, sizes=run.sizes, threads=threads, **options
+        )
+        found = compiled(self.program, function, run.sizes, schedule, threads, **options)
+        assert_same(run.expected, found, note)
+
+    def _schedule(self, function: Function, run: Run, fast_math: bool) -> Schedule:
+        """The default schedule for two threads, or a random one."""
+        if chance(self.chooser, 8):
+            self._step("default schedule", sizes=run.sizes, threads=2, fast_math=fast_math)
+            return function.default_schedule(run.sizes, threads=2, fast_math=fast_math)
+        return random_schedule(
+            self.chooser,
+            function.schedule(fast_math=fast_math),
+            self.chooser.integer(1, 8),
+            watch=lambda before, step: self._step(
+                "apply", pipeline=f"{before},{step}".strip(","), fast_math=fast_math
+            ),
+        )
+
+    def _step(self, name: str, **facts: object) -> str:
+        """Tells what is done next; a note on how to do it again."""
+        facts = {key: str(value) for key, value in facts.items()}
+        self.step = "\n".join([f"at: {name}", *(f"{key}: {facts[key]}" for key in facts)])
+        self.tell(self.step)
+        return self.step
+
+    @contextmanager
+    def _verdict(self, name: str) -> Iterator[None]:
+        """Tells how a check ended; `agreed` says whether it found nothing."""
+        verdict, detail = SAME, ""
+        try:
+            yield
+        except DifferenceError as error:
+            verdict, detail = WRONG, str(error)
+        except SourceError as error:
+            expected = any(text in error.message for text in REFUSALS)
+            verdict = REFUSED if expected and not isinstance(error, BoundsError) else ERROR
+            detail = f"{error.message}\n{self.step}\n{error}"
+        except Exception as error:
+            verdict = ERROR
+            detail = f"{type(error).__name__}: {error}\n{self.step}\n{traceback.format_exc()}"
+        self.agreed = verdict == SAME
+        self.tell(Verdict(self.seed, name, verdict, detail))
