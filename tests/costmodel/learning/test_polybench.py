@@ -17,8 +17,8 @@ KERNELS = [name for name in catalogue() if name.startswith("polybench/")]
 
 
 @pytest.fixture(scope="module", params=["tiramisu", "looper"])
-def model(context: pytest.FixtureRequest) -> LearnedModel:
-    return model_class(context.param)({})
+def model(request: pytest.FixtureRequest) -> LearnedModel:
+    return model_class(request.param)({})
 
 
 @pytest.mark.parametrize("name", KERNELS)
