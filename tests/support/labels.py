@@ -1,4 +1,4 @@
-"""Small directories of labels, written as the data factory writes them, with made-up times."""
+"""Small directories of labels with made-up times, as the labelled-data pipeline writes them."""
 
 from __future__ import annotations
 
