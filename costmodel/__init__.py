@@ -1,0 +1,1 @@
+"""Learned cost models: features, models, training, and the data they are trained on."""

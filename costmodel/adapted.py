@@ -1,4 +1,4 @@
-"""Where models that were adapted to this machine are kept, and what they are adapted with."""
+"""Folder and file names of models adapted to this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choose a schedule with a cost model, as a pass."""
+"""Pass `autoschedule`: beam search with a cost model."""
 
 from __future__ import annotations
 

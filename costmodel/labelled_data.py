@@ -22,7 +22,7 @@ from ..passes.search.searching import explored
 from ..support.plugins import PluginError, describe, load_plugin, plugins
 from .find import find_model
 from .generator import CONTRACTION, GENERAL, GENERATOR_VERSION, Mix, random_program
-from .labels import Subject
+from .labels import ProgramInstance
 from .sampler import SAMPLER_VERSION, sample_schedules
 from .sampler.neighbours import neighbour
 from .sampler.paths import BEST, DEFAULT, NEAR_DEFAULT
@@ -47,10 +47,10 @@ class SeededWorkload(ABC):
         """What the labels of a program are found by: origin, seed, versions."""
         return self.origin, self.program_seed(item), GENERATOR_VERSION, SAMPLER_VERSION
 
-    def subject(self, item: int) -> Subject:
+    def instance(self, item: int) -> ProgramInstance:
         """Program number `item`."""
         program = random_program(self.program_seed(item), self.mix)
-        return Subject(program.text, program.sizes, *self.identity(item))
+        return ProgramInstance(program.text, program.sizes, *self.identity(item))
 
     @abstractmethod
     def schedules(

@@ -1,4 +1,4 @@
-"""What is labelled and what comes back: the plain data between the data factory's two halves.
+"""Labels and workloads: the plain data between both ends of the labelled-data pipeline.
 
 A *workload* (programs and schedules, no machine code) says what to label; what compiles and runs
 gives *labels* back. Neither side imports the other.
@@ -22,7 +22,7 @@ LASTING = ("refused", "not-finite")
 
 
 @dataclass(frozen=True)
-class Subject:
+class ProgramInstance:
     """A program to label schedules of: MLIR text with one function, and values of its sizes.
 
     `origin` says where it is from (`random`, `looperset` ...), `seed` and the versions how it can
@@ -40,7 +40,7 @@ class Subject:
 class Workload(Protocol):
     """Programs by number, and the schedules of each to label; it is sent to other processes."""
 
-    def subject(self, item: int) -> Subject:
+    def instance(self, item: int) -> ProgramInstance:
         """The program with this number; the same at every call."""
         ...
 
@@ -116,7 +116,7 @@ class LabelledProgram:
     """
 
     item: int
-    subject: Subject
+    instance: ProgramInstance
     sizes: Mapping[str, int]
     baseline: Label | None
     machine: str

@@ -1,4 +1,4 @@
-"""A workload that is never learned from: PolyBench's kernels, to judge cost models by."""
+"""Workload `polybench`: a test set that is never learned from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..passes.estimate.scheduling_context import SchedulingContext
 from ..passes.polyhedral.counting import cardinality, fix_parameters
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.schedules.schedule import Schedule
-from .labels import Subject
+from .labels import ProgramInstance
 from .original import original_schedule
 from .sampler import SAMPLER_VERSION, sample_schedules
 
@@ -44,10 +44,10 @@ class PolybenchWorkload:
         """What the labels of a kernel are found by: origin, number, versions."""
         return ORIGIN, item, 0, SAMPLER_VERSION
 
-    def subject(self, item: int) -> Subject:
+    def instance(self, item: int) -> ProgramInstance:
         """Kernel number `item`."""
         entry = _kernels()[item]
-        return Subject(entry.text, _sizes(entry), ORIGIN, item, 0, SAMPLER_VERSION)
+        return ProgramInstance(entry.text, _sizes(entry), ORIGIN, item, 0, SAMPLER_VERSION)
 
     def schedules(
         self, item: int, original: Schedule, sizes: Mapping[str, int]

@@ -1,4 +1,4 @@
-"""A workload of pairs that were labelled before: to label them again, here or with newer code."""
+"""Workload that labels pairs again, here or with newer code."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..passes.schedules.errors import TransformationError
 from ..passes.schedules.schedule import Schedule
 from ..passes.syntax.pipeline import parse_pipeline
 from .dataset.arrow import Row
-from .dataset.schema import subject_of
-from .labels import LabelledProgram, Subject
+from .dataset.schema import program_instance_of
+from .labels import LabelledProgram, ProgramInstance
 
 PAIRS_EACH = 12
 """Schedules of one program that are labelled again."""
@@ -23,9 +23,9 @@ PAIRS_EACH = 12
 class ReplayWorkload:
     """Programs with the texts of their schedules; those that do not apply any more are left out."""
 
-    programs: Sequence[tuple[Subject, tuple[str, ...]]]
+    programs: Sequence[tuple[ProgramInstance, tuple[str, ...]]]
 
-    def subject(self, item: int) -> Subject:
+    def instance(self, item: int) -> ProgramInstance:
         """Program number `item`."""
         return self.programs[item][0]
 
@@ -45,24 +45,24 @@ def choose_pairs(rows: Iterable[Row], pairs: int, seed: int) -> ReplayWorkload:
 
     Schedules of one program are noisy in the same way: few programs would not stand for all.
     """
-    subjects: dict[bytes, Subject] = {}
+    instances: dict[bytes, ProgramInstance] = {}
     schedules: dict[bytes, list[str]] = {}
     for row in rows:
         key = row["program_key"]
         if row["schedule"] and row["status"] == "measured":
-            subjects.setdefault(key, subject_of(row))
+            instances.setdefault(key, program_instance_of(row))
             schedules.setdefault(key, []).append(row["schedule"])
     random = Random(seed)
     keys = sorted(schedules)
     random.shuffle(keys)
-    chosen: list[tuple[Subject, tuple[str, ...]]] = []
+    chosen: list[tuple[ProgramInstance, tuple[str, ...]]] = []
     left = pairs
     for key in keys:
         if left <= 0:
             break
         count = min(left, PAIRS_EACH, len(schedules[key]))
         texts = tuple(random.sample(schedules[key], count))
-        chosen.append((subjects[key], texts))
+        chosen.append((instances[key], texts))
         left -= len(texts)
     return ReplayWorkload(tuple(chosen))
 
@@ -77,10 +77,10 @@ def differences(
         if row["status"] == "measured"
     }
     return [
-        math.log(label.speedup / then[program.subject.text, label.schedule])
+        math.log(label.speedup / then[program.instance.text, label.schedule])
         for program in labelled
         for label in program.labels
-        if label.status == "measured" and (program.subject.text, label.schedule) in then
+        if label.status == "measured" and (program.instance.text, label.schedule) in then
     ]
 
 

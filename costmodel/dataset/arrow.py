@@ -1,4 +1,4 @@
-"""pyarrow, which has no types: what it makes is `Any` here, and rows are dictionaries."""
+"""pyarrow without static types: its objects are `Any`, rows are dictionaries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether everything in a directory of labels is as it should be."""
+"""Consistency check of a directory of labels."""
 
 from __future__ import annotations
 

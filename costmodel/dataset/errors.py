@@ -1,4 +1,4 @@
-"""What can be wrong with a dataset."""
+"""Errors of datasets."""
 
 from __future__ import annotations
 

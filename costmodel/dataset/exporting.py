@@ -1,4 +1,4 @@
-"""All labels of a directory as one file, for other tools."""
+"""Export of a directory of labels to one file, for other tools."""
 
 from __future__ import annotations
 

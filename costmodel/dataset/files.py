@@ -1,4 +1,4 @@
-"""Files that survive being killed at any moment, a full disk and damage.
+"""Atomic, checksummed files: safe against kills, full disks and damage.
 
 A file is named by the SHA-256 of its contents, and appears under that name by a rename after it has
 reached the disk: it is whole or not there. Each has a copy in a folder below, which is written

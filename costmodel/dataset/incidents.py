@@ -1,4 +1,4 @@
-"""Schedules that gave no label, kept as programs with the command that shows what is wrong."""
+"""Reproducers of incidents: the program, and the command that shows what is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns of a shard, and rows from labels and back.
+"""Arrow schema of shards, and conversion of labels to rows and back.
 
 One row is one measured pair; the unscheduled program has a row with an empty schedule, also where
 it cannot be measured, so that nobody tries again. Text columns repeat from row to row: Parquet
@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 
-from ..labels import LabelledProgram, Subject
+from ..labels import LabelledProgram, ProgramInstance
 from .arrow import Row, Table, pa
 
 SCHEMA_VERSION = 1
@@ -81,16 +81,16 @@ def pair_key(
 
 def rows_of(labelled: LabelledProgram, *, fast_math: bool = False) -> list[Row]:
     """The rows of a program: its own, then those of its schedules."""
-    subject, machine = labelled.subject, labelled.machine
-    identity = program_key(subject.text, labelled.sizes)
+    instance, machine = labelled.instance, labelled.machine
+    identity = program_key(instance.text, labelled.sizes)
     common: Row = {
         "program_key": identity,
-        "program": subject.text,
+        "program": instance.text,
         "sizes": sizes_text(labelled.sizes),
-        "origin": subject.origin,
-        "seed": subject.seed,
-        "generator_version": subject.generator_version,
-        "sampler_version": subject.sampler_version,
+        "origin": instance.origin,
+        "seed": instance.seed,
+        "generator_version": instance.generator_version,
+        "sampler_version": instance.sampler_version,
         "fast_math": fast_math,
         "machine": machine,
         "compiler": labelled.compiler,
@@ -126,9 +126,9 @@ def _unmeasured(key: bytes) -> Row:
     return {"key": key, "schedule": "", "status": FAILED, "threads": 1, "schedule_origin": ""}
 
 
-def subject_of(row: Row) -> Subject:
+def program_instance_of(row: Row) -> ProgramInstance:
     """The program of a row."""
-    return Subject(
+    return ProgramInstance(
         row["program"],
         json.loads(row["sizes"]),
         row["origin"],

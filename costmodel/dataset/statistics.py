@@ -1,4 +1,4 @@
-"""What a directory of labels holds, in numbers."""
+"""Summary statistics of a directory of labels."""
 
 from __future__ import annotations
 

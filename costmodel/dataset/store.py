@@ -1,4 +1,4 @@
-"""Adding to a directory of shards, and keeping their number small."""
+"""Writer of shards: appending and compaction."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What our cost model sees of a schedule: one row of named numbers per statement and its loops."""
+"""Features of a schedule: a row of named numbers per statement in its loop context."""

@@ -1,4 +1,4 @@
-"""What statements read and write: strides of single accesses, boxes of those that move alike."""
+"""Access profiles: strides of each access, bounding boxes of groups with equal coefficients."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""What the statements in one innermost loop do to each other."""
+"""Features of an innermost loop's body: all statements in it together."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from .loop_context import Placement
-from .nests import PlacedStatement
+from .loop_context import LoopContext
+from .nests import NestedStatement
 from .sections import Execution
-from .statement_features import NEAR, alone
+from .statement_features import NEAR, statement_features
 
 
 class Body(NamedTuple):
@@ -29,11 +29,11 @@ class Body(NamedTuple):
     backward: float
 
 
-def body(item: PlacedStatement, execution: Execution) -> Body:
+def body(item: NestedStatement, execution: Execution) -> Body:
     """The section `Body`."""
     place = item.place
     position = -1 if place.innermost is None else place.innermost
-    serial, instructions, loads, stores = alone(place, execution).share
+    serial, instructions, loads, stores = statement_features(place, execution).share
     outer = 0
     forward: list[float] = []
     backward: list[float] = []
@@ -43,7 +43,7 @@ def body(item: PlacedStatement, execution: Execution) -> Body:
         if other.innermost is not None and other.innermost > position:
             outer += 1
             continue
-        its = alone(other, execution).share
+        its = statement_features(other, execution).share
         serial += its.serial
         instructions += its.instructions
         loads += its.loads
@@ -63,7 +63,7 @@ def body(item: PlacedStatement, execution: Execution) -> Body:
     )
 
 
-def _distances(place: Placement, other: Placement, position: int) -> list[float]:
+def _distances(place: LoopContext, other: LoopContext, position: int) -> list[float]:
     """By how many iterations of a loop another statement is later at the same element."""
     found: list[float] = []
     for number, access in enumerate(place.profile.accesses):

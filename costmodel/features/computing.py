@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...passes.machine.target_files import reference_machine
-from .loop_context import Placement
+from .loop_context import LoopContext
 from .sections import Innermost, Vectors
 from .statements import Operations
 
@@ -28,7 +28,7 @@ class ComputingTimes(NamedTuple):
     unrolled: bool
 
 
-def computing_times(place: Placement, vectors: Vectors, inner: Innermost) -> ComputingTimes:
+def computing_times(place: LoopContext, vectors: Vectors, inner: Innermost) -> ComputingTimes:
     """How long computing takes, whether or not LLVM makes vectors."""
     profile = place.profile
     lanes = max(1.0, vectors.lanes if vectors.marked else min(profile.lanes, vectors.values))

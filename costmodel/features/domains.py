@@ -1,4 +1,4 @@
-"""How many values iterators take, for domains of statements at given sizes."""
+"""Extents of iteration domains: average and extreme trip counts at given sizes."""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ...passes.estimate.roofline import roofline
 from ...passes.machine.target_files import reference_machine
 from .bodies import Body
-from .loop_context import Placement
+from .loop_context import LoopContext
 from .sections import Control, Estimate, Memory
-from .statement_features import Alone
+from .statement_features import StatementFeatures
 
 _MACHINE = reference_machine()
 
@@ -25,10 +25,14 @@ _DEAD = 0.1
 
 
 def estimate(
-    place: Placement, alone: Alone, together: Body, control: Control, memory: Memory
+    place: LoopContext,
+    statement: StatementFeatures,
+    together: Body,
+    control: Control,
+    memory: Memory,
 ) -> Estimate:
     """The section `Estimate`: the larger of computing and moving, and overheads."""
-    profile, times, vectors = place.profile, alone.times, alone.vectors
+    profile, times, vectors = place.profile, statement.times, statement.vectors
     lanes = times.lanes
     automatic = (
         not vectors.marked
@@ -40,7 +44,7 @@ def estimate(
         and bool(control.in_step)
     )
     computing = max(min(times.scalar, times.packed) if automatic else times.scalar, 0.01)
-    latency = alone.recurrence.latency / (lanes if vectors.marked or automatic else 1.0)
+    latency = statement.recurrence.latency / (lanes if vectors.marked or automatic else 1.0)
     overhead = _MACHINE.branch_cycles * control.iterations / (lanes if automatic else 1.0)
     overhead += _MACHINE.loop_entry_cycles * control.entries
     moved = [
@@ -49,7 +53,7 @@ def estimate(
             memory[_MOVED], _BYTES_PER_CYCLE, memory[_LINES], _LATENCIES, strict=True
         )
     ]
-    parallel = max(1.0, alone.threads.threads)
+    parallel = max(1.0, statement.threads.threads)
     near, far, memory_cycles = moved
     cycles = roofline(
         max(computing, latency) / parallel,
@@ -57,5 +61,5 @@ def estimate(
     )
     cycles += overhead / parallel
     cycles *= _DEAD if control.dead else 1.0
-    seconds = cycles * max(1.0, profile.instances) / alone.inner.repeats / _MACHINE.hertz
+    seconds = cycles * max(1.0, profile.instances) / statement.inner.repeats / _MACHINE.hertz
     return Estimate._make((computing, latency, overhead, *moved, seconds))

@@ -1,4 +1,4 @@
-"""Rows of features for the schedules of a program."""
+"""Feature extraction: rows for the schedules of a program."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ...passes.polyhedral.schedule_tree import Tree, nests
 from ...passes.schedules.schedule import Schedule
 from .bodies import body
 from .estimate import estimate
-from .loop_context import Placement
-from .nests import PlacedStatement
+from .loop_context import LoopContext
+from .nests import NestedStatement
 from .programs import profile_program
 from .row_columns import NAMES
 from .rows import control, memory, with_kilobytes
 from .sections import Machine, Surroundings, execution, surroundings
-from .statement_features import alone
+from .statement_features import statement_features
 from .statements import StatementProfile
 
 _UNKNOWN_CACHE = reference_machine().last_cache
@@ -41,7 +41,7 @@ def rows_of(schedules: Sequence[Schedule], context: SchedulingContext) -> list[N
     together: dict[int, list[int]] = {}
     for number, profile in enumerate(profiles):
         together.setdefault(id(profile), []).append(number)
-    placed: dict[int, list[tuple[PlacedStatement, ...]]] = {}
+    placed: dict[int, list[tuple[NestedStatement, ...]]] = {}
     for numbers in together.values():
         found = iter(profiles[numbers[0]].nests.of([nest for n in numbers for nest in trees[n]]))
         placed.update((n, [next(found) for _ in trees[n]]) for n in numbers)
@@ -52,7 +52,7 @@ def rows_of(schedules: Sequence[Schedule], context: SchedulingContext) -> list[N
 
 
 def _rows(
-    placed: Sequence[Sequence[PlacedStatement]],
+    placed: Sequence[Sequence[NestedStatement]],
     schedule: Schedule,
     total_bytes: float,
     context: SchedulingContext,
@@ -82,9 +82,9 @@ def rows_of_nests(
     return [_rows([nest], schedule, profile.total_bytes, context) for nest in placed]
 
 
-def placed_rows(
+def rows_in_context(
     schedule: Schedule, context: SchedulingContext
-) -> tuple[list[Placement], NDArray[np.float32]]:
+) -> tuple[list[LoopContext], NDArray[np.float32]]:
     """The statements of a schedule that run at all, under their loops, and their rows."""
     (rows,) = rows_of([schedule], context)
     placed = profile_program(schedule, context).nests.of(nests(schedule.tree))
@@ -96,15 +96,15 @@ def profiles_of(schedule: Schedule, context: SchedulingContext) -> Mapping[str, 
     return profile_program(schedule, context).nests.statements
 
 
-def _row(item: PlacedStatement, statements: int, around: Surroundings) -> bytes:
+def _row(item: NestedStatement, statements: int, around: Surroundings) -> bytes:
     known = item.rows.get(around)
     if known is None:
         known = item.rows[around] = _make_row(item, statements, around)
     return known
 
 
-def _make_row(item: PlacedStatement, statements: int, around: Surroundings) -> bytes:
-    own = alone(item.place, around.execution)
+def _make_row(item: NestedStatement, statements: int, around: Surroundings) -> bytes:
+    own = statement_features(item.place, around.execution)
     together = body(item, around.execution)
     loops = control(item, own.loops, statements)
     data = memory(item, around, own.streams)

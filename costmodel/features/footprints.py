@@ -1,4 +1,4 @@
-"""The bytes that statements touch inside of each of their loops."""
+"""Footprints: bytes that a statement touches inside each of its loops."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Footprint(NamedTuple):
 def footprints(
     profile: StatementProfile, spans: Sequence[Sequence[tuple[float, ...]]]
 ) -> list[Footprint]:
-    """Of one statement under the loops of several schedules; each has `spans` as in `Placement`."""
+    """Of one statement in several loop contexts; each has `spans` as in `LoopContext`."""
     depth = len(profile.spans)
     rows = np.array([row for each in spans for row in each], dtype=float)
     found = _touched(profile, rows.reshape(len(rows), depth))

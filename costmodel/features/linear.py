@@ -1,4 +1,4 @@
-"""The functions that loops iterate over, as slopes: what isl says of them, read once."""
+"""Linear forms of the schedule functions of loops, read from isl once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which dimensions of local arrays stay under some loops: the rule of `lowering/storage.py`.
+"""Storage of local arrays under a schedule, by the rule of `lowering/loops/storage.py`.
 
 A scalar inside of loops is an array with a dimension per loop. It is allocated inside the outermost
 loops that all of its users share and that follow from its subscripts: these dimensions are gone.

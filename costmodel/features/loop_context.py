@@ -1,4 +1,4 @@
-"""A statement under the loops of a schedule: trip counts, strides, footprints."""
+"""Loop context of a statement: trip counts, strides, footprints under a schedule's loops."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SHORT_BODY = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Placement:
+class LoopContext:
     """A statement and the loops around it, outermost first.
 
     `forms` are the functions of the loops, `tiles` the positions of the tile loops of point loops,
@@ -311,7 +311,7 @@ class Placement:
                     break
         return found
 
-    def overwrites(self, earlier: Placement) -> bool:
+    def overwrites(self, earlier: LoopContext) -> bool:
         """Whether it stores to all that another statement in the same innermost loop stores to."""
         if self.profile.instances < earlier.profile.instances or [
             form.constant for form in self.forms
@@ -347,13 +347,13 @@ class Query(NamedTuple):
     stored: frozenset[int]
 
 
-class Placements:
-    """Places statements, each once under the same loops: schedules have most of them in common."""
+class LoopContexts:
+    """Cache of loop contexts: schedules have most of them in common."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[object, ...], Placement] = {}
+        self._known: dict[tuple[object, ...], LoopContext] = {}
 
-    def of(self, queries: Sequence[Query]) -> list[Placement]:
+    def of(self, queries: Sequence[Query]) -> list[LoopContext]:
         """What is known of statements under their loops; what is new is found out together."""
         if len(self._known) > _MEMORY:
             self._known.clear()
@@ -368,14 +368,14 @@ class Placements:
             touched = footprints(profile, [space.spans for space in spaces])
             for (key, plan), space, footprint in zip(same.items(), spaces, touched, strict=True):
                 _, _, loops, forms, _ = plan.query
-                self._known[key] = Placement(
+                self._known[key] = LoopContext(
                     profile, loops, forms, plan.tiles, *space, plan.reads_stored, footprint
                 )
         return [self._known[plan.key] for plan in plans]
 
 
 class _Plan(NamedTuple):
-    """A query, what makes it the same as another one, and what of it is needed for a placement."""
+    """A query, what makes it the same as another one, and what a loop context needs of it."""
 
     key: tuple[object, ...]
     query: Query
@@ -400,7 +400,7 @@ def _plan(query: Query) -> _Plan:
 
 
 class _Space(NamedTuple):
-    """What `Placement` says of iterations."""
+    """What `LoopContext` says of iterations."""
 
     trips: tuple[float, ...]
     values: tuple[float, ...]
@@ -440,7 +440,7 @@ def _one_by_one(
         yield count, tuple(left)
 
 
-def _stores(place: Placement) -> set[tuple[object, ...]]:
+def _stores(place: LoopContext) -> set[tuple[object, ...]]:
     return {
         (access.array, access.offset, *(steps[number] for steps in place.steps))
         for number, access in enumerate(place.profile.accesses)

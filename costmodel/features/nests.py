@@ -1,4 +1,4 @@
-"""The statements of a nest under their loops, and what they touch together."""
+"""The statements of a nest in their loop contexts, and their joint footprints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...passes.polyhedral.schedule_tree import Loop, Tree, leaves
 from .footprints import Footprint
 from .linear import LinearForms
 from .local_arrays import Kept, LocalArray, kept_dimensions
-from .loop_context import Placement, Placements, Query
+from .loop_context import LoopContext, LoopContexts, Query
 from .sections import Surroundings
 from .statements import StatementProfile
 
@@ -24,12 +24,12 @@ class Neighbour(NamedTuple):
     `is_later` says that it comes later in the text.
     """
 
-    place: Placement
+    place: LoopContext
     common: int
     is_later: bool
 
 
-class PlacedStatement(NamedTuple):
+class NestedStatement(NamedTuple):
     """A statement in its nest.
 
     `totals` are the bytes that one execution of each loop around it touches, outermost first, then
@@ -38,7 +38,7 @@ class PlacedStatement(NamedTuple):
     remembered by what is around.
     """
 
-    place: Placement
+    place: LoopContext
     totals: tuple[float, ...]
     taken: tuple[tuple[float, ...], ...]
     shares: tuple[float, ...]
@@ -53,7 +53,7 @@ class PlacedStatement(NamedTuple):
 
 
 class Nests:
-    """Places the statements of nests, each nest once: schedules share those they do not change."""
+    """Cache of nests: schedules share those that they do not change."""
 
     MOST = 4096
 
@@ -69,13 +69,13 @@ class Nests:
         self._locals = locals_
         self._with_kept = cache(with_kept)
         self._forms = LinearForms(sizes)
-        self._placements = Placements()
-        self._known: dict[int, tuple[Tree, tuple[PlacedStatement, ...]]] = {}
-        self._groups: dict[tuple[int, ...], tuple[PlacedStatement, ...]] = {}
+        self._contexts = LoopContexts()
+        self._known: dict[int, tuple[Tree, tuple[NestedStatement, ...]]] = {}
+        self._groups: dict[tuple[int, ...], tuple[NestedStatement, ...]] = {}
 
     def of(
         self, nests: Sequence[Tree], *, is_kept: bool = True
-    ) -> list[tuple[PlacedStatement, ...]]:
+    ) -> list[tuple[NestedStatement, ...]]:
         """The statements of nests that run at all, in textual order; new nests at one go.
 
         The nests are kept for the next time only if that `is_kept`; what was found out about their
@@ -88,7 +88,7 @@ class Nests:
         known = self._known if is_kept else {}
         unknown = {id(nest): nest for nest in nests if id(nest) not in known}
         found = [self._queries(nest) for nest in unknown.values()]
-        places = iter(self._placements.of([query for queries in found for query in queries]))
+        places = iter(self._contexts.of([query for queries in found for query in queries]))
         for (key, nest), queries in zip(unknown.items(), found, strict=True):
             placed = self._grouped(
                 [next(places) for _ in queries], [each.loops for each in queries]
@@ -115,8 +115,8 @@ class Nests:
         ]
 
     def _grouped(
-        self, places: Sequence[Placement], paths: Sequence[tuple[Loop, ...]]
-    ) -> tuple[PlacedStatement, ...]:
+        self, places: Sequence[LoopContext], paths: Sequence[tuple[Loop, ...]]
+    ) -> tuple[NestedStatement, ...]:
         """The same statements that share as many loops are the same nest, whoever made it."""
         shared = [_common(path, following) for path, following in pairwise(paths)]
         key = (*map(id, places), *shared)
@@ -131,16 +131,16 @@ class Nests:
 
 
 def _together(
-    places: Sequence[Placement], paths: Sequence[tuple[Loop, ...]]
-) -> tuple[PlacedStatement, ...]:
+    places: Sequence[LoopContext], paths: Sequence[tuple[Loop, ...]]
+) -> tuple[NestedStatement, ...]:
     if len(places) == 1:
         totals = places[0].footprint.totals
         plain, first, second = totals
         return (
-            PlacedStatement(places[0], plain, (first, second, plain), (1.0,) * len(plain), (), {}),
+            NestedStatement(places[0], plain, (first, second, plain), (1.0,) * len(plain), (), {}),
         )
     touched = _touched(paths, places)
-    result: list[PlacedStatement] = []
+    result: list[NestedStatement] = []
     for number, (path, place) in enumerate(zip(paths, places, strict=True)):
         own = place.footprint.totals
         # Level n is one execution of loop n; inside of the innermost, the statement itself.
@@ -155,7 +155,7 @@ def _together(
             if common:
                 neighbours.append(Neighbour(its_place, common, other > number))
         result.append(
-            PlacedStatement(
+            NestedStatement(
                 place, plain, (first, second, plain), (*shares, 1.0), tuple(neighbours), {}
             )
         )
@@ -173,7 +173,7 @@ def _common(path: Sequence[Loop], other: Sequence[Loop]) -> int:
 
 
 def _touched(
-    paths: Sequence[tuple[Loop, ...]], places: Sequence[Placement]
+    paths: Sequence[tuple[Loop, ...]], places: Sequence[LoopContext]
 ) -> dict[int, tuple[Sequence[float], float]]:
     """What one execution of each loop touches, as `Footprint.totals` but in all.
 

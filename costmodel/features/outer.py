@@ -1,4 +1,4 @@
-"""The loop around the innermost one: what can stay in registers from one iteration to the next.
+"""Features of the second innermost loop: register reuse across its iterations.
 
 Where the innermost loop has few vectors and always as many, LLVM writes these out, and what does
 not move with the loop around stays in registers there, as in a register tile.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .loop_context import Placement
+from .loop_context import LoopContext
 
 
 class Outer(NamedTuple):
@@ -29,7 +29,7 @@ class Outer(NamedTuple):
     vectors: float
 
 
-def outer(place: Placement) -> Outer:
+def outer(place: LoopContext) -> Outer:
     """The section `Outer`."""
     inner = place.innermost
     if inner is None:

@@ -1,4 +1,4 @@
-"""What is known of a program without its loops, at given sizes."""
+"""Program profiles: what does not depend on the schedule, at given sizes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def profile_program(schedule: Schedule, context: SchedulingContext) -> ProgramPr
 
 
 class _Statements:
-    """Profiles statements, each once: programs that schedules change share most of theirs."""
+    """Cache of statement profiles: programs that schedules change share most of them."""
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         self._domains = Domains(sizes)

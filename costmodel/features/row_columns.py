@@ -1,4 +1,4 @@
-"""Which number stands where in a row: names and slices, from the fields of the sections."""
+"""Columns of a feature row: names and slices, from the fields of the sections."""
 
 from __future__ import annotations
 

@@ -1,18 +1,18 @@
-"""The sections of a row that depend on the other statements of the nest."""
+"""Row sections that depend on the other statements of the nest."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ...passes.machine.target_files import reference_machine
-from .nests import PlacedStatement
+from .nests import NestedStatement
 from .sections import LEVELS, Control, Level, LoopCounts, Memory, Surroundings
 
 _CACHE_LINE = reference_machine().cache_line
 _KILOBYTES = Level._fields.index("kilobytes")
 
 
-def control(item: PlacedStatement, counts: LoopCounts, statements: int) -> Control:
+def control(item: NestedStatement, counts: LoopCounts, statements: int) -> Control:
     """The section `Control`; `statements` are those of the nest."""
     place = item.place
     in_step = 1.0
@@ -40,7 +40,7 @@ def control(item: PlacedStatement, counts: LoopCounts, statements: int) -> Contr
     )
 
 
-def memory(item: PlacedStatement, around: Surroundings, streams: float) -> Memory:
+def memory(item: NestedStatement, around: Surroundings, streams: float) -> Memory:
     """The section `Memory`."""
     place = item.place
     moved: list[float] = []
@@ -71,7 +71,7 @@ def memory(item: PlacedStatement, around: Surroundings, streams: float) -> Memor
     )
 
 
-def with_kilobytes(described: Sequence[float], item: PlacedStatement) -> list[float]:
+def with_kilobytes(described: Sequence[float], item: NestedStatement) -> list[float]:
     """The sections `Level` of a statement in its nest."""
     result = [*described]
     loops = len(item.place.loops)

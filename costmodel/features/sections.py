@@ -1,4 +1,4 @@
-"""The sections of a row: what one statement does under its loops, in its nest, in its program."""
+"""Sections of a feature row, as named tuples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sections of a row that its loops determine, whatever other statements are in them."""
+"""Per-statement features: row sections that the loop context alone determines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 from ...passes.machine.target_files import reference_machine
 from ...passes.polyhedral.schedule_tree import Loop
 from .computing import ComputingTimes, computing_times
-from .loop_context import Placement
+from .loop_context import LoopContext
 from .outer import outer
 from .sections import (
     LEVELS,
@@ -43,8 +43,8 @@ class Share(NamedTuple):
     stores: float
 
 
-class Alone(NamedTuple):
-    """These sections; `before_body` and `after_body` are numbers that follow each other in a row.
+class StatementFeatures(NamedTuple):
+    """Per-statement features; `before_body` and `after_body` follow each other in a row.
 
     `levels` lack what all statements touch, `streams` counts arrays that the cache of level 2
     cannot hold.
@@ -63,19 +63,19 @@ class Alone(NamedTuple):
     after_body: tuple[float, ...]
 
 
-def alone(place: Placement, execution: Execution) -> Alone:
-    """What is known of a placement in a program that runs like that, found out once."""
+def statement_features(place: LoopContext, execution: Execution) -> StatementFeatures:
+    """The features of a statement in its loop context, found out once per way of running."""
     known = place.remembered.get(execution)
     if known is None:
         known = place.remembered[execution] = _describe(place, execution)
-    return cast("Alone", known)
+    return cast("StatementFeatures", known)
 
 
-def _describe(place: Placement, execution: Execution) -> Alone:
+def _describe(place: LoopContext, execution: Execution) -> StatementFeatures:
     lanes = vectors(place, execution)
     inner = innermost(place)
     chain = recurrence(place, inner)
-    return Alone(
+    return StatementFeatures(
         lanes,
         inner,
         chain,
@@ -90,7 +90,7 @@ def _describe(place: Placement, execution: Execution) -> Alone:
     )
 
 
-def work(place: Placement) -> Work:
+def work(place: LoopContext) -> Work:
     """The section `Work`."""
     profile = place.profile
     return Work(
@@ -109,7 +109,7 @@ def work(place: Placement) -> Work:
     )
 
 
-def vectors(place: Placement, execution: Execution) -> Vectors:
+def vectors(place: LoopContext, execution: Execution) -> Vectors:
     """The section `Vectors`."""
     loops, position = place.loops, place.vector
     marked = position is not None
@@ -171,7 +171,7 @@ def _stride_class(step: float, size: int) -> int:
     return 4 if distance * size < _PAGE else 5
 
 
-def innermost(place: Placement) -> Innermost:
+def innermost(place: LoopContext) -> Innermost:
     """The section `Innermost`."""
     position = place.innermost
     accesses = place.profile.accesses
@@ -211,7 +211,7 @@ def innermost(place: Placement) -> Innermost:
     )
 
 
-def recurrence(place: Placement, inner: Innermost) -> Recurrence:
+def recurrence(place: LoopContext, inner: Innermost) -> Recurrence:
     """The section `Recurrence`."""
     carriers = place.carriers
     if not carriers:
@@ -239,7 +239,7 @@ def recurrence(place: Placement, inner: Innermost) -> Recurrence:
     )
 
 
-def share(place: Placement) -> Share:
+def share(place: LoopContext) -> Share:
     """What `Body` adds up."""
     copies, profile = prod(place.copies), place.profile
     return Share(
@@ -250,14 +250,14 @@ def share(place: Placement) -> Share:
     )
 
 
-def _is_serial(place: Placement) -> bool:
+def _is_serial(place: LoopContext) -> bool:
     if place.innermost is None or place.innermost not in place.carriers:
         return False
     distance, is_sum = place.carriers[place.innermost]
     return distance < NEAR and not (is_sum and place.profile.reassociable)
 
 
-def loop_counts(place: Placement) -> LoopCounts:
+def loop_counts(place: LoopContext) -> LoopCounts:
     """What `Control` says of the loops."""
     loops = place.loops
     entered = 1.0
@@ -287,7 +287,7 @@ def loop_counts(place: Placement) -> LoopCounts:
     )
 
 
-def threads(place: Placement, execution: Execution) -> Threads:
+def threads(place: LoopContext, execution: Execution) -> Threads:
     """The section `Threads`."""
     first = place.fork
     if first is None or execution.threads == 1:
@@ -309,12 +309,12 @@ def threads(place: Placement, execution: Execution) -> Threads:
     )
 
 
-def streams(place: Placement, execution: Execution) -> float:
+def streams(place: LoopContext, execution: Execution) -> float:
     """How many arrays are too large for the cache of level 2."""
     return float((place.footprint.arrays[0, 0] > execution.caches[1]).sum())
 
 
-def levels(place: Placement) -> list[float]:
+def levels(place: LoopContext) -> list[float]:
     """The sections `Level`, from the innermost loop outwards; zeros where there is none.
 
     `kilobytes` are left open, as neighbours change them: see `with_kilobytes`.

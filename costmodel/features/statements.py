@@ -1,4 +1,4 @@
-"""What is known of a statement before any schedule: operations, accesses, dependences."""
+"""Statement profiles: operations, accesses and dependences before any schedule."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""How the iterations of the loop with vectors are shared out among whole vectors and a rest."""
+"""Remainder of the vector loop: iterations in whole vectors and left over."""
 
 from __future__ import annotations
 
 from math import ceil, floor
 from typing import NamedTuple
 
-from .loop_context import Placement
+from .loop_context import LoopContext
 
 _BLOCK = 4
 """Vectors that LLVM takes at once, in a loop that it vectorises."""
@@ -26,7 +26,7 @@ class TripCounts(NamedTuple):
     rests: float
 
 
-def trip_counts(place: Placement) -> TripCounts:
+def trip_counts(place: LoopContext) -> TripCounts:
     """The section `TripCounts`; between the extremes, all numbers of iterations are as frequent."""
     position = place.innermost if place.vector is None else place.vector
     if position is None:
@@ -41,7 +41,7 @@ def trip_counts(place: Placement) -> TripCounts:
     return TripCounts(least, most, whole, blocks, rests)
 
 
-def _extremes(place: Placement, position: int) -> tuple[int, int]:
+def _extremes(place: LoopContext, position: int) -> tuple[int, int]:
     """The least and the largest number of iterations at a time, at least 1."""
     average, form = place.values[position], place.forms[position]
     largest = average

@@ -1,4 +1,4 @@
-"""How random programs cover the space of programs, beside PolyBench."""
+"""Coverage of the space of programs by random programs, beside PolyBench."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BENCHMARK_SIZE = "LARGE"
 
 
 @dataclass(frozen=True)
-class ProgramStatistics:
+class CoverageStatistics:
     """What is counted of a program; `legal` are the transformations that can be applied somewhere.
 
     `bytes` are those of all arrays, `types` those of their elements, `intensity` operations on
@@ -60,7 +60,7 @@ class ProgramStatistics:
     legal: frozenset[str]
 
 
-def facts_of(scop: Scop, sizes: Mapping[str, int]) -> ProgramStatistics:
+def coverage_of(scop: Scop, sizes: Mapping[str, int]) -> CoverageStatistics:
     """Counts a program at its sizes; raises UncountableError."""
     names = infer_extents(scop, sizes)
     domains = [fix_parameters(statement.domain, names) for statement in scop.statements]
@@ -74,7 +74,7 @@ def facts_of(scop: Scop, sizes: Mapping[str, int]) -> ProgramStatistics:
         for shape in [array.shape]
     )
     root = scop.tree
-    return ProgramStatistics(
+    return CoverageStatistics(
         len(scop.statements),
         len(root.children) if isinstance(root, TreeSequence) else 1,
         max(len(statement.loops) for statement in scop.statements),
@@ -137,23 +137,23 @@ def _probes(schedule: Schedule) -> dict[str, list[Transformation]]:
     }
 
 
-def random_facts(seeds: Iterable[int]) -> Iterator[ProgramStatistics]:
+def random_coverage(seeds: Iterable[int]) -> Iterator[CoverageStatistics]:
     """Those of random programs."""
     for seed in seeds:
         program = random_program(seed)
         with_scop = original_schedule(program.text).scop
         try:
-            yield facts_of(with_scop, program.sizes)
+            yield coverage_of(with_scop, program.sizes)
         except (UncountableError, SourceError):
             continue
 
 
-def benchmark_facts() -> Iterator[ProgramStatistics]:
+def benchmark_coverage() -> Iterator[CoverageStatistics]:
     """Those of PolyBench's kernels."""
     for entry in catalogue().values():
         if entry.name.startswith(f"{BENCHMARK_SUITE}/"):
             try:
-                yield facts_of(
+                yield coverage_of(
                     original_schedule(entry.text).scop, entry.parameter_values(BENCHMARK_SIZE)
                 )
             except (UncountableError, SourceError):
@@ -161,11 +161,11 @@ def benchmark_facts() -> Iterator[ProgramStatistics]:
 
 
 def coverage_table(
-    random: Sequence[ProgramStatistics], benchmarks: Sequence[ProgramStatistics]
+    random: Sequence[CoverageStatistics], benchmarks: Sequence[CoverageStatistics]
 ) -> list[list[str]]:
     """Quantiles and shares, one row per property."""
     rows = [["", f"random ({len(random)})", f"{BENCHMARK_SUITE} ({len(benchmarks)})"]]
-    numbers: dict[str, Callable[[ProgramStatistics], float]] = {
+    numbers: dict[str, Callable[[CoverageStatistics], float]] = {
         "statements": lambda f: f.statements,
         "loop nests": lambda f: f.nests,
         "depth": lambda f: f.depth,

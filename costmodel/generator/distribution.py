@@ -1,4 +1,4 @@
-"""What random programs are made of, and how often: tables (see `docs/reference/data.md`).
+"""Probability tables of the program generator (see `docs/reference/data.md`).
 
 Weights need not add up to one. A change of anything here, or in how it is used, makes other
 programs of the same seeds: increase `GENERATOR_VERSION`.

@@ -1,4 +1,4 @@
-"""Recognises the kernels that models are judged by, which must not be among the programs.
+"""Exclusion of the kernels that models are judged by.
 
 Statements are compared by their shape: the loops around them and what these run over, the arrays'
 subscripts, the operations; names, constants and sizes do not count.

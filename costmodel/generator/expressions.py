@@ -1,4 +1,4 @@
-"""Expressions as lines of SSA, whose values stay between known bounds."""
+"""Random expressions in SSA form, with interval bounds of their values."""
 
 from __future__ import annotations
 

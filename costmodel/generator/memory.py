@@ -75,7 +75,7 @@ class Work:
 
 
 @dataclass
-class ProgramStatistics:
+class ProgramCosts:
     """What is known of a program besides its text, to choose sizes by."""
 
     work: list[Work] = field(default_factory=list[Work])

@@ -16,7 +16,7 @@ from . import distribution
 from .distribution import GENERAL, Mix, draw
 from .exclusions import contains_benchmark
 from .expressions import Code
-from .memory import Dimension, ProgramStatistics
+from .memory import Dimension, ProgramCosts
 from .random_accesses import Accesses
 from .random_nests import NestBuilder
 from .random_statements import Statements
@@ -39,7 +39,7 @@ def write_program(random: Random, mix: Mix = GENERAL) -> RandomProgram:
     """A program made of the decisions of `random`."""
     element_type = draw(random, distribution.ELEMENT_TYPES)
     symbols = [Dimension(name) for name in SYMBOLS[: draw(random, distribution.SIZE_SYMBOLS)]]
-    code, statistics = Code(random, element_type), ProgramStatistics()
+    code, statistics = Code(random, element_type), ProgramCosts()
     accesses = Accesses(random, code, statistics.arrays)
     statements = Statements(random, code, accesses, statistics)
     is_repeated = random.random() < mix.time_loop

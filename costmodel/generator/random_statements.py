@@ -11,7 +11,7 @@ from random import Random
 from . import distribution
 from .distribution import draw
 from .expressions import Code, Value
-from .memory import UNIT, ArraySpec, Loop, ProgramStatistics, Work
+from .memory import UNIT, ArraySpec, Loop, ProgramCosts, Work
 from .random_accesses import MOST_SUBSCRIPTS, Accesses, Nest, shifted
 
 Term = Callable[[Sequence[Loop], Sequence[Loop], Nest, ArraySpec], Value]
@@ -28,7 +28,7 @@ class Statements:
     random: Random
     code: Code
     accesses: Accesses
-    statistics: ProgramStatistics
+    statistics: ProgramCosts
 
     def write(self, pattern: str, loops: Sequence[Loop], nest: Nest) -> None:
         """One statement of the given pattern inside the loops, outermost first."""

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 from . import distribution
-from .memory import Dimension, Loop, ProgramStatistics
+from .memory import Dimension, Loop, ProgramCosts
 
 LEAST_EXTENT = 4
 LARGEST_SCALE = 1e8
 
 
-def estimate_seconds(statistics: ProgramStatistics, sizes: Mapping[str, int]) -> float:
+def estimate_seconds(statistics: ProgramCosts, sizes: Mapping[str, int]) -> float:
     """About how long an unscheduled run takes."""
     total = 0.0
     for work in statistics.work:
@@ -22,7 +22,7 @@ def estimate_seconds(statistics: ProgramStatistics, sizes: Mapping[str, int]) ->
     return total * repetitions * 1e-9
 
 
-def footprint(statistics: ProgramStatistics, sizes: Mapping[str, int], element_bytes: int) -> int:
+def footprint(statistics: ProgramCosts, sizes: Mapping[str, int], element_bytes: int) -> int:
     """Bytes of all arrays."""
     elements = (
         math.prod(_extent(dimension, sizes) for dimension in array.dimensions)
@@ -34,7 +34,7 @@ def footprint(statistics: ProgramStatistics, sizes: Mapping[str, int], element_b
 def choose_sizes(
     random: Random,
     symbols: Sequence[Dimension],
-    statistics: ProgramStatistics,
+    statistics: ProgramCosts,
     element_bytes: int,
     between: tuple[float, float],
 ) -> dict[str, int]:

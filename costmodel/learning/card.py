@@ -1,4 +1,4 @@
-"""The card of a model: what it is, what it has learned from, and how good it is."""
+"""Model cards: what a model is, what it has learned from, and how good it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be wrong with training and with models."""
+"""Errors of training and of models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From labelled pairs to what a model is trained on: programs read, schedules replayed, features.
+"""Training examples from labelled pairs: schedules replayed, features computed and cached.
 
 What was computed once is kept on disk, found by program, schedules and the features' schema.
 """

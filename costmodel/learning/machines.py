@@ -1,4 +1,4 @@
-"""Machines that labels are from: their fingerprints, as targets."""
+"""Targets from the machine fingerprints of labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How good predictions are: errors, correlations, and how well candidates are ranked.
+"""Metrics of predictions: errors, correlations, rankings.
 
 All functions take two arrays of the same length: predicted and measured speed-ups.
 """

@@ -1,4 +1,4 @@
-"""How good a model is on programs that it has not seen: numbers, and a table of them."""
+"""Evaluation report of a model: figures over programs, and their table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The schedules on the way to a schedule: the program as written, then one per step."""
+"""Prefix cache of schedules: the program as written, then one schedule per step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Steps = tuple[Transformation, ...]
 
 @dataclass
 class History:
-    """Schedules of one program that were seen, by their steps: prefixes are shared."""
+    """Schedules of one program by their steps: common prefixes are computed once."""
 
     known: dict[_Steps, Schedule] = field(default_factory=dict[_Steps, Schedule])
 

@@ -1,4 +1,4 @@
-"""Parts of the space of programs and schedules, to compare models on."""
+"""Subspaces of programs and schedules, to compare models on."""
 
 from __future__ import annotations
 

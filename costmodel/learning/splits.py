@@ -1,4 +1,4 @@
-"""Which programs a model is trained on, chosen with, and tested on."""
+"""Training, validation and test set, split by program."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Item = TypeVar("Item", bound=OfProgram)
 
 @dataclass(frozen=True)
 class Split(Generic[Item]):
-    """Programs for training, for choosing the best state on the way, and for the test."""
+    """Programs of the training, the validation and the test set."""
 
     training: list[Item]
     validation: list[Item]

@@ -1,4 +1,4 @@
-"""A cost model that adds up the times of statements: a rough estimate of each, times a correction.
+"""Model `additive`: sum over statements of estimated times, corrected by boosted trees.
 
 What a program takes is the sum of what its statements take under their loops, and of what it takes
 to start parallel loops. Boosted trees learn by which factor the estimate of each statement is
@@ -31,7 +31,7 @@ _ADAPTING_SMOOTHING = 20.0
 
 
 class Additive(LearnedModel):
-    """The model; see above."""
+    """The model `additive`."""
 
     name: ClassVar[str] = "additive"
     sees_machine: ClassVar[bool] = True

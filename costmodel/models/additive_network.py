@@ -1,4 +1,4 @@
-"""A cost model that adds up the times of statements, which small networks tell.
+"""Model `additive-network`: sum over statements of times predicted by small networks.
 
 The same sum as `additive`, of the same rows: in place of boosted trees, layers tell how long an
 instance of each statement takes. The program as written goes through the same layers.
@@ -138,7 +138,7 @@ class LogarithmPool(PairPool):
 
 
 class AdditiveNetwork(NetworkModel):
-    """The model; see above."""
+    """The model `additive-network`."""
 
     name = "additive-network"
     sees_machine: ClassVar[bool] = True

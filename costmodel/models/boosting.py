@@ -1,4 +1,4 @@
-"""Growing a forest that corrects the estimates of statements, from times of whole schedules."""
+"""Gradient boosting of per-statement corrections from times of whole schedules."""
 
 from __future__ import annotations
 

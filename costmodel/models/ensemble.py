@@ -1,4 +1,4 @@
-"""A cost model that averages others: boosted trees and networks over the same rows.
+"""Model `ensemble`: mean of boosted trees and networks over the same rows.
 
 Both add up the times of statements and are wrong in different places. The mean is the geometric
 one, in which every forest and every network counts once.
@@ -34,7 +34,7 @@ class EnsembleOptions:
 
 
 class Ensemble(LearnedModel):
-    """The model; see above."""
+    """The model `ensemble`."""
 
     name: ClassVar[str] = "ensemble"
     sees_machine: ClassVar[bool] = True

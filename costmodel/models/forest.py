@@ -1,4 +1,4 @@
-"""Boosted symmetric trees: all nodes of a level ask the same question, so scoring is a look-up.
+"""Forest of oblivious trees: all nodes of a level ask the same question.
 
 A tree of depth D is D questions `feature > threshold` and 2^D values; the answers are the bits of
 the position of a row's value (Kohavi and Li, "Oblivious decision trees, graphs, and top-down

@@ -1,4 +1,4 @@
-"""What every learned cost model can do: be trained, predict, be stored."""
+"""Base class of learned cost models: trained, asked, stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cost models that are neural networks over trees of loops: features in, batches, training."""
+"""Base class of cost models that are one neural network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A network that tells a factor of each row: how far what is known of its time is wrong.
+"""Network over feature rows: a correction factor for each.
 
 The statements that stand together are seen as well: as the mean of what the first layers make of
 them.

@@ -1,4 +1,4 @@
-"""One row of features per statement: what `additive`, `additive-network` and `ensemble` read."""
+"""Featuriser of `additive`, `additive-network` and `ensemble`: one row per statement."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FORKS = column("threads.forks")
 
 
 class ScheduleRows(NamedTuple):
-    """Rows of `features.schema.NAMES`: of the statements scheduled, and as written."""
+    """Rows of `features.row_columns.NAMES`: of the statements scheduled, and as written."""
 
     scheduled: Matrix
     original: Matrix

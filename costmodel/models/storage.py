@@ -1,4 +1,4 @@
-"""Models as files: name, configuration, what was learned, and what from (the card)."""
+"""Model files: name, configuration, parameters, card."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is used of torch where its own types are incomplete, in typed functions."""
+"""Typed wrappers of torch functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrices in which many rows are alike."""
+"""Deduplicated rows of matrices."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Reproductions of papers, which join loopwright through entry points; nothing imports them."""

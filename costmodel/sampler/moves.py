@@ -1,4 +1,4 @@
-"""One move of each kind on a schedule: random, legal, or none.
+"""Random legal moves, one of each kind of step.
 
 A move proposes transformations until one of them can be applied, and gives the schedule after it,
 or None where a few attempts have failed. Where there are several nests, it changes one or all.

@@ -1,4 +1,4 @@
-"""Schedules that differ a little from another one: other sizes, a step less."""
+"""Neighbours of a schedule: other sizes, a step less."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random legal schedules of a program: the candidates that a search would meet, good and bad.
+"""Random paths through the space of schedules.
 
 The space and its order are LOOPer's (section 4): fusion, then sequences of interchange, skewing and
 reversal, then parallelisation, tiling and unrolling; and ours: distribution, several levels of

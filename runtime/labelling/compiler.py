@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Mapping
 from multiprocessing.connection import Connection
 
-from ...costmodel.labels import TOO_MUCH_MEMORY, Incident, Subject, Workload
+from ...costmodel.labels import TOO_MUCH_MEMORY, Incident, ProgramInstance, Workload
 from ...costmodel.sampler.paths import BEST, DEFAULT, NEAR_DEFAULT
 from ...dialects.errors import SourceError
 from ...lowering.llvm import Options, translate
@@ -67,27 +67,27 @@ class Compiler:
         times = StageTimes(time.process_time)
         with record_stages(times):
             with stage("generate"):
-                subject = self._workload.subject(item)
-            self._connection.send(Begun(item, subject, ""))
+                instance = self._workload.instance(item)
+            self._connection.send(Begun(item, instance, ""))
             try:
-                self._compile(item, subject)
+                self._compile(item, instance)
             except Exception as error:
-                self._report(item, subject, "", error)
-        self._connection.send(Closed(item, subject, times.seconds))
+                self._report(item, instance, "", error)
+        self._connection.send(Closed(item, instance, times.seconds))
 
-    def _compile(self, item: int, subject: Subject) -> None:
+    def _compile(self, item: int, instance: ProgramInstance) -> None:
         started = time.process_time()
         with stage("parse"):
-            (function,) = load(subject.text).values()
+            (function,) = load(instance.text).values()
         with stage("raise"):
             scop, signature = function.scop, function.signature
         with stage("bounds"):
-            names = infer_extents(scop, subject.sizes)
+            names = infer_extents(scop, instance.sizes)
             sizes = Sizes.named(scop, names)
             check_bounds(scop, names)
         code = self._baseline(function, names)
         self._connection.send(
-            Opened(item, subject, sizes, names, signature, code, time.process_time() - started)
+            Opened(item, instance, sizes, names, signature, code, time.process_time() - started)
         )
         self._compiled.clear()
         with stage("dependences"):
@@ -95,20 +95,20 @@ class Compiler:
         schedules = self._workload.schedules(item, original, names)
         while not self._is_skipped(item):
             started = time.process_time()
-            self._connection.send(Begun(item, subject, None))
+            self._connection.send(Begun(item, instance, None))
             with stage("schedule"):
                 found = next(schedules, None)
             if found is None:
                 return
             schedule, origin = found
             text = str(schedule)
-            self._connection.send(Begun(item, subject, text))
+            self._connection.send(Begun(item, instance, text))
             try:
                 code = self._scheduled(schedule, names, is_of_search=origin in OF_SEARCHES)
             except TooLarge:
                 continue
             except Exception as error:
-                self._report(item, subject, text, error)
+                self._report(item, instance, text, error)
                 continue
             seconds = time.process_time() - started
             with stage("send"):
@@ -138,11 +138,13 @@ class Compiler:
             self._compiled[text] = object_code(text, schedule.program.name, self._target)
         return self._compiled[text]
 
-    def _report(self, item: int, subject: Subject, schedule: str, error: Exception) -> None:
+    def _report(
+        self, item: int, instance: ProgramInstance, schedule: str, error: Exception
+    ) -> None:
         kind, message = "refused", f"{type(error).__name__}: {error}"
         if isinstance(error, MemoryError):
             kind = TOO_MUCH_MEMORY
         elif not isinstance(error, REFUSALS):
             kind, message = "error", "".join(traceback.format_exception(error)[-MOST_FRAMES:])
-        incident = Incident(kind, message, subject.text, subject.sizes, schedule, subject.seed)
+        incident = Incident(kind, message, instance.text, instance.sizes, schedule, instance.seed)
         self._connection.send(Failed(item, incident))

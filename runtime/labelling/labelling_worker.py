@@ -227,6 +227,6 @@ class LabellingWorker:
             case Closed() if queue is not None:
                 queue.close(message)
             case Begun() if queue is not None:
-                queue.subject = message.subject
+                queue.instance = message.instance
             case _:
                 pass

@@ -106,7 +106,7 @@ class Measurer:
         """Makes the arguments of a program; its first run must be that of the program itself."""
         self.close()
         self._opened = opened
-        random = np.random.default_rng(opened.subject.seed)
+        random = np.random.default_rng(opened.instance.seed)
         names, shapes = opened.names, opened.sizes.shapes
         arena = Arena(
             sum(

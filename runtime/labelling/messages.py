@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ...costmodel.labels import Incident, Subject
+from ...costmodel.labels import Incident, ProgramInstance
 from ..calling.signature import Signature, Sizes
 from ..measuring.candidate_code import ObjectCode
 
@@ -49,7 +49,7 @@ class Opened:
     """A program, and its own loops compiled."""
 
     item: int
-    subject: Subject
+    instance: ProgramInstance
     sizes: Sizes
     names: Mapping[str, int]
     signature: Signature
@@ -65,7 +65,7 @@ class Begun:
     """
 
     item: int
-    subject: Subject
+    instance: ProgramInstance
     schedule: str | None
 
 
@@ -85,7 +85,7 @@ class Closed:
     """There are no more candidates of a program; where the time of compiling them went."""
 
     item: int
-    subject: Subject
+    instance: ProgramInstance
     stages: Mapping[str, float]
     is_complete: bool = True
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...costmodel.labels import Incident, Label, LabelledProgram, Subject
+from ...costmodel.labels import Incident, Label, LabelledProgram, ProgramInstance
 from ..calling.arguments import ArrayArgument
 from ..machine.fingerprint import code_generator, machine_fingerprint
 from ..measuring.candidate_code import ObjectCode
@@ -33,7 +33,7 @@ class ProgramQueue:
 
     item: int
     policy: Policy
-    subject: Subject | None = None
+    instance: ProgramInstance | None = None
     opened: Opened | None = None
     waiting: deque[Candidate] = field(default_factory=deque[Candidate])
     again: deque[tuple[float, Candidate]] = field(default_factory=deque[tuple[float, Candidate]])
@@ -147,15 +147,15 @@ class ProgramQueue:
 
     def fail(self, kind: str, message: str, schedule: str) -> None:
         """Notes an incident."""
-        if self.subject is not None:
-            text, sizes, seed = self.subject.text, self.subject.sizes, self.subject.seed
+        if self.instance is not None:
+            text, sizes, seed = self.instance.text, self.instance.sizes, self.instance.seed
             self.incidents.append(Incident(kind, message, text, sizes, schedule, seed))
 
     def lose(self, kind: str, message: str, begun: Begun | None) -> None:
         """The compiling process is gone: there are no more candidates."""
         schedule = ""
         if begun is not None:
-            self.subject = begun.subject
+            self.instance = begun.instance
             schedule = begun.schedule or ""
             if begun.schedule is None:
                 message = f"looking for schedules, {message}"
@@ -164,7 +164,7 @@ class ProgramQueue:
 
     def close(self, message: Closed) -> None:
         """There are no more candidates."""
-        self.subject = message.subject
+        self.instance = message.instance
         self.stages.update(message.stages)
         self.is_closed = True
 
@@ -178,12 +178,12 @@ class ProgramQueue:
 
     def result(self) -> LabelledProgram:
         """The labels of the program."""
-        assert self.subject is not None, "a finished program was begun"
+        assert self.instance is not None, "a finished program was begun"
         if self.opened is None or not self.baselines or self.is_hopeless:
             return LabelledProgram(
                 self.item,
-                self.subject,
-                self.subject.sizes,
+                self.instance,
+                self.instance.sizes,
                 None,
                 machine_fingerprint(),
                 code_generator(),
@@ -215,7 +215,7 @@ class ProgramQueue:
         labels = [label(self.candidates[name], visits) for name, visits in self.done.items()]
         return LabelledProgram(
             self.item,
-            self.subject,
+            self.instance,
             self.opened.names,
             label(program, self.baselines),
             machine_fingerprint(),

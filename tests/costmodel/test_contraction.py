@@ -57,10 +57,10 @@ def _packs(scop: Scop) -> bool:
 def test_variations_of_the_default_schedule_come_last_and_keep_its_panels() -> None:
     kinds: set[tuple[str, bool]] = set()
     for item in range(6):
-        subject = WORKLOAD.subject(item)
-        (function,) = load(subject.text).values()
+        instance = WORKLOAD.instance(item)
+        (function,) = load(instance.text).values()
         original = Schedule.original(function.scop)
-        sizes = infer_extents(function.scop, subject.sizes)
+        sizes = infer_extents(function.scop, instance.sizes)
         found = list(WORKLOAD.schedules(item, original, sizes))
         names = [name for _, name in found]
         assert names == sorted(names, key=("default", "best", "other", "default+neighbour").index)
@@ -81,4 +81,4 @@ def test_the_command_searches_for_as_many_threads_as_it_measures_with(tmp_path: 
 def test_its_programs_are_not_those_of_other_workloads() -> None:
     other = SearchedWorkload(seed=2, threads=2)
     assert WORKLOAD.identity(1) != other.identity(1)
-    assert WORKLOAD.subject(1).text != other.subject(1).text
+    assert WORKLOAD.instance(1).text != other.instance(1).text

@@ -19,18 +19,18 @@ def test_every_kernel_has_a_number_and_all_its_sizes() -> None:
     assert len(workload) == 30
     assert len({workload.identity(item) for item in range(30)}) == 30
     for item in (0, 3, 12):
-        subject = workload.subject(item)
-        assert pickle.loads(pickle.dumps(subject)) == subject, "it goes to other processes"
-        scop = original_schedule(subject.text).scop
-        names = infer_extents(scop, subject.sizes)
+        instance = workload.instance(item)
+        assert pickle.loads(pickle.dumps(instance)) == instance, "it goes to other processes"
+        scop = original_schedule(instance.text).scop
+        names = infer_extents(scop, instance.sizes)
         assert {parameter.name for parameter in scop.parameters} <= set(names)
 
 
 def test_schedules_are_different_and_repeatable() -> None:
     workload = PolybenchWorkload(6, 2)
-    subject = workload.subject(3)
-    original = original_schedule(subject.text)
-    sizes = infer_extents(original.scop, subject.sizes)
+    instance = workload.instance(3)
+    original = original_schedule(instance.text)
+    sizes = infer_extents(original.scop, instance.sizes)
     first, again = (
         [str(schedule) for schedule, _ in workload.schedules(3, original, sizes)] for _ in range(2)
     )

@@ -1,4 +1,4 @@
-"""Small directories of labels, written as the data factory writes them, with made-up times."""
+"""Small directories of labels with made-up times, as the labelled-data pipeline writes them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from loopwright.costmodel.dataset.schema import rows_of
 from loopwright.costmodel.dataset.store import Writer
-from loopwright.costmodel.labels import Label, LabelledProgram, Status, Subject
+from loopwright.costmodel.labels import Label, LabelledProgram, ProgramInstance, Status
 
 PRODUCT = """
 func.func @program(%A: memref<?x?xf64>, %B: memref<?x?xf64>, %C: memref<?x?xf64>) {{
@@ -108,11 +108,11 @@ def write_labels(
             text = template.format(constant=f"{number}.5")
             size = 64 + 16 * number
             sizes = dict.fromkeys(SIZES[template], size)
-            subject = Subject(text, sizes, origin, number)
+            instance = ProgramInstance(text, sizes, origin, number)
             labels = [_label(schedule, speedup(text, schedule)) for schedule in SCHEDULES[template]]
             baseline = _label("", 1.0)
             labelled = LabelledProgram(
-                number, subject, sizes, baseline, machine, "{}", tuple(labels)
+                number, instance, sizes, baseline, machine, "{}", tuple(labels)
             )
             writer.append(rows_of(labelled))
 

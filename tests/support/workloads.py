@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 
-from loopwright.costmodel.labels import Subject
+from loopwright.costmodel.labels import ProgramInstance
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.syntax.pipeline import parse_pipeline
 
@@ -14,12 +14,12 @@ from loopwright.passes.syntax.pipeline import parse_pipeline
 class FixedWorkload:
     """Texts of schedules for one program."""
 
-    def __init__(self, subject: Subject, *schedules: str) -> None:
-        self._subject = subject
+    def __init__(self, instance: ProgramInstance, *schedules: str) -> None:
+        self._instance = instance
         self._schedules = schedules
 
-    def subject(self, item: int) -> Subject:
-        return self._subject
+    def instance(self, item: int) -> ProgramInstance:
+        return self._instance
 
     def schedules(
         self, item: int, original: Schedule, sizes: Mapping[str, int]

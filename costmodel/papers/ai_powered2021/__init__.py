@@ -1,0 +1,1 @@
+"""Tavarageri et al., "AI Powered Compiler Techniques for DL Code Optimization", 2021."""

@@ -1,4 +1,4 @@
-"""Statements, accesses and loops as boxes: what of a program can be counted without isl."""
+"""Statements whose domains, accesses and loops are boxes."""
 
 from __future__ import annotations
 

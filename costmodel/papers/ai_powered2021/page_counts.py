@@ -1,4 +1,4 @@
-"""How often a schedule comes to memory pages that it has left: what the address translation misses.
+"""TLB misses: how often a schedule returns to memory pages that it has left.
 
 A loop whose data lie on more pages than the translation buffer of a core holds asks for all of them
 again in every iteration of the loops around it, as it does with lines that a cache cannot hold.
@@ -7,7 +7,7 @@ again in every iteration of the loops around it, as it does with lines that a ca
 from __future__ import annotations
 
 from ....passes.machine.target_files import reference_machine
-from ...features.loop_context import Placement
+from ...features.loop_context import LoopContext
 
 _MACHINE = reference_machine()
 
@@ -15,12 +15,12 @@ PAGES = (_MACHINE.page, _MACHINE.huge_page)
 """Bytes of a page: as usual, and of the huge ones that large arrays get."""
 
 
-def page_misses(place: Placement) -> tuple[float, ...]:
+def page_misses(place: LoopContext) -> tuple[float, ...]:
     """Pages of each size that a statement under its loops asks for, all of its instances."""
     return tuple([_misses(place, page) for page in PAGES])
 
 
-def _misses(place: Placement, page: int) -> float:
+def _misses(place: LoopContext, page: int) -> float:
     inside = [_pages(place, level, page) for level in range(len(place.loops) + 1)]
     times, level = 1.0, 0
     while level < len(place.loops) and inside[level] > _MACHINE.tlb_entries:
@@ -29,7 +29,7 @@ def _misses(place: Placement, page: int) -> float:
     return times * inside[level]
 
 
-def _pages(place: Placement, level: int, page: int) -> float:
+def _pages(place: LoopContext, level: int, page: int) -> float:
     """Pages inside of the first `level` loops."""
     spans = place.spans[level]
     found: dict[tuple[int, tuple[float, ...]], float] = {}

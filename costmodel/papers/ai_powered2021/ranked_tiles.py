@@ -1,4 +1,4 @@
-"""Two levels of tiles, in the order of a model that compares: the first tenth is run.
+"""Search `ranked`: two-level tiles ranked by a model, of which the first tenth is run.
 
 Source: Tavarageri et al., "AI Powered Compiler Techniques for DL Code Optimization", 2021, sections
 3.2 and 5.2.

@@ -1,4 +1,4 @@
-"""An agent that walks over the states of a band, and learns which actions make it faster.
+"""Q-learning agent that chooses the register tile of a band.
 
 "AI Powered Compiler Techniques for DL Code Optimization" (2021), section 4.2: actions raise or
 lower one factor or end the walk, the reward is the relative change of the measured speed. A state

@@ -1,4 +1,4 @@
-"""Bands of loops whose iterations are jammed in registers, and the factors to choose for each.
+"""Register-tiling space: bands of loops to jam, and their factors.
 
 The space of "AI Powered Compiler Techniques for DL Code Optimization" (2021), section 4: a state
 has an unroll factor for every loop of a band, an action raises or lowers one of them. Everything

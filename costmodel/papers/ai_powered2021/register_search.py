@@ -1,4 +1,4 @@
-"""Searches in which an agent chooses register tiles: of a program, or of what was found before."""
+"""Searches for register tiles by reinforcement learning."""
 
 from __future__ import annotations
 

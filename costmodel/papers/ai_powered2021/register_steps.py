@@ -1,4 +1,4 @@
-"""The register tile that a given schedule makes, as a band: other sizes in place of its own."""
+"""Register-tiling space of a given schedule: other sizes of its register tile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A network that compares two schedules, and a tournament of all against all.
+"""Model `tournament`: pairwise comparison of schedules, ranked by their wins.
 
 Source: Tavarageri et al., "AI Powered Compiler Techniques for DL Code Optimization", 2021, section
 3.2. It says which of some schedules of one program are the fastest, not how fast they are.
@@ -84,7 +84,7 @@ class WorkingSetRows:
 
 
 class Tournament(LearnedModel):
-    """The model; see above."""
+    """The model `tournament`."""
 
     name: ClassVar[str] = "tournament"
     trained: ClassVar[Path | None] = Path(__file__).parent / "weights" / "tournament.pt"

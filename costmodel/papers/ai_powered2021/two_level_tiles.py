@@ -1,4 +1,4 @@
-"""Candidates with two levels of tiles: sizes and orders at random, everything inside alike."""
+"""Random candidates with two levels of tiles."""
 
 from __future__ import annotations
 

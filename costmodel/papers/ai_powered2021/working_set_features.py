@@ -1,4 +1,4 @@
-"""What a schedule's working sets ask of each level of the memory hierarchy, as numbers.
+"""Features from working sets: bytes per level of the memory hierarchy.
 
 Each reuse can take place in the fastest cache that holds its working set, or from memory; the bytes
 of all working sets of a level are added up. Source: Tavarageri et al., "AI Powered Compiler
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from ....passes.estimate.scheduling_context import SchedulingContext
 from ....passes.schedules.schedule import Schedule
-from ...features.extract import placed_rows
-from ...features.loop_context import Placement
+from ...features.extract import rows_in_context
+from ...features.loop_context import LoopContext
 from ...features.row_columns import NAMES, SLICES
 from ...features.sections import Estimate
 from .page_counts import PAGES, page_misses
@@ -95,7 +95,7 @@ def estimates(rows: Row) -> list[float]:
     return np.log2(_LEAST + (parts * weights).sum(axis=0)).tolist()
 
 
-def places(placed: Sequence[Placement], rows: Row) -> list[float]:
+def places(placed: Sequence[LoopContext], rows: Row) -> list[float]:
     """The numbers of `PLACES`, from the statements of a schedule and their rows."""
     totals = np.zeros(len(PLACES))
     for place, row in zip(placed, rows, strict=True):
@@ -117,6 +117,6 @@ def row_of(schedule: Schedule, context: SchedulingContext, *, whole: bool) -> Ro
     reuses, caches = reuses_of(schedule, context), schedule.target.caches
     row = published(reuses, caches)
     if whole:
-        placed, rows = placed_rows(schedule, context)
+        placed, rows = rows_in_context(schedule, context)
         row += [*split(reuses, caches), *estimates(rows), *places(placed, rows)]
     return np.array(row, np.float32)

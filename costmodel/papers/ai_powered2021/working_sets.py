@@ -1,4 +1,4 @@
-"""What a program touches between two uses of the same element: the working sets of dependences.
+"""Working sets of dependences: what is touched between two uses of an element.
 
 A reuse finds its element in a cache that holds everything that was touched in between. Source:
 Tavarageri et al., "AI Powered Compiler Techniques for DL Code Optimization", 2021, section 3.2.

@@ -1,0 +1,1 @@
+"""What several papers share: computation vectors, loop trees, recursive networks."""

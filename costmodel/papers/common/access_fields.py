@@ -1,4 +1,4 @@
-"""Fields for what a statement accesses, the same in both published models."""
+"""Access matrices as fields of a feature vector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which iterator of a statement each loop around it runs over."""
+"""Assignment of the loops around a statement to its iterators."""
 
 from __future__ import annotations
 

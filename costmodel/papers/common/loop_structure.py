@@ -1,4 +1,4 @@
-"""The tree of loops and statements that the published models recurse over.
+"""Loop tree of a program that recursive networks embed.
 
 It is the program's own, after the steps that change the structure, such as fusion (Tiramisu 2021,
 section 4.1: these "are directly applied to the program structure representation"). All others are

@@ -1,4 +1,4 @@
-"""What statements are by themselves: domains, accesses, expressions, at given sizes."""
+"""Statements as models see them: domains, access matrices, expressions."""
 
 from __future__ import annotations
 

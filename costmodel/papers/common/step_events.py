@@ -1,4 +1,4 @@
-"""What each step of a schedule does to each statement, in terms of the statement's iterators."""
+"""Effects of schedule steps on statements, in terms of their iterators."""
 
 from __future__ import annotations
 

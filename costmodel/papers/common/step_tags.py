@@ -1,4 +1,4 @@
-"""Tags: per loop level, whether a kind of step was applied to it, and with what parameter."""
+"""Transformation tags per loop level: applied or not, and the parameter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the published models learn from, and how it is put together for the schedules of a program.
+"""Base featuriser of recursive networks: loop tree, statements, tags, steps.
 
 What depends on the program's structure only is computed once and shared by all schedules that have
 this structure.

@@ -1,4 +1,4 @@
-"""Named features: which numbers of a vector are what, computed and never written down."""
+"""Named fields of feature vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accesses to the same elements in one innermost loop: what keeps compilers from using vectors."""
+"""Conflicting accesses in an innermost loop, which prevent vectorisation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often the best interchange is among the first answers.
+"""Accuracy of interchange models: 1-shot, 2-shot, any-shot.
 
 Source: Mezdoor et al., "A deep learning model for loop interchange", CC 2023, section 6.1. Two
 orders that take the same time are told apart by noise only, so there are two counts: *strict*, as

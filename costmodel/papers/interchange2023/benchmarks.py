@@ -9,17 +9,17 @@ from collections.abc import Mapping
 from functools import cache
 
 from ....kernels.catalogue import catalogue
-from ...labels import Subject
+from ...labels import ProgramInstance
 
 SUITE = "interchange"
 ORIGIN = "interchange-benchmark"
 
 
 @cache
-def benchmarks() -> Mapping[str, Subject]:
+def benchmarks() -> Mapping[str, ProgramInstance]:
     """The programs by name and size, such as `matmul-SMALL`."""
     return {
-        f"{name.partition('/')[2]}-{size}": Subject(entry.text, dict(sizes), ORIGIN)
+        f"{name.partition('/')[2]}-{size}": ProgramInstance(entry.text, dict(sizes), ORIGIN)
         for name, entry in catalogue().items()
         if name.startswith(f"{SUITE}/")
         for size, sizes in entry.sizes.items()

@@ -1,4 +1,4 @@
-"""What models of interchanges have in common: features, answers, accuracy."""
+"""Base class of interchange models."""
 
 from __future__ import annotations
 

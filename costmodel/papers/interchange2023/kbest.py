@@ -1,4 +1,4 @@
-"""The k-best classifier of the paper: one evaluation gives ordered answers.
+"""Model `interchange`: the paper's k-best classifier.
 
 Source: Mezdoor et al., "A deep learning model for loop interchange", CC 2023, section 5.
 Computation embedding and recursive loop embedding are those of Tiramisu's cost model, with a loop

@@ -1,4 +1,4 @@
-"""What is known of a nest under each of its interchanges: a row of numbers per statement.
+"""Feature rows of a nest under each of its interchanges.
 
 All interchanges are described at once, from facts of the nest as it is: strides, trip counts,
 footprints, dependences that loops carry. Behind these numbers stand those that the general model

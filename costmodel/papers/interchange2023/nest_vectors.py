@@ -1,4 +1,4 @@
-"""What the classifier of the paper reads of a nest: computation vectors and loop vectors.
+"""Computation vectors and loop vectors of a nest, the classifier's input.
 
 Source: Mezdoor et al., "A deep learning model for loop interchange", CC 2023, sections 4 and 5.2.
 The computation vectors are those of Tiramisu's cost model without the tags of transformations, and

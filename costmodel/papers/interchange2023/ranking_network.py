@@ -1,4 +1,4 @@
-"""Ours: small networks that correct an estimate of each interchange, and learn from their order.
+"""Model `interchange-network` (ours): networks that rank corrected estimates.
 
 The rows and the two ends are those of `trees`: the softmax of the logarithms of the times is to
 give the fastest interchange, and the times are to be right up to a factor that all interchanges of
@@ -128,7 +128,7 @@ class NestPool:
 
 
 class InterchangeNetwork(InterchangeModel):
-    """The model; see above."""
+    """The model `interchange-network`."""
 
     name: ClassVar[str] = "interchange-network"
     trained: ClassVar[Path | None] = Path(__file__).parent / "weights" / "interchange-network.pt"

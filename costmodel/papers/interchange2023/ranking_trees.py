@@ -1,4 +1,4 @@
-"""Ours: boosted trees that correct an estimate of each interchange, and learn from their order.
+"""Model `interchange-trees` (ours): boosted trees that rank corrected estimates.
 
 The time of a nest is the sum over its statements of an estimate times a correction, as in the
 additive cost model, for all interchanges of `rows`. The trees are grown for two ends: the softmax
@@ -55,7 +55,7 @@ class TreesOptions:
 
 
 class InterchangeTrees(InterchangeModel):
-    """The model; see above."""
+    """The model `interchange-trees`."""
 
     name: ClassVar[str] = "interchange-trees"
     trained: ClassVar[Path | None] = Path(__file__).parent / "weights" / "interchange-trees.pt"

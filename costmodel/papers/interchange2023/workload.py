@@ -1,4 +1,4 @@
-"""Labels to learn interchanges from: every legal one of random programs of one nest."""
+"""Workload `interchange`: every legal interchange of random programs of one nest."""
 
 from __future__ import annotations
 

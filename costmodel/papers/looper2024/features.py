@@ -1,4 +1,4 @@
-"""What LOOPer's cost model learns from.
+"""Featuriser of LOOPer's cost model.
 
 Source: Merouani et al., "LOOPer: a learned automatic code optimizer for polyhedral compilers",
 2024, section 5.1. Per statement: the iteration domain as a matrix of constraints, access matrices,

@@ -24,7 +24,7 @@ from ....passes.schedules.errors import TransformationError
 from ....passes.schedules.schedule import Schedule
 from ....passes.syntax.pipeline import parse_pipeline
 from ...dataset.errors import DatasetError
-from ...labels import Label, LabelledProgram, Subject
+from ...labels import Label, LabelledProgram, ProgramInstance
 from ...original import original_schedule
 from .looperset_programs import Untranslatable, translate_program
 
@@ -90,7 +90,7 @@ def _name(entry: Any) -> str:
 def _translate(item: int, entry: Mapping[str, Any]) -> Translated:
     annotation = entry["program_annotation"]
     program = translate_program(annotation)
-    subject = Subject(program.text, {}, ORIGIN, item)
+    instance = ProgramInstance(program.text, {}, ORIGIN, item)
     baseline: Label | None = None
     labels: dict[str, Label] = {}
     original = original_schedule(program.text)
@@ -111,7 +111,7 @@ def _translate(item: int, entry: Mapping[str, Any]) -> Translated:
     if baseline is None:
         raise Untranslatable("the time of the program without a schedule is missing")
     labelled = LabelledProgram(
-        item, subject, {}, baseline, MACHINE, COMPILER, tuple(labels.values())
+        item, instance, {}, baseline, MACHINE, COMPILER, tuple(labels.values())
     )
     return Translated(labelled, skipped)
 

@@ -1,4 +1,4 @@
-"""Reads labels of the public LOOPerSet, as far as they carry over."""
+"""Read labels of the public LOOPerSet, as far as they carry over."""
 
 from __future__ import annotations
 

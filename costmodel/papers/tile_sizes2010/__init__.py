@@ -1,0 +1,1 @@
+"""Rahman et al., "Neural Network Assisted Tile Size Selection", iWAPT 2010."""

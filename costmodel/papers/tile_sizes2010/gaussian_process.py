@@ -1,4 +1,4 @@
-"""A Gaussian process: what measured points tell about others, and how much is still unknown."""
+"""Gaussian-process regression with a Matern 5/2 kernel."""
 
 from __future__ import annotations
 

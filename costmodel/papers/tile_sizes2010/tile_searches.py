@@ -1,4 +1,4 @@
-"""Searches for the best tile sizes: at random, by the paper's network, and guided all along."""
+"""Searches for tile sizes: random, by the paper's network, by Gaussian process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels in Tiramisu's space: single rectangular nests, and four kinds of steps."""
+"""Workload `tiramisu`: single rectangular nests, and four kinds of steps."""
 
 from __future__ import annotations
 

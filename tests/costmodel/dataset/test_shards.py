@@ -13,7 +13,13 @@ import pytest
 from loopwright.costmodel.dataset import files, shards, store
 from loopwright.costmodel.dataset.checking import check
 from loopwright.costmodel.dataset.errors import DatasetError
-from loopwright.costmodel.dataset.schema import FAILED, SCHEMA, rows_of, subject_of, table_of
+from loopwright.costmodel.dataset.schema import (
+    FAILED,
+    SCHEMA,
+    program_instance_of,
+    rows_of,
+    table_of,
+)
 from loopwright.costmodel.dataset.shards import list_shards, read_rows, read_table, write_shard
 from loopwright.costmodel.dataset.statistics import summarise
 from loopwright.costmodel.dataset.store import (
@@ -23,7 +29,7 @@ from loopwright.costmodel.dataset.store import (
     merge_directories,
     merge_shards,
 )
-from loopwright.costmodel.labels import Label, LabelledProgram, Subject
+from loopwright.costmodel.labels import Label, LabelledProgram, ProgramInstance
 
 MACHINE = '{"cpu":"test"}'
 
@@ -35,9 +41,11 @@ def label(schedule: str, seconds: float = 1e-3) -> Label:
 
 
 def program(seed: int, pairs: int = 3, machine: str = MACHINE) -> LabelledProgram:
-    subject = Subject(f"func.func @program{seed}() {{}}\n", {"n": seed}, "random", seed, 1, 1)
+    instance = ProgramInstance(
+        f"func.func @program{seed}() {{}}\n", {"n": seed}, "random", seed, 1, 1
+    )
     labels = tuple(label(f"tile{{loops=i sizes={n + 2}}}") for n in range(pairs))
-    return LabelledProgram(seed, subject, {"n": seed}, label(""), machine, "{}", labels)
+    return LabelledProgram(seed, instance, {"n": seed}, label(""), machine, "{}", labels)
 
 
 def keys(directory: Path) -> list[bytes]:
@@ -60,15 +68,15 @@ def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
         *(f"tile{{loops=i sizes={n}}}" for n in (2, 3, 4)),
     ]
     assert back[1]["seconds"] == pytest.approx(1e-3)
-    assert back[0]["program"] == program(5).subject.text
-    assert subject_of(back[0]) == program(5).subject
+    assert back[0]["program"] == program(5).instance.text
+    assert program_instance_of(back[0]) == program(5).instance
     assert set(back[0]) == set(SCHEMA.names)
 
 
 def test_a_program_that_could_not_be_measured_is_remembered(tmp_path: Path) -> None:
-    subject = program(1).subject
+    instance = program(1).instance
     with Writer(tmp_path) as writer:
-        writer.append(rows_of(LabelledProgram(1, subject, {}, None, MACHINE, "{}")))
+        writer.append(rows_of(LabelledProgram(1, instance, {}, None, MACHINE, "{}")))
     (row,) = read_rows(list_shards(tmp_path).shards[0])
     assert row["status"] == FAILED and row["seconds"] is None
     assert known_seeds(tmp_path, MACHINE) == {("random", 1, 1, 1)}

@@ -123,11 +123,11 @@ def test_chains_and_copies() -> None:
 
 def test_the_default_workload() -> None:
     workload = RandomWorkload(seed=3, fewest=4, most=8)
-    assert workload.subject(2) == workload.subject(2)
-    assert workload.subject(2).text == random_program(workload.program_seed(2)).text
+    assert workload.instance(2) == workload.instance(2)
+    assert workload.instance(2).text == random_program(workload.program_seed(2)).text
     assert workload.program_seed(0) != RandomWorkload(seed=4).program_seed(0)
-    start = original(workload.subject(2).text)
-    sizes = infer_extents(start.scop, workload.subject(2).sizes)
+    start = original(workload.instance(2).text)
+    sizes = infer_extents(start.scop, workload.instance(2).sizes)
     schedules = [str(schedule) for schedule, _ in workload.schedules(2, start, sizes)]
     assert 4 <= len(schedules) <= 8
     assert schedules == [str(schedule) for schedule, _ in workload.schedules(2, start, sizes)]

@@ -355,7 +355,7 @@ def test_several_writes_in_the_buffer(loop: str) -> None:
     check_order(schedule, (4, 5, np.zeros((4, 5)), np.zeros(5)))
 
 
-# Program 179094103072722 of the generator: the factory gave it up after a minute.
+# Program 179094103072722 of the generator: labelling gave it up after a minute.
 DEEP = """
 func.func @f(%n: index, %m: index, %p: index, %A: memref<?x?x?x?xf64>) {
   affine.for %i = 3 to affine_map<()[s0] -> (s0 - 3)>()[%n] {

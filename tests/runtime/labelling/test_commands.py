@@ -19,7 +19,7 @@ from loopwright.costmodel.dataset import shards
 from loopwright.costmodel.dataset.schema import table_of
 from loopwright.costmodel.dataset.shards import list_shards, read_rows, read_table, write_shard
 from loopwright.costmodel.dataset.statistics import summarise
-from loopwright.costmodel.labels import Incident, LabelledProgram, Subject
+from loopwright.costmodel.labels import Incident, LabelledProgram, ProgramInstance
 from loopwright.costmodel.learning.pairs import read_pairs
 from loopwright.runtime.program import load
 
@@ -136,9 +136,9 @@ def test_rows_that_are_there_twice_are_put_right(
 def test_programs_that_the_machine_failed_are_tried_again(
     kind: str, stored: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    subject = Subject("func.func @program() { return }", {}, "random", 5)
-    incident = Incident(kind, "why", subject.text, {}, "", 5)
-    failed = LabelledProgram(0, subject, {}, None, "{}", "{}", incidents=(incident,))
+    instance = ProgramInstance("func.func @program() { return }", {}, "random", 5)
+    incident = Incident(kind, "why", instance.text, {}, "", 5)
+    failed = LabelledProgram(0, instance, {}, None, "{}", "{}", incidents=(incident,))
     assert label_and_store((each for each in [failed]), 1, tmp_path) == 0
     assert len(keys(tmp_path)) == stored
     assert ("tries them again" in capsys.readouterr().out) == (not stored)

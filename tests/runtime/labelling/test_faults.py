@@ -21,7 +21,7 @@ from loopwright.costmodel.dataset.checking import check
 from loopwright.costmodel.dataset.schema import rows_of
 from loopwright.costmodel.dataset.shards import list_shards, read_table
 from loopwright.costmodel.dataset.store import Writer, clean_up, known_seeds
-from loopwright.costmodel.labels import Label, LabelledProgram, Subject
+from loopwright.costmodel.labels import Label, LabelledProgram, ProgramInstance
 
 MACHINE = '{"cpu":"simulated"}'
 SECONDS_PER_PROGRAM = 4.0
@@ -41,13 +41,13 @@ class Clock:
 
 
 def labelled(seed: int, pairs: int) -> LabelledProgram:
-    subject = Subject(f"program {seed}", {"n": seed}, "simulated", seed)
+    instance = ProgramInstance(f"program {seed}", {"n": seed}, "simulated", seed)
 
     def label(schedule: str) -> Label:
         return Label(schedule, "", "measured", 1e-3, 0.0, 1e-3, 3, 1, 1e-3, 0.0, 0.1, float(seed))
 
     labels = tuple(label(f"unroll{{loops=i factor={number + 2}}}") for number in range(pairs))
-    return LabelledProgram(seed, subject, {"n": seed}, label(""), MACHINE, "{}", labels)
+    return LabelledProgram(seed, instance, {"n": seed}, label(""), MACHINE, "{}", labels)
 
 
 @contextmanager

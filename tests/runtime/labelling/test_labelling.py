@@ -18,7 +18,7 @@ from support.workloads import (
     UnpicklableWorkload,
 )
 
-from loopwright.costmodel.labels import LabelledProgram, Subject
+from loopwright.costmodel.labels import LabelledProgram, ProgramInstance
 from loopwright.lowering.llvm import Options, symbol, translate
 from loopwright.lowering.specialise import specialise
 from loopwright.passes.machine.target import Target
@@ -52,7 +52,7 @@ func.func @add(%n: index, %A: memref<?xf64>, %B: memref<?xf64>) {
   return
 }
 """
-SUBJECT = Subject(ADD, {"n": 5000}, "test", 1)
+INSTANCE = ProgramInstance(ADD, {"n": 5000}, "test", 1)
 QUICK = Policy(budget=0.002, enough=0.0005, least_seconds=0.0, run_limit=1.5, compile_limit=20.0)
 
 HANG = "define void @{0}(ptr %a, i64 %n, ptr %b) {{ br label %x\nx: br label %x }}"
@@ -72,7 +72,7 @@ def label(workload: FixedWorkload, count: int = 1, policy: Policy = QUICK) -> li
 
 def test_schedules_are_labelled() -> None:
     texts = ("vectorize{loops=i width=8}", "tile{loops=i sizes=64},parallel{loops=it}")
-    (labelled,) = label(FixedWorkload(SUBJECT, *texts))
+    (labelled,) = label(FixedWorkload(INSTANCE, *texts))
     assert labelled.incidents == ()
     assert labelled.sizes == {"n": 5000, "A_dim0": 5000, "B_dim0": 5000}
     assert labelled.baseline is not None and labelled.baseline.schedule == ""
@@ -89,7 +89,7 @@ def test_slow_candidates_are_censored() -> None:
     """A loop of single tiles, each a parallel region, is far slower than the program."""
     slow = "tile{loops=i sizes=2},tile{loops=it sizes=2},unroll{loops=it factor=2}"
     policy = replace(QUICK, cutoff=1.01)
-    (labelled,) = label(FixedWorkload(SUBJECT, slow), policy=policy)
+    (labelled,) = label(FixedWorkload(INSTANCE, slow), policy=policy)
     (found,) = labelled.labels
     assert found.status == "censored"
     assert found.repetitions == 1
@@ -98,14 +98,14 @@ def test_slow_candidates_are_censored() -> None:
 
 def test_a_program_that_is_too_short_to_measure_has_no_labels() -> None:
     policy = replace(QUICK, least_seconds=1.0)
-    (labelled,) = label(FixedWorkload(SUBJECT, "vectorize{loops=i width=8}"), policy=policy)
+    (labelled,) = label(FixedWorkload(INSTANCE, "vectorize{loops=i width=8}"), policy=policy)
     assert labelled.baseline is None
     assert labelled.labels == labelled.incidents == ()
 
 
 def test_a_program_that_is_refused_is_reported() -> None:
     text = ADD.replace("affine.load %A[%i]", "affine.load %A[%i - 1]")
-    (labelled,) = label(FixedWorkload(Subject(text, {"n": 50}, "test", 1)))
+    (labelled,) = label(FixedWorkload(ProgramInstance(text, {"n": 50}, "test", 1)))
     assert labelled.baseline is None
     (incident,) = labelled.incidents
     assert incident.kind == "refused" and "BoundsError" in incident.message
@@ -116,14 +116,14 @@ def test_a_program_that_computes_nan_is_reported() -> None:
     text = ADD.replace("arith.addf %0, %1", "arith.divf %0, %3").replace(
         "%2 = ", "%3 = arith.subf %0, %0 : f64\n    %2 = "
     )
-    (labelled,) = label(FixedWorkload(Subject(text, {"n": 50}, "test", 1)))
+    (labelled,) = label(FixedWorkload(ProgramInstance(text, {"n": 50}, "test", 1)))
     assert labelled.baseline is None
     assert [incident.kind for incident in labelled.incidents] == ["not-finite"]
 
 
 def test_a_compiler_that_hangs_or_dies_costs_one_program() -> None:
     policy = replace(QUICK, compile_limit=4.0)
-    workload = BrokenWorkload(SUBJECT, "vectorize{loops=i width=8}")
+    workload = BrokenWorkload(INSTANCE, "vectorize{loops=i width=8}")
     hung, died, fine = label(workload, 3, policy)
     assert [incident.kind for incident in hung.incidents] == ["compile-hang"]
     assert [incident.kind for incident in died.incidents] == ["compile-crash"]
@@ -135,7 +135,7 @@ def test_a_compiler_that_hangs_or_dies_costs_one_program() -> None:
 
 
 def test_a_compiler_without_memory_has_made_no_mistake() -> None:
-    (labelled,) = label(HungryWorkload(SUBJECT, "vectorize{loops=i width=8}"))
+    (labelled,) = label(HungryWorkload(INSTANCE, "vectorize{loops=i width=8}"))
     (incident,) = labelled.incidents
     assert incident.kind == "memory" and not incident.is_mistake
     assert len(labelled.labels) == 1
@@ -155,15 +155,15 @@ def opened() -> Opened:
     code = ObjectCode(
         jit.compile_module(str(module), target=Target.host()), (symbol("add"),), False
     )
-    return Opened(0, SUBJECT, sizes, sizes.of(function.scop), function.signature, code, 0.1)
+    return Opened(0, INSTANCE, sizes, sizes.of(function.scop), function.signature, code, 0.1)
 
 
 def measure(opened: Opened, candidates: dict[str, ObjectCode]) -> LabelledProgram:
     """What a station does with compiled candidates."""
-    queue = ProgramQueue(0, QUICK, SUBJECT, opened)
+    queue = ProgramQueue(0, QUICK, INSTANCE, opened)
     for name, code in candidates.items():
         queue.waiting.append(Candidate(0, name, "test", code, 0.1))
-    queue.close(Closed(0, SUBJECT, {}))
+    queue.close(Closed(0, INSTANCE, {}))
     slot = MeasuringSlot(sorted(os.sched_getaffinity(0))[-1:], QUICK)
     try:
         while not queue.is_finished:
@@ -206,7 +206,7 @@ def test_candidates_that_crash_hang_or_are_wrong(opened: Opened) -> None:
 
 def test_a_program_that_crashes_by_itself_is_given_up(opened: Opened) -> None:
     broken = Opened(
-        0, SUBJECT, opened.sizes, opened.names, opened.signature, object_code(CRASH), 0.1
+        0, INSTANCE, opened.sizes, opened.names, opened.signature, object_code(CRASH), 0.1
     )
     labelled = measure(broken, {"right": opened.baseline})
     assert labelled.baseline is None and labelled.labels == ()
@@ -215,12 +215,12 @@ def test_a_program_that_crashes_by_itself_is_given_up(opened: Opened) -> None:
 
 def test_baselines_follow_the_drift(opened: Opened) -> None:
     """The baseline of a candidate is interpolated between the measurements around it."""
-    queue = ProgramQueue(0, QUICK, SUBJECT, opened)
+    queue = ProgramQueue(0, QUICK, INSTANCE, opened)
     queue.measured(None, Measurement((1.0, 1.0, 1.0), False, 0.0, 100.0))
     candidate = Candidate(0, "x", "test", opened.baseline, 0.1)
     queue.measured(candidate, Measurement((0.5, 0.5, 0.5), False, 0.0, 105.0))
     queue.measured(None, Measurement((2.0, 2.0, 2.0), False, 0.0, 110.0))
-    queue.close(Closed(0, SUBJECT, {}))
+    queue.close(Closed(0, INSTANCE, {}))
     (found,) = queue.result().labels
     assert found.baseline_seconds == pytest.approx(1.5)
     assert found.speedup == pytest.approx(3.0)
@@ -241,16 +241,16 @@ def test_differences_of_results() -> None:
 
 def test_a_process_that_does_not_start_is_an_error() -> None:
     with pytest.raises(StartError, match="this workload cannot be unpickled"):
-        label(UnpicklableWorkload(SUBJECT))
+        label(UnpicklableWorkload(INSTANCE))
 
 
 def test_candidates_that_are_not_slow_have_two_turns(opened: Opened) -> None:
-    queue = ProgramQueue(0, QUICK, SUBJECT, opened)
+    queue = ProgramQueue(0, QUICK, INSTANCE, opened)
     queue.measured(None, Measurement((1.0, 1.0), False, 0.0, 100.0))
     fast, slow = (Candidate(0, name, "test", opened.baseline, 0.1) for name in ("fast", "slow"))
     queue.measured(fast, Measurement((0.5, 0.6), False, 0.0, 101.0))
     queue.measured(slow, Measurement((3.0, 3.1), False, 0.0, 102.0))
-    queue.close(Closed(0, SUBJECT, {}))
+    queue.close(Closed(0, INSTANCE, {}))
     run = queue.next_run()
     assert run is not None and run[0] is fast
     queue.measured(fast, Measurement((0.7, 0.8), False, 0.0, 103.0))
@@ -265,7 +265,7 @@ def test_candidates_that_are_not_slow_have_two_turns(opened: Opened) -> None:
 
 
 def test_what_is_wrong_the_second_time_is_no_label(opened: Opened) -> None:
-    queue = ProgramQueue(0, QUICK, SUBJECT, opened)
+    queue = ProgramQueue(0, QUICK, INSTANCE, opened)
     queue.measured(None, Measurement((1.0, 1.0), False, 0.0, 100.0))
     candidate = Candidate(0, "x", "test", opened.baseline, 0.1)
     queue.measured(candidate, Measurement((0.5, 0.5), False, 0.0, 101.0))
@@ -275,13 +275,13 @@ def test_what_is_wrong_the_second_time_is_no_label(opened: Opened) -> None:
 
 
 def test_what_was_cut_off_while_everything_was_slow_is_no_label(opened: Opened) -> None:
-    queue = ProgramQueue(0, QUICK, SUBJECT, opened)
+    queue = ProgramQueue(0, QUICK, INSTANCE, opened)
     queue.measured(None, Measurement((1.0, 1.0), False, 0.0, 100.0))
     slow, unlucky = (Candidate(0, name, "test", opened.baseline, 0.1) for name in ("slow", "un"))
     queue.measured(slow, Measurement((10.0,), True, 0.0, 100.5))
     queue.measured(unlucky, Measurement((10.0,), True, 0.0, 109.5))
     queue.measured(None, Measurement((5.0, 5.0), False, 0.0, 110.0))
-    queue.close(Closed(0, SUBJECT, {}))
+    queue.close(Closed(0, INSTANCE, {}))
     (found,) = queue.result().labels
     assert (found.schedule, found.status) == ("slow", "censored")
 

@@ -21,9 +21,9 @@ WORKLOAD = SearchedWorkload(seed=3, threads=2, model="roofline", budget=60.0, be
 
 
 def start(item: int) -> tuple[Schedule, dict[str, int]]:
-    subject = WORKLOAD.subject(item)
-    (function,) = load(subject.text).values()
-    return Schedule.original(function.scop), dict(infer_extents(function.scop, subject.sizes))
+    instance = WORKLOAD.instance(item)
+    (function,) = load(instance.text).values()
+    return Schedule.original(function.scop), dict(infer_extents(function.scop, instance.sizes))
 
 
 def test_the_default_schedule_then_the_best_then_others() -> None:
@@ -51,7 +51,7 @@ def test_the_program_as_written_is_no_schedule() -> None:
 
 def test_its_labels_are_not_those_of_the_random_workload() -> None:
     assert WORKLOAD.identity(1) != RandomWorkload(seed=3).identity(1)
-    assert WORKLOAD.subject(1).text == RandomWorkload(seed=3).subject(1).text
+    assert WORKLOAD.instance(1).text == RandomWorkload(seed=3).instance(1).text
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

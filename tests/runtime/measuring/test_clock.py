@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.workloads import FixedWorkload
 
-from loopwright.costmodel.labels import Subject
+from loopwright.costmodel.labels import ProgramInstance
 from loopwright.runtime.labelling.messages import Policy
 from loopwright.runtime.labelling.remote import RemoteLabellingWorker
 from loopwright.runtime.measuring import clock as stopwatch
@@ -29,7 +29,7 @@ func.func @scale(%n: index, %A: memref<?xf64>) {
   return
 }
 """
-SUBJECT = Subject(SCALE, {"n": 4_000}, "test", 1)
+INSTANCE = ProgramInstance(SCALE, {"n": 4_000}, "test", 1)
 SCHEDULES = ("vectorize{loops=i width=8}", "unroll{loops=i factor=4}", "tile{loops=i sizes=64}")
 
 
@@ -45,7 +45,7 @@ def descendants(pid: int) -> Iterator[int]:
 def test_a_station_may_be_suspended() -> None:
     """All processes stand still for longer than any of them may take, in the middle of runs."""
     policy = Policy(budget=0.1, enough=0.1, run_limit=2.0, compile_limit=2.0, baseline_every=2)
-    station = RemoteLabellingWorker(FixedWorkload(SUBJECT, *SCHEDULES), policy)
+    station = RemoteLabellingWorker(FixedWorkload(INSTANCE, *SCHEDULES), policy)
     ended = threading.Event()
 
     def suspend() -> None:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from loopwright.costmodel.labels import Subject
+from loopwright.costmodel.labels import ProgramInstance
 from loopwright.runtime.calling.signature import Sizes
 from loopwright.runtime.labelling import measuring
 from loopwright.runtime.labelling.measuring import LONGEST_APART, LOOK_AGAIN, MeasuringSlot
@@ -26,7 +26,7 @@ from loopwright.runtime.labelling.queues import ProgramQueue
 from loopwright.runtime.measuring import team
 from loopwright.runtime.measuring.team import ATTEMPTS, FAR, TeamWatch
 
-SUBJECT = Subject("", {}, "test", 1)
+INSTANCE = ProgramInstance("", {}, "test", 1)
 SERIAL = ObjectCode(b"", (), False)
 PARALLEL = ObjectCode(b"", (), True)
 QUICK_RUN = Measurement((1.0,), False, 0.0, 0.0)
@@ -39,10 +39,10 @@ def candidate(name: str, code: ObjectCode) -> Candidate:
 def queue(**codes: ObjectCode) -> ProgramQueue:
     """A program whose candidates are all compiled."""
     signature = cast(Any, SimpleNamespace(arguments=()))
-    opened = Opened(0, SUBJECT, Sizes({}, {}), {}, signature, SERIAL, 0.0)
-    result = ProgramQueue(0, Policy(threads=2, visits=1), SUBJECT, opened)
+    opened = Opened(0, INSTANCE, Sizes({}, {}), {}, signature, SERIAL, 0.0)
+    result = ProgramQueue(0, Policy(threads=2, visits=1), INSTANCE, opened)
     result.waiting.extend(candidate(name, code) for name, code in codes.items())
-    result.close(Closed(0, SUBJECT, {}))
+    result.close(Closed(0, INSTANCE, {}))
     return result
 
 

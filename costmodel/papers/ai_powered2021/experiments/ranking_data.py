@@ -44,7 +44,7 @@ from .....runtime.tuning.messages import Arguments, Program, Trial
 from .....runtime.tuning.runner import Runner
 from ....dataset.schema import rows_of
 from ....dataset.store import Writer
-from ....labels import Label, LabelledProgram, Status, Subject
+from ....labels import Label, LabelledProgram, ProgramInstance, Status
 from ..two_level_tiles import two_level_tiles
 
 KERNEL = "gemm/gemm"
@@ -233,7 +233,7 @@ class Problem:
         variants = set(self.variants)
         return LabelledProgram(
             0,
-            Subject(self.entry.text, self.sizes, "gemm"),
+            ProgramInstance(self.entry.text, self.sizes, "gemm"),
             self.sizes,
             self._label("", "measured"),
             machine_fingerprint(),

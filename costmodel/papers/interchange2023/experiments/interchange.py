@@ -44,7 +44,7 @@ from .....runtime.program import Function, load
 from ....dataset.schema import rows_of
 from ....dataset.store import Writer
 from ....find import find_loop_pairs, find_model
-from ....labels import Label, LabelledProgram, Subject
+from ....labels import Label, LabelledProgram, ProgramInstance
 from ....learning.examples import ProgramExamples, load_examples
 from ....learning.pairs import ProgramPairs, read_pairs
 from ....learning.splits import split
@@ -77,11 +77,11 @@ def measure(directory: Path, names: Sequence[str]) -> None:
     """Adds labels to a directory."""
     machine = machine_fingerprint()
     with Writer(directory) as writer:
-        for number, (title, subject) in enumerate(benchmarks().items()):
+        for number, (title, instance) in enumerate(benchmarks().items()):
             if names and not any(title.startswith(each) for each in names):
                 continue
             function, values = _inputs(title)
-            names_of_sizes = infer_extents(function.scop, subject.sizes)
+            names_of_sizes = infer_extents(function.scop, instance.sizes)
             written = function.compile(schedule=None, threads=1)
             baseline = _label("", "", [written.time(*values, budget=BUDGET)])
             orders = dict(_orders(function))
@@ -101,7 +101,7 @@ def measure(directory: Path, names: Sequence[str]) -> None:
             writer.append(
                 rows_of(
                     LabelledProgram(
-                        number, subject, names_of_sizes, baseline, machine, "{}", tuple(labels)
+                        number, instance, names_of_sizes, baseline, machine, "{}", tuple(labels)
                     )
                 )
             )
@@ -263,8 +263,8 @@ def compare_times(names: Sequence[str]) -> None:
         )
     ratios: dict[tuple[str, str], list[float]] = {}
     print("ms, new / again      " + "".join(f"{name:>20}" for name in ways))
-    for title, subject in benchmarks().items():
-        times = {name: _time(way, subject) for name, way in ways.items()}
+    for title, instance in benchmarks().items():
+        times = {name: _time(way, instance) for name, way in ways.items()}
         cells = [f"{1e3 * new:.2f} / {1e3 * again:.2f}" for new, again in times.values()]
         print(f"{title:<21}" + "".join(f"{cell:>20}" for cell in cells), flush=True)
         for name, found in times.items():
@@ -275,14 +275,14 @@ def compare_times(names: Sequence[str]) -> None:
 
 
 def _time(
-    way: Callable[[Schedule, SchedulingContext], object], subject: Subject
+    way: Callable[[Schedule, SchedulingContext], object], instance: ProgramInstance
 ) -> tuple[float, float]:
     """Seconds for a program that is new, and for one that is known; the median of some turns."""
     new: list[float] = []
     again: list[float] = []
     for _ in range(TURNS):
-        original = original_schedule(subject.text)
-        context = SchedulingContext(infer_extents(original.scop, subject.sizes), 1)
+        original = original_schedule(instance.text)
+        context = SchedulingContext(infer_extents(original.scop, instance.sizes), 1)
         for times in (new, again):
             start = process_time()
             way(original, context)

@@ -1,0 +1,1 @@
+"""Experiments of the paper, as commands: they compile and run programs."""

@@ -17,12 +17,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Counts and prints."""
-    from ...costmodel.generator.coverage import benchmark_facts, coverage_table, random_facts
+    from ...costmodel.generator.coverage import benchmark_coverage, coverage_table, random_coverage
 
     if arguments.programs < 1:
         raise UsageError(f"--programs must be positive, got {arguments.programs}")
     workload = RandomWorkload(arguments.seed)
     seeds = map(workload.program_seed, range(arguments.programs))
-    print(format_table(coverage_table(list(random_facts(seeds)), list(benchmark_facts()))))
+    print(format_table(coverage_table(list(random_coverage(seeds)), list(benchmark_coverage()))))
     print("10 %, 50 % and 90 % quantiles; arrays and instances of PolyBench at size LARGE")
     return 0

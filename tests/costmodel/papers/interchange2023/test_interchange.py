@@ -92,15 +92,15 @@ def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     workload = InterchangeWorkload(seed=1)
     with Writer(directory) as writer:
         for item in range(60):
-            subject = workload.subject(item)
-            original = original_schedule(subject.text)
-            sizes = infer_extents(original.scop, subject.sizes)
+            instance = workload.instance(item)
+            original = original_schedule(instance.text)
+            sizes = infer_extents(original.scop, instance.sizes)
             found = [
                 label(schedule, origin, seconds(schedule))
                 for schedule, origin in workload.schedules(item, original, sizes)
             ]
             baseline = Label("", "", "measured", 2e-3, 0.0, 2e-3, 3, 1, 2e-3, 0.0, 0.0, 0.0)
-            program = LabelledProgram(item, subject, sizes, baseline, "{}", "{}", tuple(found))
+            program = LabelledProgram(item, instance, sizes, baseline, "{}", "{}", tuple(found))
             writer.append(rows_of(program))
     return directory
 
@@ -187,9 +187,9 @@ def test_rows_tell_strides_and_trips() -> None:
 
 
 def test_rows_are_those_of_the_interchanged_nest() -> None:
-    subject = benchmarks()["heat3d-MINI"]
-    original = original_schedule(subject.text)
-    context = SchedulingContext(infer_extents(original.scop, subject.sizes), 1)
+    instance = benchmarks()["heat3d-MINI"]
+    original = original_schedule(instance.text)
+    context = SchedulingContext(infer_extents(original.scop, instance.sizes), 1)
     found = RowDescription().describe(context, original, original.tree)
     column = NAMES.index("affected")
     for schedule, origin in every_interchange(original):
@@ -240,9 +240,9 @@ def test_rows_tell_what_keeps_loops_from_vectors(
 
 
 def test_vectors_have_a_row_per_statement_and_loop() -> None:
-    subject = benchmarks()["jacobi2d-MINI"]
-    original = original_schedule(subject.text)
-    context = SchedulingContext(infer_extents(original.scop, subject.sizes), 1)
+    instance = benchmarks()["jacobi2d-MINI"]
+    original = original_schedule(instance.text)
+    context = SchedulingContext(infer_extents(original.scop, instance.sizes), 1)
     found = VectorDescription().describe(context, original, original.tree)
     assert len(found.statements) == 2 and len(found.loops) == 5
 
@@ -312,9 +312,9 @@ def test_a_model_takes_the_place_of_all_interchanges() -> None:
 
 
 def test_the_shipped_model_knows_the_matrix_product() -> None:
-    subject = benchmarks()["matmul-MEDIUM"]
-    original = original_schedule(subject.text)
-    context = SchedulingContext(infer_extents(original.scop, subject.sizes), 1)
+    instance = benchmarks()["matmul-MEDIUM"]
+    original = original_schedule(instance.text)
+    context = SchedulingContext(infer_extents(original.scop, instance.sizes), 1)
     propose = predicted_interchanges(find_loop_pairs(INTERCHANGE_MODEL), 1)
     (move,) = propose(original, original.tree, context)
     assert [name.rpartition(".")[2] for step in move.steps for name in step.loops] == ["k", "j"]

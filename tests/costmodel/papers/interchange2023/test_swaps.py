@@ -107,7 +107,7 @@ def test_levels_of_several_chains_are_swapped_together() -> None:
 
 def test_programs_have_one_nest() -> None:
     workload = InterchangeWorkload(seed=3)
-    trees = [original(workload.subject(item).text).tree for item in range(20)]
+    trees = [original(workload.instance(item).text).tree for item in range(20)]
     assert all(isinstance(tree, Loop) for tree in trees)
     assert workload.identity(1) != RandomWorkload(seed=3).identity(1)
 

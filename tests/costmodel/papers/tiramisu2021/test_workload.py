@@ -15,13 +15,13 @@ def test_all_is_in_the_space() -> None:
     workload = TiramisuWorkload(seed=5)
     kinds: set[str] = set()
     for item in range(PROGRAMS):
-        subject = workload.subject(item)
-        (function,) = load(subject.text).values()
+        instance = workload.instance(item)
+        (function,) = load(instance.text).values()
         assert is_single_nest(function.scop.tree)
         assert is_rectangular(function.scop)
         original = Schedule.original(function.scop)
         schedules = [
-            str(schedule) for schedule, _ in workload.schedules(item, original, subject.sizes)
+            str(schedule) for schedule, _ in workload.schedules(item, original, instance.sizes)
         ]
         assert 0 < len(schedules) <= workload.count
         assert len({*schedules, ""}) == len(schedules) + 1
@@ -33,4 +33,4 @@ def test_all_is_in_the_space() -> None:
 def test_its_programs_are_not_those_of_the_random_workload() -> None:
     here, there = TiramisuWorkload(seed=5), RandomWorkload(seed=5)
     assert here.identity(1) != there.identity(1)
-    assert any(here.subject(item).text != there.subject(item).text for item in range(5))
+    assert any(here.instance(item).text != there.instance(item).text for item in range(5))

@@ -1,4 +1,4 @@
-"""Whether working sets help the general model: `python -m $PAPER.experiments.working_sets LABELS`.
+"""Ablation of working sets as features: `python -m $PAPER.experiments.working_set_ablation LABELS`.
 
 Trains `additive` on rows as they are, and on rows with the bytes and numbers of working sets per
 level of caches behind them, on the same programs with the same seeds; a test on others. Where

@@ -1,0 +1,1 @@
+"""A transformation, a cost model and a search for loopwright."""
