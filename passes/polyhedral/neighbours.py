@@ -72,6 +72,7 @@ def _time(domain: isl.Set, path: tuple[_Place, ...], depth: int) -> isl.Map:
     zero = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(domain.get_space()))
     result = isl.Map.from_domain(domain)
     for place in (*path, *[0] * (depth - len(path))):
-        value = place.schedule[name] if isinstance(place, Loop) else zero.set_constant_val(isl.Val(place))
+        is_loop = isinstance(place, Loop)
+        value = place.schedule[name] if is_loop else zero.set_constant_val(isl.Val(place))
         result = result.flat_range_product(isl.Map.from_aff(value))
     return result
