@@ -3,8 +3,8 @@
 isl's own analysis (Feautrier, 1991) is the fastest, but must not meet integer divisions: where two
 of them come to be equal in the course of it, isl (to 0.28 at least) counts one twice while it
 aligns the divisions of a parametric integer program with those of its context, and writes to memory
-outside of its arrays. The process ends, or goes on with other constraints. Relational algebra does
-not solve such programs, and finds the same accesses.
+outside of its arrays. The process ends, or goes on with other constraints. Lexicographic extrema
+over whole domains have no context but the parameters, and find the same accesses.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import islpy as isl
 from .conflicts import last_accesses
 from .context import is_exhausted
 from .isl_schedule import to_isl
+from .neighbours import ExecutionTimes
 from .schedule_tree import Sequence, Tree, restrict
 from .scop import Access, AccessKind, Array, Scop
 from .unimodular import UnimodularStatements
@@ -74,23 +75,41 @@ class ArrayAccesses:
         """From each access of `source` to all later ones of `sink` to the element."""
         return last_accesses(self.order, source, sink, None)
 
-    def last_before(
-        self, source: isl.UnionMap, sink: isl.UnionMap, kill: isl.UnionMap
-    ) -> isl.UnionMap:
-        """The pairs without an access of `kill`, which may be `source` itself, in between."""
-        if self.are_unimodular:
-            info = isl.UnionAccessInfo.from_sink(sink)
+    def last_before(self, source: isl.UnionMap, sink: isl.UnionMap) -> isl.UnionMap:
+        """To each access of `sink` from the last one of `source` to the element before it."""
+        info = isl.UnionAccessInfo.from_sink(sink).set_must_source(source)
+        found = self._analysed(info)
+        return self._times.last_before(source, sink) if found is None else found
+
+    def next_write(self) -> isl.UnionMap:
+        """From each read to the next write of the element by another instance."""
+        info = isl.UnionAccessInfo.from_sink(self.writes).set_may_source(self.reads)
+        found = self._analysed(info.set_kill(self.writes))
+        return self._times.next_behind(self.reads, self.writes) if found is None else found
+
+    def next_reads(self) -> isl.UnionMap:
+        """From each read to those of the same value behind it."""
+        info = isl.UnionAccessInfo.from_sink(self.reads).set_may_source(self.reads)
+        found = self._analysed(info.set_kill(self.writes))
+        if found is None:
+            return last_accesses(self.order, self.reads, self.reads, self.writes)
+        return found
+
+    def _analysed(self, info: isl.UnionAccessInfo) -> isl.UnionMap | None:
+        """What isl's dataflow analysis finds, where it can be used."""
+        if not self.are_unimodular:
+            return None
+        try:
             info = info.set_schedule(to_isl(self.order, self.scop))
-            if kill is source:
-                info = info.set_must_source(source)
-            else:
-                info = info.set_may_source(source).set_kill(kill)
-            try:
-                return info.compute_flow().get_may_dependence()
-            except isl.Error:
-                if is_exhausted():
-                    raise
-        return last_accesses(self.order, source, sink, kill)
+            return info.compute_flow().get_may_dependence()
+        except isl.Error:
+            if is_exhausted():
+                raise
+            return None
+
+    @cached_property
+    def _times(self) -> ExecutionTimes:
+        return ExecutionTimes(self.scop, self.order)
 
     def _of_kind(self, kind: AccessKind) -> isl.UnionMap:
         return union(

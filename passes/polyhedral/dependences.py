@@ -197,13 +197,12 @@ def _compute(scop: Scop, kept: Mapping[str, Iterable[Dependence]]) -> Dependence
 
 def _inputs(scop: Scop) -> Iterator[Dependence]:
     for accesses in _by_array(scop):
-        reads = accesses.reads
         try:
             with bounded(ARRAY_OPERATIONS):
-                relation = accesses.last_before(reads, reads, accesses.writes)
+                relation = accesses.next_reads()
                 found = _dependences(accesses, DependenceKind.INPUT, relation)
         except (TooComplexError, isl.Error):
-            relation = accesses.all_before(reads, reads)
+            relation = accesses.all_before(accesses.reads, accesses.reads)
             found = _dependences(accesses, DependenceKind.INPUT, relation, memory_based=True)
         yield from found
 
@@ -240,10 +239,12 @@ def _conflicts(
         with bounded(ARRAY_OPERATIONS):
             sink = accesses.exposed_reads if kind is DependenceKind.FLOW else accesses.writes
             source = accesses.reads if kind is DependenceKind.ANTI else accesses.writes
-            if last_only:
-                relation = accesses.last_before(source, sink, accesses.writes)
-            else:
+            if not last_only:
                 relation = accesses.all_before(source, sink)
+            elif kind is DependenceKind.ANTI:
+                relation = accesses.next_write()
+            else:
+                relation = accesses.last_before(source, sink)
             parts = _dependences(accesses, kind, relation, memory_based=not last_only)
             found += _split_reductions(parts, accumulations)
     return found

@@ -10,7 +10,7 @@ from typing import Any
 import islpy as isl
 from xdsl.dialects.builtin import ModuleOp
 
-from loopwright.passes.polyhedral.dependences import Dependence
+from loopwright.passes.polyhedral.dependences import Dependence, DependenceKind, Dependences
 from loopwright.passes.polyhedral.scop import AccessKind, Scop
 
 from .interpreter import Interpreter, TraceEntry
@@ -100,3 +100,21 @@ def closure(pairs: set[Pair], order: Sequence[Instance]) -> set[Pair]:
         for source in range(target)
         if sources >> source & 1
     }
+
+
+def check_dependences(scop: Scop, dependences: Dependences, arguments: Sequence[Any]) -> None:
+    """Compares with all conflicts of one run, in both directions."""
+    order = program_order(scop, arguments)
+    conflicts = find_conflicts(scop, arguments, order)
+    flow = [d for d in dependences if d.kind is DependenceKind.FLOW]
+    last = pairs_of(scop, (d for d in flow if not d.memory_based), arguments)
+    assert last <= conflicts.flow
+    assert pairs_of(scop, flow, arguments) >= conflicts.flow
+    pairs = pairs_of(scop, dependences, arguments)
+    assert pairs <= conflicts.all
+    assert closure(pairs, order) >= conflicts.all
+    steps = pairs_of(scop, [d for d in dependences if d.reduction], arguments)
+    relaxed = pairs_of(scop, dependences.relaxed, arguments)
+    assert relaxed <= conflicts.all
+    assert not relaxed & closure(steps, order)
+    assert closure(relaxed, order) | closure(steps, order) >= conflicts.all

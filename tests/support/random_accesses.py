@@ -1,8 +1,9 @@
 """Random programs for dependence analysis: strides, quotients, and many accesses to few arrays.
 
-Bounds, guards and subscripts have `mod`, `floordiv` and coefficients other than one, and most reads
-are of the array that is written. Values do not matter. All subscripts are inside of arrays of
-`EXTENT` elements per dimension while the sizes are at most `LARGEST_SIZE`.
+Loops have steps, triangular bounds and guards; bounds, guards and subscripts have `mod`, `floordiv`
+and coefficients other than one. Most reads are of the array that is written. Values do not matter.
+All subscripts are inside of arrays of `EXTENT` elements per dimension while the sizes are at most
+`LARGEST_SIZE`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,31 @@ LARGEST_SIZE = 5
 EXTENT = 128
 
 _SIZES = ("%n", "%m")
-_RANKS = {"%A": 2, "%B": 1, "%C": 2}
+_RANKS = {"%A": 2, "%B": 1}
+
+_LOWER = ("d0", "d0 + 1", "d0 - 2", "d0 floordiv 2", "d0 mod 3")
+_UPPER = ("d0 + 1", "d0 + 1", "d0", "d0 + 3", "s0 - d0", "d0 floordiv 2 + 2", "s0, d0 + 2")
+_GUARDS = (
+    "d0 - s0 + 2 >= 0",
+    "s0 - d0 - 3 >= 0",
+    "d0 - d1 >= 0",
+    "d0 mod 2 == 0",
+    "(d0 + d1) mod 2 == 0",
+    "d0 mod 3 - 1 >= 0",
+    "d0 - d1 floordiv 2 >= 0",
+    "(d0 + s0) floordiv 2 - d1 == 0",
+    "d0 - d1 - 1 >= 0, d1 mod 2 == 0",
+)
+_SUBSCRIPTS = (
+    "{0} * 2 + {2}",
+    "{0} + {1} + {2}",
+    "{0} * -1 + {2}",
+    "{0} floordiv 2 + {2}",
+    "({0} + {1}) floordiv 2 + {2}",
+    "{0} mod 2 + {2}",
+    "{0} mod 3 + {2}",
+    "{0} * 3 - {1} + {2}",
+)
 
 
 @dataclass
@@ -31,12 +56,12 @@ class AccessPrograms:
     _numbers: Iterator[int] = field(default_factory=count)
 
     def program(self) -> str:
-        """The text of a module with one function `@f(%n, %m, %A, %B, %C)`."""
+        """The text of a module with one function `@f(%n, %m, %A, %B, %x)`."""
         self.lines = []
-        for _ in range(self.source.choice((1, 1, 1, 2, 2, 3))):
-            self._loop((), 1 + self.source.randrange(3))
+        for _ in range(self.source.choice((1, 1, 1, 1, 2, 3))):
+            self._loop((), self.source.choice((1, 2, 2, 3, 3)))
         arrays = ", ".join(f"{name}: {_type(name)}" for name in _RANKS)
-        head = f"func.func @f(%n: index, %m: index, {arrays}) {{"
+        head = f"func.func @f(%n: index, %m: index, {arrays}, %x: i32) {{"
         return "\n".join((head, *self.lines, "return", "}", ""))
 
     def _loop(self, outer: tuple[str, ...], depth: int) -> None:
@@ -46,80 +71,50 @@ class AccessPrograms:
         lower, upper = self._lower(outer), self._upper(outer)
         self.lines.append(f"affine.for {name} = {lower} to {upper}{suffix} {{")
         inner = (*outer, name)
+        if depth == 1 or self._chance(15):
+            self._statement(inner)
         if depth > 1:
-            if self._chance(30):
-                self._statement(inner)
             self._loop(inner, depth - 1)
-            if self._chance(25):
-                self._statement(inner)
-        else:
-            for _ in range(self.source.choice((1, 1, 2))):
-                self._guarded(inner)
+        if self._chance(40):
+            self._guarded(inner)
         self.lines.append("}")
 
     def _lower(self, outer: Sequence[str]) -> str:
-        if not outer or self._chance(50):
+        if not outer or self._chance(70):
             return str(self.source.choice((0, 0, 1, -2, -3)))
-        form = self.source.choice(("d0", "d0 + 1", "d0 - 2", "d0 floordiv 2", "d0 mod 3"))
-        return f"affine_map<(d0) -> ({form})>({self.source.choice(outer)})"
+        return f"affine_map<(d0) -> ({self.source.choice(_LOWER)})>({self.source.choice(outer)})"
 
     def _upper(self, outer: Sequence[str]) -> str:
         size = self.source.choice(_SIZES)
-        form = self.source.randrange(8)
-        if form < 3:
-            return size
-        if form == 3:
-            return str(self.source.choice((2, 4, 5)))
-        if form == 4:
-            bound = self.source.choice(("s0 + 2", "s0 floordiv 2", "s0 * 2 - 1", "4, s0 + 1"))
-            return f"min affine_map<()[s0] -> ({bound})>()[{size}]"
-        if not outer:
-            return size
-        bound = self.source.choice(
-            ("d0 + 1", "d0 + 4", "s0 - d0", "d0 floordiv 2 + 2", "s0, d0 + 2", "d0 mod 2 + s0")
-        )
-        return f"min affine_map<(d0)[s0] -> ({bound}, 8)>({self.source.choice(outer)})[{size}]"
+        if not outer or self._chance(40):
+            small = f"min affine_map<()[s0] -> (s0, 4)>()[{size}]"
+            return self.source.choice((size, size, size, "4", small))
+        bound = self.source.choice(_UPPER)
+        return f"min affine_map<(d0)[s0] -> ({bound}, 8)>({self._near(outer)})[{size}]"
 
     def _guarded(self, outer: Sequence[str]) -> None:
-        """A statement under an affine.if, or a statement in each branch of one, or just one."""
-        if not self._chance(30):
-            self._statement(outer)
-            return
-        first, second = self.source.choice(outer), self.source.choice(outer)
-        condition = self.source.choice(
-            (
-                "d0 mod 2 == 0",
-                "(d0 + d1) mod 2 == 0",
-                "d0 mod 3 - 1 >= 0",
-                "s0 - d0 - 3 >= 0",
-                "d0 - d1 floordiv 2 >= 0",
-                "(d0 + s0) floordiv 2 - d1 == 0",
-                "d0 - d1 >= 0, d1 mod 2 == 0",
-            )
-        )
-        size = self.source.choice(_SIZES)
-        self.lines.append(
-            f"affine.if affine_set<(d0, d1)[s0] : ({condition})>({first}, {second})[{size}] {{"
-        )
+        """A statement under an affine.if, perhaps with another one in its other branch."""
+        operands = f"({self._near(outer)}, {self._near(outer)})[{self.source.choice(_SIZES)}]"
+        condition = self.source.choice(_GUARDS)
+        self.lines.append(f"affine.if affine_set<(d0, d1)[s0] : ({condition})>{operands} {{")
         self._statement(outer)
-        if self._chance(50):
+        if self._chance(30):
             self.lines.append("} else {")
             self._statement(outer)
         self.lines.append("}")
 
     def _statement(self, outer: Sequence[str]) -> None:
-        """Up to five loads, most of them from the array that is stored to, and a store."""
-        target = self.source.choice(("%A", "%A", "%B", "%C"))
-        values: list[str] = []
-        for _ in range(self.source.choice((0, 1, 2, 3, 4, 5))):
-            array = target if self._chance(75) else self.source.choice(tuple(_RANKS))
-            values.append(f"%v{next(self._numbers)}")
-            self.lines.append(f"{values[-1]} = affine.load {self._element(array, outer)}")
-        total = f"%v{next(self._numbers)}"
-        self.lines.append(f"{total} = arith.constant 1 : i32")
-        for value in values:
-            total, before = f"%v{next(self._numbers)}", total
-            self.lines.append(f"{total} = arith.addi {before}, {value} : i32")
+        """Up to four loads, most of them from the array that is stored to, and a store."""
+        target = self.source.choice(("%A", "%A", "%A", "%B"))
+        total = "%x"
+        for number in range(self.source.choice((0, 1, 1, 2, 3, 4))):
+            array = target if self._chance(60) else self.source.choice(tuple(_RANKS))
+            value = f"%v{next(self._numbers)}"
+            self.lines.append(f"{value} = affine.load {self._element(array, outer)}")
+            if number:
+                value, term = f"%v{next(self._numbers)}", value
+                self.lines.append(f"{value} = arith.addi {total}, {term} : i32")
+            total = value
         self.lines.append(f"affine.store {total}, {self._element(target, outer)}")
 
     def _element(self, array: str, outer: Sequence[str]) -> str:
@@ -127,21 +122,13 @@ class AccessPrograms:
         return f"{array}[{subscripts}] : {_type(array)}"
 
     def _subscript(self, outer: Sequence[str]) -> str:
-        first, second = self.source.choice(outer), self.source.choice(outer)
-        middle = EXTENT // 2
-        shift = middle + self.source.choice((0, 0, 0, 1, -1, 2))
-        form = self.source.randrange(12)
-        if form < 5:
-            return f"{first} + {shift}"
-        return (
-            f"{first} * 2 + {shift}",
-            f"{first} + {second} + {shift}",
-            f"{first} * -1 + {shift}",
-            f"{first} floordiv 2 + {shift}",
-            f"({first} + {second}) floordiv 2 + {shift}",
-            f"{first} mod {self.source.choice((2, 3, 4))} + {shift}",
-            f"{first} * 3 - {second} + {shift}",
-        )[form - 5]
+        shift = EXTENT // 2 + self.source.choice((0, 0, 0, 0, 1, -1, 2))
+        form = "{0} + {2}" if self._chance(75) else self.source.choice(_SUBSCRIPTS)
+        return form.format(self._near(outer), self._near(outer), shift)
+
+    def _near(self, outer: Sequence[str]) -> str:
+        """One of the loops around, an inner one rather than an outer one."""
+        return self.source.choice((*outer, *outer[-2:]))
 
     def _chance(self, percent: int) -> bool:
         return self.source.randrange(100) < percent
@@ -159,4 +146,4 @@ def access_program(seed: int) -> str:
 def arguments(sizes: Mapping[str, int]) -> list[int | NDArray[np.int32]]:
     """Arguments of `@f` for sizes `n` and `m`."""
     arrays = [np.zeros((EXTENT,) * rank, np.int32) for rank in _RANKS.values()]
-    return [sizes["n"], sizes["m"], *arrays]
+    return [sizes["n"], sizes["m"], *arrays, 1]

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from support.dependence_oracle import closure, find_conflicts, pairs_of, program_order
+from support.dependence_oracle import check_dependences, program_order
 from support.random_programs import programs, sizes_of
 
 from loopwright.dialects.parse import parse_module
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.polyhedral.dependences import DependenceKind, compute_dependences
+from loopwright.passes.polyhedral.dependences import compute_dependences
 from loopwright.passes.polyhedral.raising.raise_function import raise_module
-from loopwright.passes.polyhedral.scop import Scop
 
 # Every kernel whose dependences are not trivial.
 KERNELS = [name for name in catalogue() if name.startswith("polybench/")]
@@ -25,29 +21,12 @@ KERNELS = [name for name in catalogue() if name.startswith("polybench/")]
 LIMIT = 80
 
 
-def check(scop: Scop, arguments: Sequence[Any]) -> None:
-    """Compares with all conflicts of one run, in both directions."""
-    dependences = compute_dependences(scop)
-    order = program_order(scop, arguments)
-    conflicts = find_conflicts(scop, arguments, order)
-    flow = [d for d in dependences if d.kind is DependenceKind.FLOW]
-    assert pairs_of(scop, flow, arguments) == conflicts.flow
-    pairs = pairs_of(scop, dependences, arguments)
-    assert pairs <= conflicts.all
-    assert closure(pairs, order) >= conflicts.all
-    steps = pairs_of(scop, [d for d in dependences if d.reduction], arguments)
-    relaxed = pairs_of(scop, dependences.relaxed, arguments)
-    assert relaxed <= conflicts.all
-    assert not relaxed & closure(steps, order)
-    assert closure(relaxed, order) | closure(steps, order) >= conflicts.all
-
-
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernel(name: str) -> None:
     entry = catalogue()[name]
     sizes = {parameter: 3 + number % 3 for number, parameter in enumerate(entry.parameters)}
     (scop,) = raise_module(parse_module(entry.text)).values()
-    check(scop, entry.arguments(sizes))
+    check_dependences(scop, compute_dependences(scop), entry.arguments(sizes))
 
 
 def run(data: st.DataObject) -> None:
@@ -56,7 +35,7 @@ def run(data: st.DataObject) -> None:
     (scop,) = raise_module(parse_module(program.text)).values()
     arguments = program.make_arguments(data.draw(sizes_of(program).map(clip)))
     assume(len(program_order(scop, arguments)) <= LIMIT)
-    check(scop, arguments)
+    check_dependences(scop, compute_dependences(scop), arguments)
 
 
 def clip(sizes: dict[str, int]) -> dict[str, int]:
