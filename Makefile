@@ -17,6 +17,7 @@ test: lint types filecheck unit ## everything that a change must pass
 lint: $(STAMP) ## ruff: rules and formatting
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	PYTHONPATH=src $(BIN)/lint-imports --no-cache --no-logo
 
 types: $(STAMP) ## pyright, strict
 	$(BIN)/pyright

@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from loopwright.costmodel.features.schema import SLICES
+from loopwright.costmodel.features.row_columns import SLICES
 from loopwright.costmodel.learning.examples import ProgramExamples, load_examples
 from loopwright.costmodel.learning.pairs import read_pairs
 from loopwright.costmodel.learning.report import evaluate, predictions
 from loopwright.costmodel.learning.splits import split
 from loopwright.costmodel.models.additive_network import AdditiveNetwork
-from loopwright.costmodel.models.model import TrainingOptions
+from loopwright.costmodel.models.learned_model import TrainingOptions
 from loopwright.costmodel.models.statement_rows import ScheduleRows
 from loopwright.runtime.jit.cache import cache_directory
 

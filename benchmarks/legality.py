@@ -17,8 +17,8 @@ from loopwright.dialects.parse import parse_module
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.polyhedral.raising.raise_function import raise_module
 from loopwright.passes.polyhedral.schedule_tree import Loop, chain, loops
+from loopwright.passes.schedules.errors import TransformationError
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.schedules.transformation import TransformationError
 from loopwright.passes.syntax.pipeline import parse_pipeline
 
 KERNELS = (

@@ -20,7 +20,7 @@ from loopwright.costmodel.learning.pairs import ProgramPairs, read_pairs
 from loopwright.costmodel.learning.report import evaluate, predictions, table
 from loopwright.costmodel.learning.spaces import SPACES, restrict
 from loopwright.costmodel.learning.splits import TRAINING, position, split
-from loopwright.costmodel.models.model import LearnedModel
+from loopwright.costmodel.models.learned_model import LearnedModel
 from loopwright.runtime.jit.cache import cache_directory
 
 POLYBENCH = Path("datasets/polybench")

@@ -18,8 +18,8 @@ from statistics import fmean
 import record
 
 from loopwright.costmodel.dataset.shards import list_shards, read_table
-from loopwright.costmodel.factory import SearchedWorkload
 from loopwright.costmodel.find import AUTO_MODEL, find_model
+from loopwright.costmodel.labelled_data import SearchedWorkload
 from loopwright.costmodel.learning.machines import target_of
 from loopwright.costmodel.learning.pairs import ProgramPairs, read_pairs
 from loopwright.costmodel.learning.splits import TRAINING, position

@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 from ..passes.estimate.scheduling_context import SchedulingContext
 from ..passes.machine.target import Target
 from ..passes.polyhedral.extents import infer_extents
-from ..passes.schedules.transformation import MalformedTransformation
+from ..passes.schedules.errors import MalformedTransformation
 from ..passes.search.beam import WIDEST_BEAM, BeamSearch
 from ..passes.search.result import Task
 from ..passes.search.searching import search

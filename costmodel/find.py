@@ -1,10 +1,12 @@
-"""Cost models by what users write: `roofline`, the name of a shipped model, the path of a file."""
+"""Cost models by what users write: `roofline`, the name of a trained model, the path of a file."""
 
 from __future__ import annotations
 
 import difflib
 import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from ..passes.estimate.estimate import Roofline
 from ..passes.search.protocols import CostModel, Ranker
@@ -12,14 +14,17 @@ from ..passes.search.space.swaps import LoopPairModel
 from .adapted import adapted_model
 from .learning.errors import LearningError
 
+if TYPE_CHECKING:
+    from .models.learned_model import LearnedModel
+
 SHIPPED = Path(__file__).parent / "weights"
 """Trained models that come with the package, NAME.pt each."""
 
-SHIPPED_LOOP_PAIRS = SHIPPED / "interchange"
-"""The same for models that say which loops to interchange."""
-
 INTERCHANGE_MODEL = "network"
-"""The most accurate of these."""
+"""The most accurate of the models that say which loops to interchange."""
+
+INTERCHANGE = "interchange-"
+"""What the names of these begin with; users can leave it out."""
 
 DEFAULT_MODEL = "ensemble"
 """The model that searches ask when nothing is said."""
@@ -34,19 +39,6 @@ seen, in 35, which makes all of these 1.22 times as fast in the geometric mean, 
 """
 
 
-def model_names() -> list[str]:
-    """The names of the models that are always there."""
-    return [Roofline.name, *sorted(path.stem for path in SHIPPED.glob("*.pt"))]
-
-
-def find_ranker(name: str) -> Ranker:
-    """The model of this name, or in this file, that orders schedules; raises as `find_model`."""
-    model = find_model(name)
-    if not isinstance(model, Ranker):
-        raise LearningError(f"the model {name} does not rank: train one with --model tournament")
-    return model
-
-
 def find_model(name: str) -> CostModel:
     """The model of this name, or in this file; raises LearningError, OSError.
 
@@ -54,51 +46,108 @@ def find_model(name: str) -> CostModel:
     """
     if name == Roofline.name:
         return Roofline()
-    path = _path(name, SHIPPED)
-    if path.parent == SHIPPED and not path.exists():
-        names = [each for each in model_names() if each != DEFAULT_RANKER]
+    found = _find(name)
+    if found is None:
+        names = _model_names()
         close = difflib.get_close_matches(name, names, 1)
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
         raise LearningError(f"there is no cost model '{name}'; {hint}, or give a file (.pt)")
-    # It brings torch.
-    from .models.storage import load_model
+    if isinstance(found, LoopPairModel):
+        raise LearningError(f"{name} is a model of interchanges only; give it as --interchange")
+    return cast(CostModel, found)
 
-    adapted = adapted_model(name) if path.parent == SHIPPED else None
-    if adapted is not None:
-        try:
-            return load_model(adapted).model
-        except (LearningError, OSError) as error:
-            warnings.warn(
-                f"the model {name} is used as shipped, not as adapted to this machine ({error}); "
-                f"loopwright calibrate --model {name} makes that anew, or delete it",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-    found = load_model(path).model
-    if found.name.startswith("interchange"):
-        raise LearningError(f"{path} is a model of interchanges only; give it as --interchange")
-    return found
+
+def find_ranker(name: str) -> Ranker:
+    """The model of this name, or in this file, that orders schedules; raises as `find_model`."""
+    model = find_model(name)
+    if not isinstance(model, Ranker):
+        raise LearningError(
+            f"the model {name} does not rank: train one with --model {DEFAULT_RANKER}"
+        )
+    return model
 
 
 def find_loop_pairs(name: str) -> LoopPairModel:
-    """The model of interchanges of this name, or in this file; raises LearningError, OSError."""
-    path = _path(name, SHIPPED_LOOP_PAIRS)
-    if path.parent == SHIPPED_LOOP_PAIRS and not path.exists():
-        names = ", ".join(sorted(each.stem for each in SHIPPED_LOOP_PAIRS.glob("*.pt")))
+    """The model of interchanges of this name, or in this file; raises LearningError, OSError.
+
+    `network` is short for `interchange-network`.
+    """
+    is_file = name.endswith(".pt") or Path(name).name != name
+    found = (None if is_file else _find(f"{INTERCHANGE}{name}")) or _find(name)
+    if found is None:
+        names = ", ".join(_loop_pair_names())
         raise LearningError(
             f"there is no model of interchanges '{name}'; there are {names}, or give a file (.pt)"
         )
-    # They bring torch.
-    from .interchange.model import InterchangeModel
-    from .models.storage import load_model
-
-    found = load_model(path).model
-    if not isinstance(found, InterchangeModel):
-        raise LearningError(f"{path} is a cost model, not one of interchanges; give it as --model")
+    if not isinstance(found, LoopPairModel):
+        raise LearningError(f"{name} is a cost model, not one of interchanges; give it as --model")
     return found
 
 
-def _path(name: str, shipped: Path) -> Path:
-    """A file as it is given; of a name, the one among the shipped models."""
-    is_file = name.endswith(".pt") or Path(name).name != name
-    return Path(name) if is_file else shipped / f"{name}.pt"
+def _find(name: str) -> object | None:
+    """The model in a file, a shipped one, or one of a plug-in; None where there is none."""
+    if name.endswith(".pt") or Path(name).name != name:
+        return _load(Path(name))
+    shipped = SHIPPED / f"{name}.pt"
+    if shipped.exists():
+        return _adapted(name) or _load(shipped)
+    # It brings much of the training.
+    from .models.registry import is_learned, plugin_model
+
+    found = plugin_model(name)
+    if found is None:
+        return None
+    if not is_learned(found):
+        return found()
+    if found.trained is None:
+        raise LearningError(
+            f"the model {name} does not come trained; train it with loopwright train, and give the "
+            "file (.pt)"
+        )
+    return _load(found.trained)
+
+
+def _load(path: Path) -> LearnedModel:
+    # It brings torch.
+    from .models.storage import load_model
+
+    return load_model(path).model
+
+
+def _adapted(name: str) -> LearnedModel | None:
+    """The shipped model as it was adapted to this machine, if it was, and can be read."""
+    path = adapted_model(name)
+    if path is None:
+        return None
+    try:
+        return _load(path)
+    except (LearningError, OSError) as error:
+        warnings.warn(
+            f"the model {name} is used as shipped, not as adapted to this machine ({error}); "
+            f"loopwright calibrate --model {name} makes that anew, or delete it",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
+
+
+def _ready_models() -> Iterator[tuple[str, Callable[..., object]]]:
+    """The models of plug-ins that need no training, by name."""
+    from .models.registry import OWN, is_learned, model_names, plugin_model
+
+    for name in model_names():
+        found = None if name in OWN else plugin_model(name)
+        if found is not None and (not is_learned(found) or found.trained is not None):
+            yield name, found
+
+
+def _model_names() -> list[str]:
+    """What `find_model` finds by name; who ranks only is found, too, but not advertised."""
+    own = sorted(path.stem for path in SHIPPED.glob("*.pt"))
+    other = [n for n, cls in _ready_models() if not hasattr(cls, "rate") and n != DEFAULT_RANKER]
+    return [Roofline.name, *own, *other]
+
+
+def _loop_pair_names() -> list[str]:
+    """What `find_loop_pairs` finds by name."""
+    return [name.removeprefix(INTERCHANGE) for name, cls in _ready_models() if hasattr(cls, "rate")]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from random import Random
 from statistics import median
 
+from ..passes.schedules.errors import TransformationError
 from ..passes.schedules.schedule import Schedule
-from ..passes.schedules.transformation import TransformationError
 from ..passes.syntax.pipeline import parse_pipeline
 from .dataset.arrow import Row
 from .dataset.schema import subject_of

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from loopwright.cli import parser_of
 from loopwright.commands import COMMANDS
-from loopwright.passes.schedules.registry import all_transformations
-from loopwright.passes.schedules.transformation import Transformation
+from loopwright.passes.schedules.schedule import Transformation
 from loopwright.passes.syntax.pipeline import describe_options
+from loopwright.passes.transformations.registry import all_transformations
 from loopwright.universe import LOOPWRIGHT_UNIVERSE
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .alone import NEAR, alone
+from .loop_context import Placement
 from .nests import PlacedStatement
-from .placement import Placement
 from .sections import Execution
+from .statement_features import NEAR, alone
 
 
 class Body(NamedTuple):

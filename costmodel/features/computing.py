@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...passes.machine.target_files import reference_machine
-from .placement import Placement
+from .loop_context import Placement
 from .sections import Innermost, Vectors
 from .statements import Operations
 

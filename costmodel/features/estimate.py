@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ...passes.estimate.roofline import roofline
 from ...passes.machine.target_files import reference_machine
-from .alone import Alone
 from .bodies import Body
-from .placement import Placement
+from .loop_context import Placement
 from .sections import Control, Estimate, Memory
+from .statement_features import Alone
 
 _MACHINE = reference_machine()
 

@@ -13,15 +13,15 @@ from ...passes.machine.target import Target
 from ...passes.machine.target_files import reference_machine
 from ...passes.polyhedral.schedule_tree import Tree, nests
 from ...passes.schedules.schedule import Schedule
-from .alone import alone
 from .bodies import body
 from .estimate import estimate
+from .loop_context import Placement
 from .nests import PlacedStatement
-from .placement import Placement
 from .programs import profile_program
+from .row_columns import NAMES
 from .rows import control, memory, with_kilobytes
-from .schema import NAMES
 from .sections import Machine, Surroundings, execution, surroundings
+from .statement_features import alone
 from .statements import StatementProfile
 
 _UNKNOWN_CACHE = reference_machine().last_cache

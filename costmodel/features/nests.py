@@ -13,7 +13,7 @@ from ...passes.polyhedral.schedule_tree import Loop, Tree, leaves
 from .footprints import Footprint
 from .linear import LinearForms
 from .local_arrays import Kept, LocalArray, kept_dimensions
-from .placement import Placement, Placements, Query
+from .loop_context import Placement, Placements, Query
 from .sections import Surroundings
 from .statements import StatementProfile
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .placement import Placement
+from .loop_context import Placement
 
 
 class Outer(NamedTuple):

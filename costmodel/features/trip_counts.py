@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, floor
 from typing import NamedTuple
 
-from .placement import Placement
+from .loop_context import Placement
 
 _BLOCK = 4
 """Vectors that LLVM takes at once, in a loop that it vectorises."""

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from .distribution import (
-    CONTRACTION,
-    GENERAL,
-    GENERATOR_VERSION,
-    INTERCHANGE,
-    RECTANGULAR,
-    Mix,
-)
+from .distribution import CONTRACTION, DEPTHS, GENERAL, GENERATOR_VERSION, Mix
 from .program import RandomProgram, random_program
 
 __all__ = [
     "CONTRACTION",
+    "DEPTHS",
     "GENERAL",
     "GENERATOR_VERSION",
-    "INTERCHANGE",
-    "RECTANGULAR",
     "Mix",
     "RandomProgram",
     "random_program",

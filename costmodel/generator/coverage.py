@@ -21,8 +21,7 @@ from ...passes.polyhedral.counting import (
 from ...passes.polyhedral.extents import infer_extents
 from ...passes.polyhedral.schedule_tree import Sequence as TreeSequence
 from ...passes.polyhedral.scop import Access, Scop, Statement
-from ...passes.schedules.schedule import Schedule
-from ...passes.schedules.transformation import Transformation
+from ...passes.schedules.schedule import Schedule, Transformation
 from ...passes.search.space.trees import chains, innermost_loops
 from ...passes.transformations.fuse import Fuse
 from ...passes.transformations.interchange import Interchange

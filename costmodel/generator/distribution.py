@@ -178,16 +178,6 @@ class Mix:
 
 GENERAL = Mix(NESTS, DEPTHS, SECONDS)
 
-INTERCHANGE = Mix(
-    nests={1: 1.0},
-    depths={2: 0.30, 3: 0.38, 4: 0.17, 5: 0.08, 6: 0.04, 7: 0.03},
-    seconds=(8e-4, 1.2e-2),
-)
-"""One nest of two loops or more, so that there is something to interchange."""
-
-RECTANGULAR = Mix(nests={1: 1.0}, depths=DEPTHS, seconds=(8e-4, 1.2e-2), triangular=0.0)
-"""One rectangular nest, as the programs of Tiramisu 2021 are."""
-
 CONTRACTION = Mix(
     nests={1: 0.5, 2: 0.33, 3: 0.17},
     depths={3: 0.75, 4: 0.2, 5: 0.05},

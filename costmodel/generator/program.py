@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from random import Random
 
 from . import distribution
-from .accesses import Accesses
 from .distribution import GENERAL, Mix, draw
 from .exclusions import contains_benchmark
 from .expressions import Code
 from .memory import Dimension, ProgramStatistics
-from .nests import NestBuilder
+from .random_accesses import Accesses
+from .random_nests import NestBuilder
+from .random_statements import Statements
 from .sizing import choose_sizes
-from .statements import Statements
 
 SYMBOLS = ("n", "m", "p", "q")
 FUNCTION = "program"

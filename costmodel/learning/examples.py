@@ -26,14 +26,14 @@ from numpy.typing import NDArray
 
 from ...dialects.errors import SourceError
 from ...passes.estimate.scheduling_context import SchedulingContext
+from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule
-from ...passes.schedules.transformation import TransformationError
 from ...passes.syntax.pipeline import parse_pipeline
 from ..original import original_schedule
-from ..representation.history import history_of
 from .errors import LearningError
 from .machines import target_of
 from .pairs import ProgramPairs
+from .schedule_history import history_of
 
 PROGRAMS_PER_PROCESS = 64
 """After so many programs workers are replaced: isl's memory grows with what it has seen."""
@@ -249,7 +249,7 @@ def _file(folder: Path, program: ProgramPairs) -> Path:
 
 
 def _read(path: Path) -> _Found | None:
-    """What was stored; None where there is nothing, or nothing whole."""
+    """What was stored; None where there is nothing, nothing whole, or classes that were moved."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -257,7 +257,10 @@ def _read(path: Path) -> _Found | None:
     digest, payload = data[:16], data[16:]
     if hashlib.blake2b(payload, digest_size=16).digest() != digest:
         return None
-    return pickle.loads(payload)
+    try:
+        return pickle.loads(payload)
+    except (AttributeError, ImportError):
+        return None
 
 
 def _write(path: Path, found: _Found) -> None:

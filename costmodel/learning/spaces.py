@@ -13,8 +13,10 @@ from ...dialects.errors import SourceError
 from ...passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree
 from ...passes.polyhedral.scop import Scop
 from ..original import original_schedule
-from ..representation.tags import PUBLISHED
 from .pairs import ProgramPairs
+
+TIRAMISU = frozenset({"fuse", "interchange", "tile", "unroll"})
+"""The steps of Tiramisu 2021 (section 4.1)."""
 
 Space = Callable[[ProgramPairs], ProgramPairs | None]
 """The pairs of a program that are in a part of the space; None when the program is not."""
@@ -47,7 +49,7 @@ def kinds_of(schedule: str) -> set[str]:
 
 def _published(program: ProgramPairs) -> ProgramPairs | None:
     """Tiramisu 2021: single rectangular nests; fusion, interchange, tiling, unrolling."""
-    result = chosen(program, (kinds_of(text) <= PUBLISHED for text in program.schedules))
+    result = chosen(program, (kinds_of(text) <= TIRAMISU for text in program.schedules))
     if not result.schedules:
         return None
     try:

@@ -19,7 +19,7 @@ from ..learning.errors import LearningError
 from ..learning.examples import ProgramExamples
 from .boosting import AdditiveOptions, Boosting, Growing
 from .forest import Forest, Tree, Values
-from .model import LearnedModel, TrainingOptions, TrainingProgress
+from .learned_model import LearnedModel, TrainingOptions, TrainingProgress
 from .options import read_options
 from .statement_rows import ScheduleBatch, ScheduleRows, StatementRows, tree_inputs
 from .unique_rows import unique_rows

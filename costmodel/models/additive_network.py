@@ -16,10 +16,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ..features.schema import NAMES, SLICES, column
+from ..features.row_columns import NAMES, SLICES, column
 from ..learning.examples import ProgramExamples
-from .model import TrainingOptions
-from .network import NetworkModel
+from .learned_model import TrainingOptions
+from .network_model import NetworkModel
 from .row_network import RowBatch, RowNetwork
 from .statement_rows import ScheduleRows, StatementRows, with_shared_originals
 from .tensors import one_thread, seeded

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..learning.examples import ProgramExamples
 from .forest import Forest, Growth, Tree, Values, digitise, grow, quantiles
-from .model import TrainingOptions, TrainingProgress
+from .learned_model import TrainingOptions, TrainingProgress
 from .statement_rows import ScheduleBatch, tree_inputs, with_shared_originals
 from .storage import check_plan, load_tensors, store_tensors
 

@@ -19,7 +19,7 @@ from ...passes.schedules.schedule import Schedule
 from ..learning.examples import ProgramExamples
 from .additive import Additive
 from .additive_network import AdditiveNetwork
-from .model import LOWEST, LearnedModel, TrainingOptions
+from .learned_model import LOWEST, LearnedModel, TrainingOptions
 from .options import read_options
 from .statement_rows import StatementRows
 

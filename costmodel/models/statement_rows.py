@@ -13,7 +13,7 @@ from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.schedules.schedule import Schedule
 from ..features.extract import rows_of
-from ..features.schema import FEATURES_VERSION, column
+from ..features.row_columns import FEATURES_VERSION, column
 from ..learning.examples import ProgramExamples
 from .forest import Matrix, Values
 

@@ -19,7 +19,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..learning.errors import LearningError
-from .model import LearnedModel
+from .learned_model import LearnedModel
 from .registry import model_class
 
 FORMAT = 1

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .paths import SAMPLER_VERSION, STAGES, TIRAMISU, Sample, sample_schedules
+from .paths import SAMPLER_VERSION, STAGES, Sample, Space, Stage, sample_schedules
 
-__all__ = ["SAMPLER_VERSION", "STAGES", "TIRAMISU", "Sample", "sample_schedules"]
+__all__ = ["SAMPLER_VERSION", "STAGES", "Sample", "Space", "Stage", "sample_schedules"]

@@ -13,8 +13,8 @@ from random import Random
 from ...passes.polyhedral import schedule_tree
 from ...passes.polyhedral.context import bounded
 from ...passes.polyhedral.schedule_tree import Loop, Tree, chain, loops, walk
-from ...passes.schedules.schedule import Schedule
-from ...passes.schedules.transformation import Transformation, TransformationError
+from ...passes.schedules.errors import TransformationError
+from ...passes.schedules.schedule import Schedule, Transformation
 from ...passes.search.space.strides import is_contiguous
 from ...passes.search.space.trees import MOST_COPIES, chains, copies, innermost_loops
 from ...passes.transformations.affine_schedule import AffineSchedule

@@ -7,8 +7,8 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from ...passes.schedules.schedule import Schedule
-from ...passes.schedules.transformation import Transformation, TransformationError
+from ...passes.schedules.errors import TransformationError
+from ...passes.schedules.schedule import Schedule, Transformation
 
 CHANGES = {1: 0.5, 2: 0.3, 3: 0.2}
 """Steps that are changed."""

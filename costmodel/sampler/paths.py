@@ -72,17 +72,6 @@ class Space:
 
 FULL = Space(STAGES, AFFINE_START)
 
-TIRAMISU = Space(
-    (
-        Stage("fusion", {moves.fuse: 1.0}, (0.35, 0.35)),
-        Stage("interchange", {moves.interchange: 1.0}, (0.5, 0.3)),
-        Stage("tiling", {moves.tile: 1.0}, (0.6, 0.2)),
-        Stage("unrolling", {moves.unroll: 1.0}, (0.4,)),
-    ),
-    affine_start=0.0,
-)
-"""The steps of Tiramisu 2021 (section 4.1)."""
-
 NEIGHBOUR = 0.25
 """Schedules that are variations of one that was found before, or of a default one."""
 

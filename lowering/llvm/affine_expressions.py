@@ -23,8 +23,7 @@ from xdsl.ir.affine import (
 from ...dialects.affine import DelinearizeIndexOp, LinearizeIndexOp
 from ...dialects.errors import SourceError
 from . import integers
-from .emitter import FunctionEmitter, constant
-from .module import Emitters
+from .emitter import Emitters, FunctionEmitter, constant
 from .types import I1
 
 _DIVISIONS = {

@@ -22,9 +22,8 @@ from xdsl.ir import Operation
 from xdsl.utils.hints import isa
 
 from . import integers
-from .emitter import Buffer, FunctionEmitter, constant, type_of
+from .emitter import Buffer, Emitters, FunctionEmitter, constant, type_of
 from .heap import ALIGNMENT
-from .module import Emitters
 from .types import I1, I64, POINTER, size_in_bytes, storage_type
 
 MAX_STACK_SLOT = 16 << 10

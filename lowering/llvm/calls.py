@@ -12,9 +12,8 @@ from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
 from ..loops.call_graph import callee_of, calls_in
-from .emitter import FunctionEmitter, type_of
+from .emitter import Emitters, FunctionEmitter, type_of
 from .memory import load
-from .module import Emitters
 from .types import size_in_bytes, storage_type
 
 

@@ -6,9 +6,8 @@ from llvmlite import ir
 from xdsl.dialects import arith
 from xdsl.ir import Operation
 
-from .emitter import FunctionEmitter, type_of
+from .emitter import Emit, Emitters, FunctionEmitter, type_of
 from .integer_arithmetic import width
-from .module import Emit, Emitters
 from .types import scalar_type
 
 

@@ -7,8 +7,7 @@ from xdsl.dialects import affine, scf
 from xdsl.ir import Operation, Region
 
 from .affine_expressions import emit_condition
-from .emitter import FunctionEmitter
-from .module import Emitters
+from .emitter import Emitters, FunctionEmitter
 
 
 def emit_affine_if(emitter: FunctionEmitter, op: affine.IfOp) -> None:

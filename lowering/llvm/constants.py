@@ -9,8 +9,7 @@ from xdsl.ir import Operation
 from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
-from .emitter import FunctionEmitter, type_of
-from .module import Emitters
+from .emitter import Emitters, FunctionEmitter, type_of
 from .values import integer
 
 

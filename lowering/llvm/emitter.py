@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from llvmlite import ir
 from xdsl.dialects.builtin import MemRefType
@@ -18,6 +19,10 @@ from .module import ModuleEmitter
 from .shifted_loads import ShiftedLoad, shifted_loads
 from .transposed_loads import TransposedLoads, transposed_loads
 from .types import I64, VOID, UnsupportedTypeError, check_layout, value_type
+
+Emit: TypeAlias = "Callable[[FunctionEmitter, Any], None]"
+Emitters: TypeAlias = Mapping[str, Emit]
+"""From the name of an operation to what emits it."""
 
 
 @dataclass(frozen=True)

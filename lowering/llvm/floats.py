@@ -6,8 +6,7 @@ from llvmlite import ir
 from xdsl.dialects import arith
 from xdsl.ir import Operation
 
-from .emitter import FunctionEmitter
-from .module import Emit, Emitters
+from .emitter import Emit, Emitters, FunctionEmitter
 from .types import I1
 
 

@@ -12,8 +12,7 @@ from llvmlite import ir
 from xdsl.dialects import arith
 from xdsl.ir import Operation
 
-from .emitter import FunctionEmitter
-from .module import Emit, Emitters
+from .emitter import Emit, Emitters, FunctionEmitter
 from .types import scalar_type
 from .values import integer, known_elements
 

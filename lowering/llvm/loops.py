@@ -10,9 +10,8 @@ from xdsl.ir import SSAValue
 
 from . import integers
 from .affine_expressions import emit_bound
-from .emitter import FunctionEmitter, constant
+from .emitter import Emitters, FunctionEmitter, constant
 from .metadata import attach_loop_metadata
-from .module import Emitters
 from .types import I1
 from .unrolling import unroll_hint
 

@@ -9,10 +9,10 @@ from llvmlite import ir
 from xdsl.dialects import math
 from xdsl.ir import Operation
 
-from .emitter import FunctionEmitter
+from .emitter import Emit, Emitters, FunctionEmitter
 from .floats import flags_of, float_intrinsic
 from .integer_arithmetic import width
-from .module import Emit, Emitters, ModuleEmitter
+from .module import ModuleEmitter
 from .types import I1, scalar_type
 from .values import integer, per_lane
 from .vector_functions import (

@@ -13,8 +13,7 @@ from ...dialects.errors import SourceError
 from . import integers
 from .affine_expressions import emit_map
 from .bounds_checks import guard_pointer
-from .emitter import Buffer, FunctionEmitter, type_of
-from .module import Emitters
+from .emitter import Buffer, Emitters, FunctionEmitter, type_of
 from .types import I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
 
 

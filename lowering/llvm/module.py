@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
 from xdsl.ir import Attribute, SSAValue
@@ -14,20 +14,15 @@ from .types import I64, POINTER
 
 if TYPE_CHECKING:
     from ...passes.machine.target import Target
-    from .emitter import FunctionEmitter
-
-Emit: TypeAlias = "Callable[[FunctionEmitter, Any], None]"
-# From the name of an operation to what emits it.
-Emitters: TypeAlias = Mapping[str, Emit]
 
 
 class ModuleEmitter:
     """An LLVM module being built, and what the functions in it share.
 
     `functions` are the translated functions, and `parameters` the types of their arguments, by the
-    name of their `func.func`. All of them have `attributes`. `can_stream` says whether the target
-    has stores that go past the caches. `vector_hints` says of some loops, by their indices, whether
-    LLVM is to make vectors along them (see `short_loops`).
+    name of their `func.func`. All of them have `attributes`. `emitters` are `emitter.Emitters`.
+    `can_stream` says whether the target has stores that go past the caches. `vector_hints` says of
+    some loops, by their indices, whether LLVM is to make vectors along them (see `short_loops`).
     """
 
     def __init__(
@@ -35,7 +30,7 @@ class ModuleEmitter:
         name: str,
         target: Target,
         options: Options,
-        emitters: Emitters,
+        emitters: Mapping[str, Callable[..., None]],
         attributes: Iterable[str] = (),
         vector_hints: Mapping[SSAValue, bool] | None = None,
     ) -> None:

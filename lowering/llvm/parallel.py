@@ -18,9 +18,8 @@ from xdsl.dialects.builtin import DenseIntElementsAttr
 
 from . import integers
 from .affine_expressions import emit_map
-from .emitter import FunctionEmitter, constant, type_of
+from .emitter import Emitters, FunctionEmitter, constant, type_of
 from .loops import emit_loop
-from .module import Emitters
 from .outlining import Range, emit_threads
 from .values import integer
 

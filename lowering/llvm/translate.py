@@ -27,9 +27,10 @@ from . import (
     vectors,
 )
 from .calls import check_calls, functions_with_overlap
+from .emitter import Emitters
 from .entry_points import EntryPoint, emit_entry_point
 from .functions import declare_function, emit_function
-from .module import Emitters, ModuleEmitter
+from .module import ModuleEmitter
 from .options import Options
 from .short_loops import vector_hints
 from .unrolling import all_loops_have_vectors

@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.vector import GatherOp, ScatterOp
 from .bounds_checks import guard_mask, guard_offsets
-from .emitter import FunctionEmitter, constant, type_of
+from .emitter import Emitters, FunctionEmitter, constant, type_of
 from .memory import (
     accessed_pointer,
     affine_pointer,
@@ -24,7 +24,6 @@ from .memory import (
     store,
     to_storage,
 )
-from .module import Emitters
 from .transposed_loads import TransposedLoads, integers_of
 from .transposition import transpose
 from .types import I1, I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type

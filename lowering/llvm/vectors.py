@@ -8,9 +8,8 @@ from xdsl.ir import Operation
 
 from ...dialects.errors import SourceError
 from ...dialects.vector import ConstantMaskOp
-from .emitter import FunctionEmitter, constant, type_of
+from .emitter import Emitters, FunctionEmitter, constant, type_of
 from .floats import flags_of
-from .module import Emitters
 from .types import I1, I32, I64, scalar_type
 from .values import splat
 

@@ -17,8 +17,8 @@ import islpy as isl
 from ...passes.polyhedral.scop import Access, AccessKind, Scop
 from ..loops.storage import Placement
 from ..nest.index_expression import Comparison, Index, decide, linear_form
+from ..nest.index_relations import IndexSpace
 from ..nest.nest import For, Once
-from .index_relations import IndexSpace
 from .order import earlier, meeting
 from .reading import CallSite
 from .verdict import Property, ViolatedError, Witness

@@ -10,8 +10,8 @@ from typing import Literal
 import islpy as isl
 
 from ..nest.index_expression import Condition, Index
+from ..nest.index_relations import IndexSpace
 from ..nest.nest import Block, Call, For, Guard, Nest, Once, TileSplit
-from .index_relations import IndexSpace
 
 _SET = isl.dim_type.set
 

@@ -12,8 +12,8 @@ from ..machine.target import Target
 from ..polyhedral.context import ISL_LOCK
 from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, nests, statements
 from ..polyhedral.scop import Scop
+from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
-from ..schedules.transformation import TransformationError
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
 from .shared_streams import share_streams
 from .strategies import STRATEGIES

@@ -18,8 +18,8 @@ from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.reductions import Accumulation
 from ..polyhedral.schedule_tree import Loop, Tree, chain, nests, statements
 from ..polyhedral.schedule_tree import Sequence as Parts
-from ..schedules.schedule import Schedule
-from ..schedules.transformation import Transformation, TransformationError
+from ..schedules.errors import TransformationError
+from ..schedules.schedule import Schedule, Transformation
 from ..transformations.distribute import Distribute
 from ..transformations.interchange import Interchange
 from ..transformations.pack import Pack, read_number

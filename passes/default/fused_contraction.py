@@ -25,8 +25,8 @@ from ..polyhedral.schedule_tree import (
     nests,
     statements,
 )
+from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
-from ..schedules.transformation import TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll

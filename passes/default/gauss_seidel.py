@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, chain, statements
+from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
-from ..schedules.transformation import TransformationError
 from ..transformations.interchange import Interchange
 from ..transformations.skew import Skew
 from ..transformations.unroll import Unroll

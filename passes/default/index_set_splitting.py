@@ -8,8 +8,8 @@ import islpy as isl
 
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, loops_around, statements
+from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
-from ..schedules.transformation import TransformationError
 from ..transformations.split import Split
 from .vectorise_and_parallelise import vector_parallel
 

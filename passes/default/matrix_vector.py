@@ -7,8 +7,8 @@ from math import ceil
 from ..estimate.parallelism import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, chain, leaves
+from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
-from ..schedules.transformation import TransformationError
 from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel
 from ..transformations.rfactor import Rfactor

@@ -15,8 +15,8 @@ from ..estimate.program_statistics import bytes_of
 from ..estimate.register_tile import RegisterTile, even_size
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Sequence, Tree, chain, loops_around, statements
+from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
-from ..schedules.transformation import TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.pack import Pack
 from ..transformations.parallel import Parallel

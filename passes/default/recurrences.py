@@ -5,9 +5,9 @@ from __future__ import annotations
 from ..estimate.parallelism import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops_around
+from ..schedules.errors import TransformationError
 from ..schedules.legality import Outer
-from ..schedules.schedule import Schedule
-from ..schedules.transformation import Transformation, TransformationError
+from ..schedules.schedule import Schedule, Transformation
 from ..transformations.distribute import Distribute
 from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..polyhedral.scop import Array
-from ..schedules.schedule import Schedule
-from ..schedules.transformation import Transformation, TransformationError
+from ..schedules.errors import TransformationError
+from ..schedules.schedule import Schedule, Transformation
 from ..transformations.interchange import Interchange
 from ..transformations.pack import Pack
 from ..transformations.tile import Tile

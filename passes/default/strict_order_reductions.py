@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import AnyFloat
 from ..estimate.parallelism import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, leaves, loops_around
+from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
-from ..schedules.transformation import TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel

@@ -25,8 +25,8 @@ from ..polyhedral.counting import fix_parameters
 from ..polyhedral.scaled_loads import scaled_load
 from ..polyhedral.schedule_tree import Loop, Tree, chain, statements
 from ..polyhedral.scop import Access
+from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
-from ..schedules.transformation import TransformationError
 from ..transformations.pack import Pack
 from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll

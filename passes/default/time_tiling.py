@@ -18,8 +18,8 @@ from ..estimate.program_statistics import ProgramStatistics
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, statements
 from ..polyhedral.schedule_tree import Sequence as Parts
+from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
-from ..schedules.transformation import TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.parallel import Parallel
 from ..transformations.tile import Tile

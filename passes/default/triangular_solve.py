@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops_around
+from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
-from ..schedules.transformation import TransformationError
 from ..transformations.distribute import Distribute
 from ..transformations.split import Split
 from ..transformations.strip_mine import StripMine

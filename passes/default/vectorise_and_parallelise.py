@@ -7,8 +7,8 @@ from ..estimate.parallelism import LEAST_INSTANCES
 from ..estimate.program_statistics import ProgramStatistics
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements, walk
-from ..schedules.schedule import Schedule
-from ..schedules.transformation import Transformation, TransformationError
+from ..schedules.errors import TransformationError
+from ..schedules.schedule import Schedule, Transformation
 from ..transformations.interchange import Interchange
 from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll

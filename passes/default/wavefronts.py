@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..estimate.parallelism import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around
+from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
-from ..schedules.transformation import TransformationError
 from ..transformations.parallel import Parallel
 from ..transformations.tile import Tile
 from ..transformations.wavefront import Wavefront

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..polyhedral import schedule_tree
-from ..polyhedral.schedule_tree import Leaf, Loop, Tree
-from .schedule import Schedule
-from .transformation import MalformedTransformation
+from ..polyhedral.schedule_tree import Leaf, Loop, Tree, loops
+from .errors import MalformedTransformation
+from .schedule import Schedule, Steps, Transformation
 
 
 def mark(schedule: Schedule, names: tuple[str, ...], change: Callable[[Loop], Loop]) -> Tree:
@@ -49,3 +49,13 @@ def _change(tree: Tree, changes: Mapping[int, Callable[[Loop], Loop]]) -> Tree:
             return tree if unchanged else schedule_tree.Sequence(parts)
         case Leaf():
             return tree
+
+
+def on_another_loop(
+    schedule: Schedule, illegal: Transformation, *, innermost_first: bool = False
+) -> Iterator[Steps]:
+    """Repairs an illegal mark of a loop: the same mark on a loop around or inside of it."""
+    for loop in schedule.find_loops(illegal.loops):
+        others = [*schedule.outer(loop), *list(loops(loop))[1:]]
+        for other in others[::-1] if innermost_first else others:
+            yield (replace(illegal, loops=(schedule.short_name(other),)),)

@@ -1,12 +1,17 @@
-"""A program and the order in which it runs."""
+"""Schedules, and the transformations that they are made of.
+
+Both are in one file as each is defined by the other: a transformation rewrites a schedule, and a
+schedule is a program with a list of transformations.
+"""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import cast
+from typing import Any, ClassVar, Self, cast
 
 import islpy as isl
 
@@ -15,20 +20,115 @@ from ...support.immutable import Immutable
 from ..machine.target import Target
 from ..polyhedral.context import ISL_LOCK, TooComplexError, bounded
 from ..polyhedral.dependences import Dependences, compute_dependences
-from ..polyhedral.schedule_tree import Loop, Tree, chain, loops, path, run_time_sizes, statements
+from ..polyhedral.schedule_tree import Loop, Tree
 from ..polyhedral.scop import Scop
+from .errors import IllegalTransformation, MalformedTransformation, TransformationError
 from .legality import Legality, Outer
-from .repair_hints import advise
-from .transformation import (
-    IllegalTransformation,
-    MalformedTransformation,
-    Transformation,
-    TransformationError,
-)
+from .named_loops import NamedLoops
+
+
+def option(doc: str, *, default: Any = dataclasses.MISSING, keyword: str | None = None) -> Any:
+    """A field of a transformation: what it means, and the word before it in the schedule dialect.
+
+    `keyword` is by default the field's name.
+    """
+    metadata: Mapping[str, str] = {"doc": doc, **({"keyword": keyword} if keyword else {})}
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True)
-class Schedule(Immutable):
+class Transformation(ABC):
+    """One step of a schedule.
+
+    Subclasses are frozen dataclasses whose fields (integers, strings, tuples of these) are the
+    options of the pass of the same name, and the operands and attributes of the operation of the
+    same name in the schedule dialect: `loops` are the operands, `names` (of new loops) the
+    results. Their docstring shows *before -> after*; its first line is the help text.
+    """
+
+    name: ClassVar[str]
+    symbol: ClassVar[str] = ""
+    """Its letters in the compact notation, `{}` for the number of loops; by default its name."""
+
+    takes_run_time_tiles: ClassVar[bool] = False
+    """Whether its loops may be tile loops whose sizes are given at run time."""
+
+    works_in_run_time_tiles: ClassVar[bool] = True
+    """Whether its loops may be inside of such tile loops."""
+
+    loops: tuple[str, ...] = option("the loops, by name")
+
+    @abstractmethod
+    def rewrite(self, schedule: Schedule) -> Tree:
+        """The new tree, whether legal or not; raises MalformedTransformation."""
+
+    def rewrite_program(self, schedule: Schedule) -> tuple[Scop, Tree]:
+        """The statements and arrays, and the new tree; most steps change only the tree.
+
+        The tree of a new Scop is its original order, or the order so far, without marks. Raises
+        MalformedTransformation.
+        """
+        return schedule.scop, self.rewrite(schedule)
+
+    def resolve(self, schedule: Schedule) -> Self:
+        """The same step with defaults filled in and loops in their shortest unambiguous names."""
+        found = schedule.find_loops(self.loops)
+        return dataclasses.replace(self, loops=tuple(schedule.short_name(loop) for loop in found))
+
+    def new_loops(self, schedule: Schedule) -> tuple[str, ...]:
+        """Names of the loops that the step makes: none, or one for each of `loops`."""
+        return ()
+
+    @classmethod
+    def from_symbol(cls, schedule: Schedule, loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
+        """The step's loops, where the compact notation has these behind the symbol.
+
+        Raises MalformedTransformation.
+        """
+        return loops
+
+    def to_symbol(self, schedule: Schedule) -> tuple[Loop, ...] | None:
+        """What `from_symbol` makes the step's loops of; None where only the full name will do."""
+        return schedule.find_loops(self.loops)
+
+    def repairs(self, schedule: Schedule) -> Iterator[Steps]:
+        """Steps to try in place of this one where it is illegal; the first that are legal are told.
+
+        They end with this step, after others that may make it legal, or with one like it.
+        """
+        return iter(())
+
+    @property
+    def subject(self) -> str:
+        """Operation and loops, for error messages: `tile of i, j`."""
+        return f"{self.name} of {', '.join(self.loops)}" if self.loops else self.name
+
+    def __str__(self) -> str:
+        """The pass that does the same: `tile{loops=i,j sizes=32,32}`."""
+        options = (
+            f"{field.name.replace('_', '-')}={_print_value(getattr(self, field.name))}"
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) != field.default
+        )
+        text = " ".join(options)
+        return f"{self.name}{{{text}}}" if text else self.name
+
+
+def _print_value(value: object) -> str:
+    match value:
+        case tuple():
+            return ",".join(_print_value(item) for item in value)  # pyright: ignore
+        case bool():
+            return str(value).lower()
+        case _:
+            return str(value)
+
+
+Steps = tuple[Transformation, ...]
+
+
+@dataclass(frozen=True)
+class Schedule(NamedLoops, Immutable):
     """A program, the transformations so far, and the tree that they lead to; immutable.
 
     Schedules of one program are equal when they have the same transformations. `scop` is the
@@ -80,7 +180,7 @@ class Schedule(Immutable):
             ) from error
         if violation is not None:
             raise IllegalTransformation(
-                resolved.subject, violation, partial(advise, self, resolved)
+                resolved.subject, violation, partial(self._repair_hint, resolved)
             )
         steps = (*self.transformations, resolved)
         return replace(self, scop=scop, tree=tree, legality=legality, transformations=steps)
@@ -100,49 +200,6 @@ class Schedule(Immutable):
             return False
         return True
 
-    def loop(self, name: str) -> Loop:
-        """The loop called `name`, or `S1.name` for the one around S1.
-
-        Raises MalformedTransformation, with the loops that exist.
-        """
-        return self._unique(name, self._candidates(name))
-
-    def find_loops(self, names: tuple[str, ...]) -> tuple[Loop, ...]:
-        """The loops with these names; an ambiguous one is what shares a nest with the others.
-
-        Raises MalformedTransformation.
-        """
-        candidates = [self._candidates(name) for name in names]
-        certain = [found[0] for found in candidates if len(found) == 1]
-        return tuple(
-            self._unique(name, found if len(found) == 1 else _related(found, certain) or found)
-            for name, found in zip(names, candidates, strict=True)
-        )
-
-    def chain(self, names: tuple[str, ...]) -> tuple[Loop, ...]:
-        """The named loops, outermost first, which must be directly inside each other.
-
-        Raises MalformedTransformation.
-        """
-        found = self.find_loops(names)
-        if not found:
-            raise MalformedTransformation("name at least one loop")
-        for number, loop in enumerate(found):
-            if any(loop is other for other in found[:number]):
-                raise MalformedTransformation(f"loop {loop.name} is named twice")
-        for start in found:
-            members = chain(start)[: len(found)]
-            if all(any(loop is member for member in members) for loop in found):
-                return members
-        raise MalformedTransformation(
-            f"{', '.join(names)} are not directly inside each other{self._between(found)}; "
-            f"the loops are {self.describe_loops()}"
-        )
-
-    def outer(self, node: Tree) -> tuple[Loop, ...]:
-        """The loops around a node of the tree, outermost first."""
-        return tuple(n for n in path(self.tree, node)[:-1] if isinstance(n, Loop))
-
     def functions_around(self, node: Tree) -> Outer:
         """What the loops around a node of the tree iterate over."""
         result: Outer = frozenset()
@@ -154,23 +211,22 @@ class Schedule(Immutable):
         """Whether dependences stay inside iterations of a loop of the tree."""
         return self.legality.is_coincident(self.functions_around(loop), loop)
 
-    def taken_names(self, loop: Loop) -> set[str]:
-        """Names of all loops on paths through `loop`."""
-        return {other.name for other in (*self.outer(loop), *loops(loop))}
+    def _repair_hint(self, illegal: Transformation) -> str | None:
+        """What makes an illegal step legal, or comes close to it; None where nothing was found."""
+        for steps in illegal.repairs(self):
+            if self._are_legal(steps):
+                *before, last = steps
+                if last == illegal:
+                    return f"{','.join(map(str, before))} makes it legal"
+                return f"{','.join(map(str, steps))} is legal"
+        return None
 
-    def short_name(self, loop: Loop) -> str:
-        """The loop's name, with its first statement in front where it is ambiguous."""
-        alone = sum(other.name == loop.name for other in loops(self.tree)) == 1
-        return loop.name if alone else f"{statements(loop)[0]}.{loop.name}"
-
-    def describe_loops(self) -> str:
-        """The names of all loops, outermost first."""
-        return ", ".join(self.short_name(loop) for loop in loops(self.tree)) or "none"
-
-    @property
-    def run_time_sizes(self) -> tuple[str, ...]:
-        """Names of the tile sizes that calls of the kernel give."""
-        return run_time_sizes(self.tree)
+    def _are_legal(self, steps: Steps) -> bool:
+        try:
+            self.apply_all(steps)
+        except TransformationError:
+            return False
+        return True
 
     def _check_run_time_tiles(self, step: Transformation) -> None:
         """Raises MalformedTransformation where tiles of unknown sizes are in the way of a step."""
@@ -195,53 +251,9 @@ class Schedule(Immutable):
         except SourceError as error:
             raise MalformedTransformation(f"then {error.message}") from error
 
-    def _between(self, members: tuple[Loop, ...]) -> str:
-        """What keeps loops apart that are not directly inside each other, and what to do."""
-        outermost = min(members, key=lambda loop: len(path(self.tree, loop)))
-        if not all(any(loop is inner for inner in loops(outermost)) for loop in members):
-            return ""
-        nest = chain(outermost)
-        if all(any(loop is inner for inner in nest) for loop in members):
-            return ": name those between them, too"
-        return f": try distribute{{loops={self.short_name(nest[-1])}}} first"
-
-    def _candidates(self, name: str) -> list[Loop]:
-        statement, _, own = name.rpartition(".")
-        return [
-            loop
-            for loop in loops(self.tree)
-            if loop.name == own and (not statement or statement in statements(loop))
-        ]
-
-    def _unique(self, name: str, candidates: list[Loop]) -> Loop:
-        if len(candidates) == 1:
-            return candidates[0]
-        if candidates:
-            which = " or ".join(self.short_name(loop) for loop in candidates)
-            raise MalformedTransformation(f"loop {name} is ambiguous: say {which}")
-        names = [self.short_name(loop) for loop in loops(self.tree)]
-        close = difflib.get_close_matches(name, names, 1)
-        hint = f" (did you mean {close[0]}?)" if close else ""
-        raise MalformedTransformation(
-            f"there is no loop {name}{hint}; the loops are {self.describe_loops()}"
-        )
-
     def __str__(self) -> str:
         """The passes that lead from the program to this schedule."""
         return ",".join(str(transformation) for transformation in self.transformations)
-
-
-def _related(candidates: list[Loop], others: list[Loop]) -> list[Loop]:
-    """The candidates that are inside or around all the other loops."""
-    return [
-        loop
-        for loop in candidates
-        if all(
-            any(inner is other for inner in loops(loop))
-            or any(inner is loop for inner in loops(other))
-            for other in others
-        )
-    ]
 
 
 def dependences_of(scop: Scop) -> Dependences:

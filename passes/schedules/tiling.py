@@ -9,7 +9,7 @@ from dataclasses import replace
 import islpy as isl
 
 from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, TileSize, Tree
-from .transformation import MalformedTransformation
+from .errors import MalformedTransformation
 
 
 def strip_mine(loop: Loop, name: str, size: int) -> tuple[Loop, Loop]:

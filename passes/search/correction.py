@@ -13,8 +13,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from ..schedules.schedule import Schedule
-from ..schedules.transformation import Transformation
+from ..schedules.schedule import Schedule, Transformation
 
 LENGTH = 0.5
 """The distance of schedules (0: the same steps, 1: none in common) over which errors are alike."""

@@ -1,16 +1,13 @@
-"""What a search asks, of a learned model or of runs of the program, and what a search is."""
+"""What a search asks: a cost model, a ranker, or runs of the program."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from ..estimate.scheduling_context import SchedulingContext
 from ..schedules.schedule import Schedule
-
-if TYPE_CHECKING:
-    from .search_state import SearchState
 
 
 class CostModel(Protocol):
@@ -56,16 +53,5 @@ class Evaluator(Protocol):
         """The speed-up of each schedule, like `CostModel.predict`; 0.0 where one cannot be run.
 
         Only of the first ones where `seconds` do not suffice for all.
-        """
-        ...
-
-
-class Search(Protocol):
-    """A way through the space of schedules; `searching.search` runs it."""
-
-    def explore(self, state: SearchState) -> None:
-        """Asks the ledger for predictions and measurements of schedules, which it remembers.
-
-        It stops when it has nothing more to ask; the ledger ends it sooner, when the time is up.
         """
         ...

@@ -1,35 +1,41 @@
-"""The searches by the names that users write."""
+"""Registry of search algorithms: our own, and plug-ins (entry points `loopwright.searches`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
+from ...support.plugins import PluginError, describe, load_plugin, plugins
+from .algorithm import SearchKind
 from .beam import BeamSearch
 from .hybrid import HybridSearch
-from .mcts import MonteCarloSearch
-from .protocols import Search
-from .ranked import RankedTiles
-from .space.stages import SPACES, Stage, with_loop_pairs
-from .space.swaps import LoopPairModel
 
-SEARCHES: Mapping[str, Callable[[int, Sequence[Stage]], Search]] = {
-    "beam": lambda beam, stages: BeamSearch(beam, stages=stages),
-    "beam-execution": lambda beam, stages: BeamSearch(beam, execution=True, stages=stages),
-    "mcts": lambda beam, stages: MonteCarloSearch(stages=stages),
-    "hybrid": lambda beam, stages: HybridSearch(beam, stages=stages),
-    "ranked": lambda beam, stages: RankedTiles(),
+GROUP = "searches"
+
+OWN: Mapping[str, SearchKind] = {
+    "beam": SearchKind(lambda options: BeamSearch(options.beam, stages=options.stages)),
+    "beam-execution": SearchKind(
+        lambda options: BeamSearch(options.beam, execution=True, stages=options.stages),
+        runs="within a budget",
+    ),
+    "hybrid": SearchKind(
+        lambda options: HybridSearch(options.beam, stages=options.stages), runs="within a budget"
+    ),
 }
-"""What makes each search from the width of a beam and the levels of a space."""
-
-RUNNING = ("beam-execution", "hybrid")
-"""Searches that run candidates all the time."""
 
 
-def make_search(
-    name: str, beam: int, space: str = "full", loop_pairs: LoopPairModel | None = None
-) -> Search:
-    """The search of this name in one of `SPACES`; `loop_pairs` says which loops to interchange."""
-    stages = SPACES[space]
-    if loop_pairs is not None:
-        stages = with_loop_pairs(stages, loop_pairs)
-    return SEARCHES[name](beam, stages)
+def search_names() -> tuple[str, ...]:
+    """The names of all searches; no plug-in is imported. Raises PluginError for a name of two."""
+    return (*OWN, *plugins(GROUP, tuple(OWN)))
+
+
+def find_search(name: str) -> SearchKind:
+    """The search of this name; raises PluginError where there is none that can be used."""
+    if name in OWN:
+        return OWN[name]
+    entry = plugins(GROUP, tuple(OWN)).get(name)
+    if entry is None:
+        raise PluginError(f"there is no search '{name}'; there are {', '.join(search_names())}")
+    found = load_plugin(entry)
+    if not isinstance(found, SearchKind):
+        raise PluginError(f"the search '{name}' of {describe(entry)} is no SearchKind")
+    return found

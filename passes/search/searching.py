@@ -7,9 +7,9 @@ from contextlib import suppress
 from ...support.garbage_collection import garbage_collected_seldom
 from ..default.default_schedule import is_worthwhile
 from ..polyhedral.context import ISL_LOCK
+from .algorithm import Search
 from .caution import surest_choice
 from .confirming import SHARE, confirm
-from .protocols import Search
 from .result import Ended, Result, Task
 from .search_state import OutOfTime, SearchState
 

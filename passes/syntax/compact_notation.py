@@ -21,9 +21,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ..polyhedral.schedule_tree import Loop, loops, statements
-from ..schedules.registry import all_transformations
-from ..schedules.schedule import Schedule
-from ..schedules.transformation import MalformedTransformation, Transformation
+from ..schedules.errors import MalformedTransformation
+from ..schedules.schedule import Schedule, Transformation
+from ..transformations.registry import all_transformations, letters
 from .pipeline import PassCall, Word, error_at, make_transformation, unknown
 
 _TOKEN = re.compile(
@@ -77,11 +77,7 @@ class _Step:
 @functools.cache
 def _symbols() -> Mapping[str, type[Transformation]]:
     """The classes by symbol, without a count."""
-    return {_letters(cls): cls for cls in all_transformations().values() if cls.symbol}
-
-
-def _letters(cls: type[Transformation]) -> str:
-    return cls.symbol.replace("{}", "")
+    return {letters(cls): cls for cls in all_transformations().values() if cls.symbol}
 
 
 def _first_option(cls: type[Transformation]) -> str | None:

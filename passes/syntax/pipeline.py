@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from ...dialects.errors import SourceError
 from ...dialects.locations import Location
-from ..schedules.registry import all_transformations
-from ..schedules.transformation import Transformation
+from ..schedules.schedule import Transformation
+from ..transformations.registry import all_transformations
 
 _TOKEN = re.compile(
     r'\s*(?:(?P<word>[\w.:+-]+)|"(?P<string>[^"\n]*)"|(?P<symbol>[{}=,])|\[(?P<nested>[^\]]*)\]'

@@ -27,9 +27,9 @@ from ...dialects.schedule import (
     make_step,
 )
 from ..polyhedral.schedule_tree import Loop, loops, statements
-from ..schedules.registry import all_transformations
-from ..schedules.schedule import Schedule
-from ..schedules.transformation import Transformation, TransformationError
+from ..schedules.errors import TransformationError
+from ..schedules.schedule import Schedule, Transformation
+from ..transformations.registry import all_transformations
 
 
 @functools.cache

@@ -20,9 +20,9 @@ from ...dialects.errors import SourceError
 from ...dialects.schedule import SequenceOp
 from ..polyhedral.raising.raise_function import raise_function
 from ..polyhedral.scop import Scop
-from ..schedules.registry import all_transformations
-from ..schedules.schedule import Schedule
-from ..schedules.transformation import MalformedTransformation, Transformation
+from ..schedules.errors import MalformedTransformation
+from ..schedules.schedule import Schedule, Transformation
+from ..transformations.registry import all_transformations
 from .schedule_ops import apply_sequence, to_sequence
 
 

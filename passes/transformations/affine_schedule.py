@@ -21,8 +21,8 @@ from ..polyhedral.isl_scheduler import (
 )
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, sequence
 from ..polyhedral.scop import Scop
-from ..schedules.schedule import Schedule
-from ..schedules.transformation import MalformedTransformation, Transformation, option
+from ..schedules.errors import MalformedTransformation
+from ..schedules.schedule import Schedule, Transformation, option
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 

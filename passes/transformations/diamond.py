@@ -9,9 +9,9 @@ from typing import ClassVar
 import islpy as isl
 
 from ..polyhedral.schedule_tree import Loop, Tree, rebuild, replace_node
-from ..schedules.schedule import Schedule
+from ..schedules.errors import MalformedTransformation
+from ..schedules.schedule import Schedule, Transformation, option
 from ..schedules.tiling import check_names, check_sizes, tile_names
-from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 # Steps in space per step in time, from the narrowest to the widest diamonds that are tried.
 _SLOPES = range(9)

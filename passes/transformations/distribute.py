@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -9,13 +10,16 @@ from ..polyhedral.schedule_tree import (
     Loop,
     Sequence,
     Tree,
+    chain,
+    loops,
     rebuild,
     replace_node,
     sequence,
     statements,
 )
-from ..schedules.schedule import Schedule
-from ..schedules.transformation import MalformedTransformation, Transformation, option
+from ..schedules.errors import MalformedTransformation
+from ..schedules.schedule import Schedule, Steps, Transformation, option
+from .expand import expanded
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,49 @@ class Distribute(Transformation):
                 parts.append([])
         return [sequence(part) for part in parts if part]
 
+    def repairs(self, schedule: Schedule) -> Iterator[Steps]:
+        yield from expanded(schedule, self)
+        yield from self._legal_cuts(schedule)
+
+    def _legal_cuts(self, schedule: Schedule) -> Iterator[Steps]:
+        """The same distribution with fewer parts: cuts that are legal alone are so together."""
+        body = schedule.chain(self.loops)[-1].body
+        steps = {name: Distribute(self.loops, (name,)) for name in _cuts(body)}
+        legal = tuple(name for name, step in steps.items() if schedule.legal(step))
+        if legal:
+            yield (Distribute(self.loops, legal),)
+
 
 def _restrict(loop: Loop, part: Tree) -> Loop:
     return replace(loop, schedule={name: loop.schedule[name] for name in statements(part)})
+
+
+def _cuts(body: Tree) -> list[str]:
+    """The last statement of each part but the last."""
+    parts = body.children if isinstance(body, Sequence) else ()
+    return [statements(part)[-1] for part in parts[:-1]]
+
+
+def distributed(schedule: Schedule, illegal: Transformation) -> Iterator[Steps]:
+    """The step on those loops that can take it, after what the loop contains has been separated."""
+    if len(illegal.loops) != 1:
+        return
+    loop = schedule.loop(illegal.loops[0])
+    members = chain(loop)
+    if not isinstance(members[-1].body, Sequence):
+        return
+    names = tuple(schedule.short_name(member) for member in members)
+    for after in ((), *((cut,) for cut in _cuts(members[-1].body))):
+        first = Distribute(names, after)
+        if not schedule.legal(first):
+            continue
+        parts = schedule.apply(first)
+        copies = [
+            parts.short_name(other)
+            for other in loops(parts.tree)
+            if other.name == loop.name and set(statements(other)) < set(statements(loop))
+        ]
+        steps = {name: replace(illegal, loops=(name,)) for name in copies}
+        legal = tuple(name for name, step in steps.items() if parts.legal(step))
+        if legal:
+            yield (first, replace(illegal, loops=legal))

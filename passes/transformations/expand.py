@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
@@ -12,14 +13,9 @@ from ..polyhedral.aff_expression import aff_expression
 from ..polyhedral.dependences import DependenceKind
 from ..polyhedral.schedule_tree import Loop, Tree, loops, statements
 from ..polyhedral.scop import Access, Array, Scop, Statement
+from ..schedules.errors import IllegalTransformation, MalformedTransformation
 from ..schedules.program_edits import free_name, make_access, same_iteration, symbols
-from ..schedules.schedule import Schedule
-from ..schedules.transformation import (
-    IllegalTransformation,
-    MalformedTransformation,
-    Transformation,
-    option,
-)
+from ..schedules.schedule import Schedule, Steps, Transformation, option
 from ..schedules.violation import Reason, Violation
 
 
@@ -144,3 +140,13 @@ def _redirect(
 
     accesses = tuple(redirected(a) if a.array is old else a for a in statement.accesses)
     return replace(statement, accesses=accesses)
+
+
+def expanded(schedule: Schedule, illegal: Transformation) -> Iterator[Steps]:
+    """The step after each iteration of its loops has been given local arrays of its own."""
+    arrays = (array.name for array in schedule.scop.arrays if array.is_local)
+    steps = [Expand(illegal.loops, name) for name in arrays]
+    legal = tuple(step for step in steps if schedule.legal(step))
+    for step in legal:
+        yield (step, illegal)
+    yield (*legal, illegal)

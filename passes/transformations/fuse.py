@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
@@ -21,10 +22,11 @@ from ..polyhedral.schedule_tree import (
     statements,
     union_schedule,
 )
+from ..schedules.errors import MalformedTransformation
 from ..schedules.program_edits import free_name
-from ..schedules.schedule import Schedule
+from ..schedules.schedule import Schedule, Steps, Transformation, option
 from ..schedules.tiling import reschedule
-from ..schedules.transformation import MalformedTransformation, Transformation, option
+from .shift import shifted_loops
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,10 @@ class Fuse(Transformation):
         around = {loop.name for loop in schedule.outer(parent)}
         new = sequence((*before, _fuse(members, around), *after))
         return replace_node(schedule.tree, parent, new)
+
+    def repairs(self, schedule: Schedule) -> Iterator[Steps]:
+        yield from shifted_loops(self)
+        yield (replace(self, shift="auto"),)
 
 
 _SHIFTS = ("none", "auto")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from ..polyhedral.schedule_tree import Loop, Tree, chain, rebuild, replace_node
-from ..schedules.schedule import Schedule
-from ..schedules.transformation import MalformedTransformation, Transformation
+from ..schedules.errors import MalformedTransformation
+from ..schedules.schedule import Schedule, Steps, Transformation
+from .expand import expanded
+from .skew import skewed
 
 
 @dataclass(frozen=True)
@@ -59,3 +62,7 @@ class Interchange(Transformation):
                     f"loop {loop.name} must stay inside its tile loop {tile.tile}"
                 )
         return replace_node(schedule.tree, old[0], rebuild(new, old[-1].body))
+
+    def repairs(self, schedule: Schedule) -> Iterator[Steps]:
+        yield from expanded(schedule, self)
+        yield from skewed(schedule, self)

@@ -23,6 +23,7 @@ from ..polyhedral.scaled_loads import ScaledLoad, multiply, scaled_load, take_pr
 from ..polyhedral.schedule_tree import Loop, Tree, sequence, statements, without_marks
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 from ..schedules.buffer_dependences import BufferDependences, Use
+from ..schedules.errors import MalformedTransformation
 from ..schedules.live_elements import LiveElements
 from ..schedules.program_edits import (
     free_name,
@@ -34,8 +35,7 @@ from ..schedules.program_edits import (
     put_inside,
     symbols,
 )
-from ..schedules.schedule import Schedule, remember_dependences
-from ..schedules.transformation import MalformedTransformation, Transformation, option
+from ..schedules.schedule import Schedule, Transformation, option, remember_dependences
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..polyhedral.schedule_tree import Loop, Tree
-from ..schedules.marks import mark
-from ..schedules.schedule import Schedule
-from ..schedules.transformation import MalformedTransformation, Transformation
+from ..schedules.errors import MalformedTransformation
+from ..schedules.marks import mark, on_another_loop
+from ..schedules.schedule import Schedule, Steps, Transformation
+from .distribute import distributed
+from .expand import expanded
+from .shift import shifted_statements
+from .wavefront import wavefronts
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,13 @@ class Parallel(Transformation):
 
     def rewrite(self, schedule: Schedule) -> Tree:
         return mark(schedule, self.loops, _mark)
+
+    def repairs(self, schedule: Schedule) -> Iterator[Steps]:
+        yield from expanded(schedule, self)
+        yield from on_another_loop(schedule, self)
+        yield from shifted_statements(schedule, self)
+        yield from distributed(schedule, self)
+        yield from wavefronts(schedule, self)
 
 
 def _mark(loop: Loop) -> Loop:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..polyhedral.schedule_tree import Sequence, Tree, replace_node, statements, walk
-from ..schedules.schedule import Schedule
-from ..schedules.transformation import MalformedTransformation, Transformation, option
+from ..schedules.errors import MalformedTransformation
+from ..schedules.schedule import Schedule, Transformation, option
 
 
 @dataclass(frozen=True)

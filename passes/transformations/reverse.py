@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from ..polyhedral.schedule_tree import Loop, Tree
 from ..schedules.marks import mark
-from ..schedules.schedule import Schedule
+from ..schedules.schedule import Schedule, Steps, Transformation
 from ..schedules.tiling import reschedule
-from ..schedules.transformation import Transformation
+from .expand import expanded
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,9 @@ class Reverse(Transformation):
 
     def rewrite(self, schedule: Schedule) -> Tree:
         return mark(schedule, self.loops, _reverse)
+
+    def repairs(self, schedule: Schedule) -> Iterator[Steps]:
+        yield from expanded(schedule, self)
 
 
 def _reverse(loop: Loop) -> Loop:

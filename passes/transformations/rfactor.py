@@ -18,6 +18,7 @@ from ..polyhedral.reduction_kinds import reduction_kind
 from ..polyhedral.reductions import Accumulation
 from ..polyhedral.schedule_tree import Loop, Tree, sequence, statements, without_marks
 from ..polyhedral.scop import AccessKind, Array, Scop, Statement
+from ..schedules.errors import MalformedTransformation
 from ..schedules.program_edits import (
     free_name,
     loops_over,
@@ -27,8 +28,7 @@ from ..schedules.program_edits import (
     put_inside,
     symbols,
 )
-from ..schedules.schedule import Schedule
-from ..schedules.transformation import MalformedTransformation, Transformation
+from ..schedules.schedule import Schedule, Transformation
 
 _T = TypeVar("_T")
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import islpy as isl
 
-from ..polyhedral.schedule_tree import Loop, Tree
+from ..polyhedral.schedule_tree import Loop, Tree, statements
+from ..schedules.errors import MalformedTransformation
 from ..schedules.marks import mark
-from ..schedules.schedule import Schedule
+from ..schedules.schedule import Schedule, Steps, Transformation, option
 from ..schedules.tiling import reschedule
-from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 
 @dataclass(frozen=True)
@@ -52,3 +53,22 @@ class Shift(Transformation):
                 for name, aff in loop.schedule.items()
             },
         )
+
+
+_OFFSETS = (1, -1, 2, -2, 3, 4)
+
+
+def shifted_statements(schedule: Schedule, illegal: Transformation) -> Iterator[Steps]:
+    """The step after the last statements of a loop have been shifted along it."""
+    for name in illegal.loops:
+        names = statements(schedule.loop(name))
+        for start in range(1, len(names)):
+            for offset in _OFFSETS:
+                yield (Shift((name,), offset, names[start:]), illegal)
+
+
+def shifted_loops(illegal: Transformation) -> Iterator[Steps]:
+    """The step after all loops from one on have been shifted."""
+    for start in range(1, len(illegal.loops)):
+        for offset in _OFFSETS:
+            yield (Shift(illegal.loops[start:], offset), illegal)

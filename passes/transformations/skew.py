@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
 import islpy as isl
 
-from ..polyhedral.schedule_tree import Loop, Tree, loops
+from ..polyhedral.schedule_tree import Loop, Tree, chain, loops
+from ..schedules.errors import MalformedTransformation
 from ..schedules.marks import change_loops
-from ..schedules.schedule import Schedule
+from ..schedules.schedule import Schedule, Steps, Transformation, option
 from ..schedules.tiling import reschedule
-from ..schedules.transformation import MalformedTransformation, Transformation, option
 
 
 @dataclass(frozen=True)
@@ -59,3 +60,27 @@ def _skew(source: Loop, factor: int, target: Loop) -> Loop:
             for statement, aff in target.schedule.items()
         },
     )
+
+
+_FACTORS = (1, 2, -1, 3)
+
+
+def skewed(schedule: Schedule, illegal: Transformation) -> Iterator[Steps]:
+    """The step after inner loops have been skewed with respect to outer ones.
+
+    Where the step is about one loop, inner ones are those directly inside.
+    """
+    found = schedule.find_loops(illegal.loops)
+    members = chain(found[0]) if len(found) == 1 else found
+    ordered = sorted(members, key=lambda loop: len(schedule.outer(loop)))
+    names = [schedule.short_name(loop) for loop in ordered]
+    for outer, inner in itertools.combinations(names, 2):
+        for factor in _FACTORS:
+            yield (Skew((outer, inner), (factor,)), illegal)
+    if len(names) < 3:
+        return
+    for factors in itertools.product((1, 2), repeat=len(names) - 1):
+        first = Skew(tuple(names), factors)
+        second = Skew(tuple(names[1:]), (1,) * (len(names) - 2))
+        yield (first, illegal)
+        yield (first, second, illegal)

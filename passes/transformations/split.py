@@ -14,8 +14,8 @@ from ..polyhedral.dependences import Dependence, Dependences
 from ..polyhedral.reductions import find_accumulation
 from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, restrict, sequence, statements
 from ..polyhedral.scop import Scop, Statement
-from ..schedules.schedule import Schedule, remember_dependences
-from ..schedules.transformation import MalformedTransformation, Transformation, option
+from ..schedules.errors import MalformedTransformation
+from ..schedules.schedule import Schedule, Transformation, option, remember_dependences
 
 _TERM = re.compile(r"([+-])(\d*)\*?([A-Za-z_]\w*)?", re.ASCII)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..polyhedral.schedule_tree import Tree
-from ..schedules.schedule import Schedule
-from ..schedules.transformation import MalformedTransformation, Transformation, option
+from ..schedules.errors import MalformedTransformation
+from ..schedules.schedule import Schedule, Transformation, option
 from .tile import Tile
 
 

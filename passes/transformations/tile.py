@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..polyhedral.names import ArgumentNames
 from ..polyhedral.schedule_tree import Loop, Tree, rebuild, replace_node
-from ..schedules.schedule import Schedule
+from ..schedules.errors import MalformedTransformation
+from ..schedules.schedule import Schedule, Steps, Transformation, option
 from ..schedules.tiling import check_names, check_sizes, strip_mine, tile_names
-from ..schedules.transformation import MalformedTransformation, Transformation, option
+from .expand import expanded
+from .skew import skewed
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,10 @@ class Tile(Transformation):
         parts = [_split(*part) for part in zip(members, names, self.sizes, strict=True)]
         band = (*(tile for tile, _ in parts), *(point for _, point in parts))
         return replace_node(schedule.tree, members[0], rebuild(band, members[-1].body))
+
+    def repairs(self, schedule: Schedule) -> Iterator[Steps]:
+        yield from expanded(schedule, self)
+        yield from skewed(schedule, self)
 
 
 def _split(loop: Loop, name: str, size: int | str) -> tuple[Loop, Loop]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..polyhedral.schedule_tree import Loop, Tree
+from ..schedules.errors import MalformedTransformation
 from ..schedules.marks import mark
-from ..schedules.schedule import Schedule
-from ..schedules.transformation import MalformedTransformation, Transformation, option
+from ..schedules.schedule import Schedule, Transformation, option
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, replace_node, statements
-from ..schedules.schedule import Schedule
+from ..schedules.errors import MalformedTransformation
+from ..schedules.schedule import Schedule, Steps, Transformation, option
 from ..schedules.tiling import check_names, strip_mine, tile_names
-from ..schedules.transformation import MalformedTransformation, Transformation, option
+from .expand import expanded
+from .skew import skewed
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,10 @@ class UnrollAndJam(Transformation):
         strips, points = strip_mine(loop, name, self.factor)
         inside = _sink(loop.body, replace(points, unroll=0))
         return replace_node(schedule.tree, loop, replace(strips, body=inside))
+
+    def repairs(self, schedule: Schedule) -> Iterator[Steps]:
+        yield from expanded(schedule, self)
+        yield from skewed(schedule, self)
 
 
 _MARKS = {"parallel": "parallel", "vector": "vectorised", "unroll": "unrolled"}

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..polyhedral.schedule_tree import Loop, Tree, statements
-from ..schedules.marks import mark
-from ..schedules.schedule import Schedule
-from ..schedules.transformation import MalformedTransformation, Transformation, option
+from ..schedules.errors import MalformedTransformation
+from ..schedules.marks import mark, on_another_loop
+from ..schedules.schedule import Schedule, Steps, Transformation, option
+from .distribute import distributed
+from .expand import expanded
+from .shift import shifted_statements
 
 # Wider vectors gain nothing, cost ever more time to compile, and LLVM aborts at 65536 lanes.
 _WIDEST = 1024
@@ -55,3 +59,9 @@ class Vectorize(Transformation):
         if loop.vector is not None:
             raise MalformedTransformation(f"loop {loop.name} is already vectorised")
         return replace(loop, vector=self.width)
+
+    def repairs(self, schedule: Schedule) -> Iterator[Steps]:
+        yield from expanded(schedule, self)
+        yield from on_another_loop(schedule, self, innermost_first=True)
+        yield from shifted_statements(schedule, self)
+        yield from distributed(schedule, self)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import islpy as isl
 
-from ..polyhedral.schedule_tree import Loop, Tree, replace_node
-from ..schedules.schedule import Schedule
+from ..polyhedral.schedule_tree import Loop, Tree, chain, replace_node
+from ..schedules.errors import MalformedTransformation
+from ..schedules.schedule import Schedule, Steps, Transformation, option
 from ..schedules.tiling import reschedule
-from ..schedules.transformation import MalformedTransformation, Transformation, option
+from .expand import expanded
+from .skew import skewed
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,10 @@ class Wavefront(Transformation):
         new_outer = reschedule(replace(outer, body=new_inner), _combine(outer, inner, a, b))
         return replace_node(schedule.tree, outer, new_outer)
 
+    def repairs(self, schedule: Schedule) -> Iterator[Steps]:
+        yield from expanded(schedule, self)
+        yield from skewed(schedule, self)
+
 
 def _combine(outer: Loop, inner: Loop, first: int, second: int) -> dict[str, isl.Aff]:
     """`first * outer + second * inner` for each statement."""
@@ -61,3 +68,16 @@ def _combine(outer: Loop, inner: Loop, first: int, second: int) -> dict[str, isl
         .add(inner.schedule[name].scale_val(isl.Val(second)))
         for name in outer.schedule
     }
+
+
+def wavefronts(schedule: Schedule, illegal: Transformation) -> Iterator[Steps]:
+    """The step along wavefronts of the loop and the one around it."""
+    for name in illegal.loops:
+        loop = schedule.loop(name)
+        pairs: list[tuple[Loop, ...]] = [chain(o)[:2] for o in (*schedule.outer(loop)[-1:], loop)]
+        for pair in pairs:
+            names = tuple(schedule.short_name(member) for member in pair)
+            if len(names) == 2:
+                step = replace(illegal, loops=names[1:])
+                for factor in (1, 2, 3):
+                    yield (Wavefront(names, (factor, 1)), step)

@@ -9,8 +9,8 @@ from ...costmodel.find import AUTO_MODEL, find_model
 from ...dialects.errors import SourceError
 from ...passes.default.default_schedule import default_schedule, is_worthwhile
 from ...passes.estimate.scheduling_context import SchedulingContext
+from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule
-from ...passes.schedules.transformation import TransformationError
 from ...passes.search.beam import BeamSearch
 from ...passes.search.caution import surest_choice
 from ...passes.search.result import Task

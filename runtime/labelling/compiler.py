@@ -14,8 +14,8 @@ from ...lowering.llvm import Options, translate
 from ...passes.machine.target import Target
 from ...passes.polyhedral.bounds import check_bounds
 from ...passes.polyhedral.extents import infer_extents
+from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule
-from ...passes.schedules.transformation import TransformationError
 from ...support.garbage_collection import collect_garbage_seldom
 from ...support.stage_times import StageTimes, record_stages, stage
 from ..calling.errors import KernelError

@@ -42,7 +42,7 @@ class Library:
     header: Path
     functions: tuple[str, ...]
     link: str
-    verdicts: tuple[Verdict | None, ...]
+    verdicts: tuple[Verdict | None, ...] = ()
 
 
 def build(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.generic]
+Array = NDArray[Any]
 
 ROUNDING = {"f32": 1e-4, "f64": 1e-9}
 """Differences, relative to the largest value, that can come from another order of rounding."""

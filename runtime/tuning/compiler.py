@@ -8,8 +8,8 @@ from ...dialects.errors import SourceError
 from ...dialects.parse import parse_module
 from ...lowering.llvm import Options, translate
 from ...passes.machine.target import Target
+from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule
-from ...passes.schedules.transformation import TransformationError
 from ...passes.syntax.pipeline import parse_pipeline
 from ...support.garbage_collection import collect_garbage_seldom
 from ..calling.errors import KernelError

@@ -9,23 +9,24 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Literal
 
 import islpy as isl
 
-from ...costmodel.tile_sizes.search import SEARCHES, Plan
-from ...costmodel.tile_sizes.space import TileSpace
 from ...passes.estimate.estimate import estimate
 from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.machine.target import Target
 from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.polyhedral.schedule_tree import loops
+from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule
-from ...passes.schedules.transformation import TransformationError
 from ...passes.search.confirming import SHARE
 from ...passes.search.space.open_tiles import open_tilings
+from ...passes.search.space.tile_sizes import TileSpace
+from ...passes.search.tile_searches import Plan, find_tile_search
 from ...passes.transformations.tile import Tile
 from ..choosing.database import Question, Tuned, database_path, default_database
 from ..jit.threads import default_threads
@@ -72,8 +73,8 @@ class TileOptions:
     """How to tune tile sizes.
 
     `schedule` leaves sizes open; where there is none, tilings of the program are compared. `share`
-    of all combinations is sampled, and `BUCKET` more are measured; `search` is one of `SEARCHES`.
-    `budget` is in seconds, None for as long as it takes.
+    of all combinations is sampled, and `CHOSEN` more are measured; `search` is one of
+    `tile_search_names()`. `budget` is in seconds, None for as long as it takes.
     """
 
     schedule: str | None = None
@@ -234,11 +235,9 @@ class _Tuning:
         points = space.points
         names = tiling.run_time_sizes
         sampled = max(4, round(options.share * len(points)))
-        promising = ()
-        if options.search == "guided":
-            promising = promising_points(self.original, tiling, space, self.context)
-        plan = Plan(space, sampled, options.seed, promising)
-        search = SEARCHES[options.search](plan)
+        propose = partial(promising_points, self.original, tiling, space, self.context)
+        plan = Plan(space, sampled, options.seed, propose)
+        search = find_tile_search(options.search)(plan)
         planned = min(len(points), plan.measurements)
         known: dict[int, float] = {}
         ended: Literal["done", "time", "interrupted"] = "done"

@@ -15,15 +15,14 @@ from ...costmodel.find import (
 )
 from ...costmodel.learning.errors import LearningError
 from ...costmodel.learning.examples import Unsupported
-from ...costmodel.searches import LEARNING, RANKING, find_search
 from ...dialects.errors import SourceError
 from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.machine.target import Target
+from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule
-from ...passes.schedules.transformation import TransformationError
-from ...passes.search.protocols import Search
+from ...passes.search.algorithm import Search, SearchOptions
 from ...passes.search.result import Progress, Result, Task
-from ...passes.search.searches import RUNNING
+from ...passes.search.searches import find_search
 from ...passes.search.searching import search
 from ..choosing.database import Question, Tuned, TuningDatabase, default_database
 from ..jit.threads import default_threads
@@ -37,10 +36,10 @@ class TuningOptions:
     """How to tune.
 
     `budget` is in seconds; without one, or without `runs`, nothing is run, unless the search learns
-    from runs. `search` is one of `costmodel.searches.NAMES`, by default `hybrid` where something is
-    run, else `beam`; `keep` is whether `auto` learns of it, and this search of what is kept;
-    `space` one of `passes.search.space.stages.SPACES`; `ranker` the model of searches that rank;
-    `interchange` the one that says which loops to interchange, None: all are tried.
+    from runs. `search` is one of `passes.search.searches.search_names()`, by default `hybrid` where
+    something is run, else `beam`; `keep` is whether `auto` learns of it, and this search of what is
+    kept; `space` one of `passes.search.space.stages.SPACES`; `ranker` the model of searches that
+    rank; `interchange` the one that says which loops to interchange, None: all are tried.
     """
 
     budget: float | None = None
@@ -73,7 +72,8 @@ def tune(
     """
     has_runs = options.runs and options.budget is not None
     name = options.search or ("hybrid" if has_runs else "beam")
-    if not has_runs and name in RUNNING:
+    kind = find_search(name)
+    if not has_runs and kind.runs == "within a budget":
         raise ValueError(f"the search {name} runs candidates, for which it needs a budget")
     threads = options.threads or default_threads()
     sizes = function.checked_sizes(values)
@@ -82,14 +82,14 @@ def tune(
         original,
         SchedulingContext(sizes, threads),
         find_model(options.model),
-        ranker=find_ranker(options.ranker) if name in RANKING else None,
+        ranker=find_ranker(options.ranker) if kind.ranks else None,
         seed=options.seed,
         budget=options.budget,
         report=options.report,
     )
     loop_pairs = find_loop_pairs(options.interchange) if options.interchange else None
-    how = find_search(name, options.beam, options.space, loop_pairs)
-    if not has_runs and name not in LEARNING:
+    how = kind.make(SearchOptions(options.beam, options.space, loop_pairs))
+    if not has_runs and kind.runs != "until it has learned":
         return _search(how, task, options)
     memory = _Memory.of(function, task) if options.keep else None
     if memory is not None:

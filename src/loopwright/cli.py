@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from .commands import COMMANDS, UsageError
+from .support.plugins import PluginError
 from .support.version import __version__
 
 INTERRUPTED = 130
@@ -53,8 +54,10 @@ def _run(arguments: Sequence[str]) -> int:
     try:
         name, rest = _command(arguments)
         module = importlib.import_module(f".commands.{name}", __package__)
-        return _execute(module, parser_of(name).parse_args(rest))
-    except UsageError as error:
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            return _execute(module, parser_of(name).parse_args(rest))
+    except (UsageError, PluginError) as error:
         return _complain(str(error))
 
 
@@ -78,9 +81,7 @@ def _execute(module: ModuleType, arguments: argparse.Namespace) -> int:
     from .errors import USER_ERRORS, SourceError
 
     try:
-        with warnings.catch_warnings():
-            warnings.showwarning = _warn
-            return module.run(arguments)
+        return module.run(arguments)
     except SourceError as error:
         print(error if error.location else f"loopwright: {error}", file=sys.stderr)
         return 1

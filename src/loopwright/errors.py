@@ -7,7 +7,7 @@ from .costmodel.learning.errors import LearningError
 from .dialects.errors import SourceError
 from .lowering.validation.verdict import ValidationError
 from .passes.polyhedral.bounds import BoundsError
-from .passes.schedules.transformation import (
+from .passes.schedules.errors import (
     IllegalTransformation,
     MalformedTransformation,
     TransformationError,
@@ -28,6 +28,7 @@ from .runtime.calling.errors import (
 )
 from .runtime.calling.inputs import InputError
 from .runtime.tuning.evaluator import EvaluationError
+from .support.plugins import PluginError
 
 __all__ = [
     "ArgumentCountError",
@@ -46,6 +47,7 @@ __all__ = [
     "OutOfBounds",
     "OutOfMemory",
     "OverlappingArguments",
+    "PluginError",
     "SourceError",
     "TooManyThreads",
     "TransformationError",
@@ -64,5 +66,6 @@ USER_ERRORS = (
     BuildError,
     DatasetError,
     LearningError,
+    PluginError,
 )
 """The base classes of all of these."""

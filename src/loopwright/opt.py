@@ -21,7 +21,7 @@ from .dialects.context import DIALECTS
 from .dialects.errors import SourceError
 from .dialects.parse import parse_module
 from .dialects.verify import one_line
-from .passes.schedules.transformation import TransformationError
+from .passes.schedules.errors import TransformationError
 from .passes.syntax.pipeline import (
     PassCall,
     Word,

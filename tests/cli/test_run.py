@@ -286,10 +286,10 @@ def test_code_that_would_leave_an_array(
     text = text.replace("{ ", "{ %x = arith.constant 1.0 : f64 ", 1)
     (broken,) = parse_module(text).ops
 
-    def leaves_its_array(*_: object, **__: object) -> Operation:
-        return broken.clone()
+    def leaves_its_array(*_: object, **__: object) -> tuple[Operation, None]:
+        return broken.clone(), None
 
-    monkeypatch.setattr(driver, "loops_of", leaves_its_array)
+    monkeypatch.setattr(driver, "verified_loops", leaves_its_array)
     program = write(Path(gemm).parent, "f.mlir", "func.func @f(%A: memref<4xf64>) { return }")
     message = error(capsys, "run", program, "-p", "none", "--check-bounds")
     assert message == ("loopwright: error: f: access outside of A: subscript 0 is 4, the extent 4")

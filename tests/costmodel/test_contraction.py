@@ -6,9 +6,9 @@ from pathlib import Path
 
 from loopwright.cli import main
 from loopwright.costmodel.dataset.shards import list_shards, read_table
-from loopwright.costmodel.factory import ContractionWorkload, SearchedWorkload
 from loopwright.costmodel.generator import CONTRACTION, random_program
 from loopwright.costmodel.generator.exclusions import contains_benchmark
+from loopwright.costmodel.labelled_data import ContractionWorkload, SearchedWorkload
 from loopwright.costmodel.original import original_schedule
 from loopwright.passes.polyhedral.bounds import check_bounds
 from loopwright.passes.polyhedral.extents import infer_extents

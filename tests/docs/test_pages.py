@@ -12,7 +12,7 @@ import reference
 import results
 
 from loopwright.passes.default.strategies import STRATEGIES
-from loopwright.passes.schedules.registry import all_transformations
+from loopwright.passes.transformations.registry import all_transformations
 
 ROOT = Path(__file__).parents[2]
 

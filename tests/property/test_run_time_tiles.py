@@ -15,8 +15,8 @@ from support.random_schedules import random_schedule
 
 from loopwright.dialects.errors import SourceError
 from loopwright.passes.polyhedral.schedule_tree import chain, loops
+from loopwright.passes.schedules.errors import TransformationError
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.schedules.transformation import TransformationError
 from loopwright.passes.transformations.tile import Tile
 
 SIZES = (1, 2, 3, 4, 5, 7, 8, 16, 100, 2**62)

@@ -9,8 +9,7 @@ from typing import Any
 
 from loopwright.passes.polyhedral import schedule_tree
 from loopwright.passes.polyhedral.schedule_tree import Loop, statements, walk
-from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.schedules.transformation import Transformation
+from loopwright.passes.schedules.schedule import Schedule, Transformation
 
 from .choice import Chooser, chance, choose, distinct
 

@@ -12,13 +12,9 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from loopwright.passes.polyhedral.schedule_tree import loops
-from loopwright.passes.schedules.registry import all_transformations
-from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.schedules.transformation import (
-    IllegalTransformation,
-    MalformedTransformation,
-    Transformation,
-)
+from loopwright.passes.schedules.errors import IllegalTransformation, MalformedTransformation
+from loopwright.passes.schedules.schedule import Schedule, Transformation
+from loopwright.passes.transformations.registry import all_transformations
 
 from .choice import Chooser, DrawnChooser, chance, choose
 from .random_options import random_options

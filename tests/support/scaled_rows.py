@@ -6,7 +6,7 @@ import numpy as np
 
 from loopwright.costmodel.learning.examples import ProgramExamples
 from loopwright.costmodel.models.additive import Additive
-from loopwright.costmodel.models.model import LearnedModel
+from loopwright.costmodel.models.learned_model import LearnedModel
 from loopwright.costmodel.original import original_schedule
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.syntax.pipeline import parse_pipeline

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopwright.passes.polyhedral.schedule_tree import Loop, Sequence, Tree, chain
-from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.schedules.transformation import Transformation, TransformationError
+from loopwright.passes.schedules.errors import TransformationError
+from loopwright.passes.schedules.schedule import Schedule, Transformation
 from loopwright.passes.transformations.interchange import Interchange
 from loopwright.passes.transformations.parallel import Parallel
 from loopwright.passes.transformations.tile import Tile

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from loopwright.passes.polyhedral.schedule_tree import chain, loops
-from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.schedules.transformation import Transformation, TransformationError
+from loopwright.passes.schedules.errors import TransformationError
+from loopwright.passes.schedules.schedule import Schedule, Transformation
 from loopwright.passes.transformations.interchange import Interchange
 from loopwright.passes.transformations.reverse import Reverse
 from loopwright.passes.transformations.shift import Shift

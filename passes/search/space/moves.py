@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from ...estimate.scheduling_context import SchedulingContext
 from ...polyhedral.context import ISL_LOCK
 from ...polyhedral.schedule_tree import Tree
-from ...schedules.schedule import Schedule
-from ...schedules.transformation import Transformation, TransformationError
+from ...schedules.errors import TransformationError
+from ...schedules.schedule import Schedule, Transformation
 
 
 @dataclass(frozen=True)

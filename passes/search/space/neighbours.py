@@ -13,8 +13,8 @@ from typing import Any
 from ...estimate.scheduling_context import SchedulingContext
 from ...polyhedral.context import ISL_LOCK
 from ...polyhedral.schedule_tree import Loop, nests
-from ...schedules.schedule import Schedule
-from ...schedules.transformation import Transformation, TransformationError
+from ...schedules.errors import TransformationError
+from ...schedules.schedule import Schedule, Transformation
 from .moves import changes
 from .parallelism import parallel_loops
 from .registers import jams, unrollings

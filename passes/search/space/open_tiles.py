@@ -9,8 +9,8 @@ from ...estimate.scheduling_context import SchedulingContext
 from ...polyhedral.context import ISL_LOCK
 from ...polyhedral.descriptions import describe_tree
 from ...polyhedral.schedule_tree import Loop, chain, leaves, loops_around
-from ...schedules.schedule import Schedule
-from ...schedules.transformation import Transformation, TransformationError
+from ...schedules.errors import TransformationError
+from ...schedules.schedule import Schedule, Transformation
 from ...transformations.distribute import Distribute
 from ...transformations.interchange import Interchange
 from ...transformations.parallel import Parallel

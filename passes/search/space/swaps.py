@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ...estimate.scheduling_context import SchedulingContext
 from ...polyhedral.schedule_tree import Loop, Tree, loops
@@ -25,6 +25,7 @@ Levels = tuple[int, int]
 """Two levels of a nest, the outer one first."""
 
 
+@runtime_checkable
 class LoopPairModel(Protocol):
     """Rates all interchanges of a nest at once."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ....passes.schedules.errors import TransformationError
 from ....passes.schedules.schedule import Schedule
-from ....passes.schedules.transformation import TransformationError
 from ....passes.transformations.parallel import Parallel
 from ....support.version import __version__
 from ...program import CHOSEN

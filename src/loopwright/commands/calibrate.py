@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..costmodel.adapted import adapted_path, models_directory
-from ..costmodel.factory import RandomWorkload
 from ..costmodel.find import DEFAULT_MODEL, SHIPPED
+from ..costmodel.labelled_data import RandomWorkload
 from ..costmodel.labels import LabelledProgram
 from ..runtime.jit.cache import cache_directory
 from ..runtime.labelling.local import label_here
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _can_adapt(path: Path) -> bool:
-    from ..costmodel.models.model import LearnedModel
+    from ..costmodel.models.learned_model import LearnedModel
     from ..costmodel.models.storage import load_model
 
     return type(load_model(path).model).adapt is not LearnedModel.adapt
@@ -120,7 +120,7 @@ def _adapt(path: Path, labels: Path, output: Path) -> None:
     from ..costmodel.learning.examples import load_examples
     from ..costmodel.learning.pairs import read_pairs
     from ..costmodel.learning.report import evaluate, predictions, table
-    from ..costmodel.models.model import TrainingOptions
+    from ..costmodel.models.learned_model import TrainingOptions
     from ..costmodel.models.storage import load_model, save_model
 
     stored = load_model(path)

@@ -26,10 +26,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..costmodel.labelled_data import RandomWorkload
 from ..costmodel.learning.errors import LearningError
 from ..costmodel.learning.spaces import SPACES
 from ..costmodel.learning.splits import TRAINING, Split, position, split
-from ..costmodel.models.registry import MODELS, model_class
+from ..costmodel.models.registry import model_class, model_names
 from ..costmodel.polybench import ORIGIN
 from ..runtime.jit.cache import cache_directory
 from ..support.version import __version__
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from ..costmodel.learning.examples import ProgramExamples, Skipped
     from ..costmodel.learning.pairs import ProgramPairs
     from ..costmodel.learning.report import Metrics, ProgramPredictions
-    from ..costmodel.models.model import LearnedModel, TrainingProgress
+    from ..costmodel.models.learned_model import LearnedModel, TrainingProgress
 
 INTERRUPTED = 130
 POLYBENCH = Path("datasets/polybench")
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to learn from, which model, and how."""
     parser.add_argument("directory", metavar="DIR", type=Path, help="a directory of labels")
     parser.add_argument(
-        "--model", required=True, metavar="NAME", help=f"one of {', '.join(MODELS)}"
+        "--model", required=True, metavar="NAME", help=f"one of {', '.join(model_names())}"
     )
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, required=True)
     parser.add_argument(
@@ -217,7 +218,7 @@ def _read(
     labelled = [program for program in labelled if _is_learned(program, arguments.share)]
     examples, skipped = _featurise(labelled, model, arguments.workers)
     parts = split(examples)
-    kind = " --workload interchange" if model.name.startswith("interchange") else ""
+    kind = "" if model.workload == RandomWorkload.origin else f" --workload {model.workload}"
     for name in ("training", "validation", "test"):
         if not getattr(parts, name):
             raise LearningError(
@@ -288,7 +289,7 @@ class _Outcome:
 def _train(
     model: LearnedModel, data: Split[ProgramExamples], arguments: argparse.Namespace
 ) -> _Outcome:
-    from ..costmodel.models.model import TrainingOptions
+    from ..costmodel.models.learned_model import TrainingOptions
 
     line = _Line()
     start = time.monotonic()

@@ -32,14 +32,12 @@ import sys
 from pathlib import Path
 
 from ..costmodel.find import DEFAULT_MODEL, DEFAULT_RANKER, INTERCHANGE_MODEL
-from ..costmodel.searches import LEARNING, NAMES
-from ..costmodel.tile_sizes.search import BUCKET
-from ..costmodel.tile_sizes.search import SEARCHES as TILE_SEARCHES
 from ..passes.schedules.schedule import Schedule
 from ..passes.search.beam import WIDEST_BEAM
 from ..passes.search.result import Progress, Result
-from ..passes.search.searches import RUNNING
+from ..passes.search.searches import find_search, search_names
 from ..passes.search.space.stages import SPACES
+from ..passes.search.tile_searches import CHOSEN, tile_search_names
 from ..passes.syntax.schedule_ops import to_sequence
 from ..runtime.calling.inputs import Settings, load_array, make_arguments
 from ..runtime.jit.threads import MOST_THREADS
@@ -66,17 +64,8 @@ COMBINED = {
 }
 """The search that `--rank` and `--registers` mean."""
 
-OWN_WAYS = {
-    "tiles": (
-        "tunes nothing but tile sizes",
-        ("search", "rank", "registers", "interchange", "model", "space", "beam"),
-    ),
-    "ranked": ("tries its own orders of loops", ("interchange", "space", "beam")),
-    "registers": ("learns nothing but register tiles", ("interchange", "space", "beam")),
-    "ranked-registers": ("tries its own orders of loops", ("interchange", "space", "beam")),
-    "mcts": ("has no beam", ("beam",)),
-}
-"""`--tiles` and searches with ways of their own: which, and the options that mean nothing there."""
+NOT_FOR_TILES = ("search", "rank", "registers", "interchange", "model", "space", "beam")
+"""Options that mean nothing where only tile sizes are tuned."""
 
 TILE_SEARCH = "guided"
 """How tile sizes are chosen, when nothing is said."""
@@ -105,7 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--search",
-        choices=NAMES,
+        choices=search_names(),
         help="how to search (default: hybrid with a budget for runs, else beam)",
     )
     parser.add_argument(
@@ -151,11 +140,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sample",
         type=float,
         metavar="PERCENT",
-        help=f"share of all combinations to run, besides {BUCKET} more (default: {SAMPLE:g})",
+        help=f"share of all combinations to run, besides {CHOSEN} more (default: {SAMPLE:g})",
     )
     tiles.add_argument(
         "--tile-search",
-        choices=tuple(TILE_SEARCHES),
+        choices=tile_search_names(),
         help=f"how to choose what to run (default: {TILE_SEARCH})",
     )
 
@@ -222,12 +211,16 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError(
             f"--rank and --registers are searches: leave out --search {arguments.search}"
         )
-    how, options = OWN_WAYS.get("tiles" if arguments.tiles else name or "", ("", ()))
+    kind = None if name is None else find_search(name)
+    if arguments.tiles:
+        way, options = "tunes nothing but tile sizes", NOT_FOR_TILES
+    else:
+        way, options = ("", ()) if kind is None else (kind.way, kind.ignores)
     other = [f"--{option}" for option in options if getattr(arguments, option)]
     if other:
         given = [each for each in ("tiles", "rank", "registers") if getattr(arguments, each)]
         chosen = given[0] if given else f"search {name}"
-        raise UsageError(f"--{chosen} {how}: leave out {' and '.join(other)}")
+        raise UsageError(f"--{chosen} {way}: leave out {' and '.join(other)}")
     if arguments.pipeline is not None and not arguments.tiles:
         raise UsageError("-p gives the tiling for --tiles; add that")
     for option in ("sample", "tile_search"):
@@ -235,9 +228,10 @@ def _check(arguments: argparse.Namespace) -> None:
             raise UsageError(f"--{option.replace('_', '-')} is for --tiles; add that")
     if arguments.sample is not None and not 0 < arguments.sample <= 100:
         raise UsageError(f"--sample must be above 0 and at most 100, got {arguments.sample:g}")
-    if arguments.no_runs and (arguments.tiles or name in (*RUNNING, *LEARNING)):
-        raise UsageError("--no-runs is for searches by model: beam, mcts and ranked")
-    if arguments.budget is None and arguments.search in RUNNING:
+    needs_runs = arguments.tiles or (kind is not None and kind.runs != "at the end")
+    if arguments.no_runs and needs_runs:
+        raise UsageError("--no-runs is for searches by model, such as beam")
+    if arguments.budget is None and kind is not None and kind.runs == "within a budget":
         raise UsageError(f"--search {arguments.search} runs candidates: say how long with --budget")
     if arguments.threads is not None and not 1 <= arguments.threads <= MOST_THREADS:
         raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {arguments.threads}")

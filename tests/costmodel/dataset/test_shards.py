@@ -306,7 +306,7 @@ KILLED = """
 import sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
-from data.test_shards import program, rows_of, Writer
+from test_shards import program, rows_of, Writer
 with Writer(Path({directory!r})) as writer:
     for seed in range(10_000):
         writer.append(rows_of(program(seed)))
@@ -319,7 +319,7 @@ def test_killed_while_writing(tmp_path: Path) -> None:
     """After `kill -9` all that was said to be safe is there."""
     safe = -1
     for round_ in range(3):
-        code = KILLED.format(tests=str(Path(__file__).parents[2]), directory=str(tmp_path))
+        code = KILLED.format(tests=str(Path(__file__).parent), directory=str(tmp_path))
         with subprocess.Popen(
             [sys.executable, "-c", code],
             stdout=subprocess.PIPE,

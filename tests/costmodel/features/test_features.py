@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from loopwright.costmodel.features.extract import rows_of
-from loopwright.costmodel.features.schema import NAMES, SECTIONS, SLICES, column
+from loopwright.costmodel.features.row_columns import NAMES, SECTIONS, SLICES, column
 from loopwright.costmodel.original import original_schedule
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.syntax.pipeline import parse_pipeline

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from loopwright.costmodel.models.model import LearnedModel
+from loopwright.costmodel.models.learned_model import LearnedModel
 from loopwright.costmodel.models.registry import model_class
 from loopwright.costmodel.original import original_schedule
 from loopwright.kernels.catalogue import catalogue
@@ -17,8 +17,8 @@ KERNELS = [name for name in catalogue() if name.startswith("polybench/")]
 
 
 @pytest.fixture(scope="module", params=["tiramisu", "looper"])
-def model(context: pytest.FixtureRequest) -> LearnedModel:
-    return model_class(context.param)({})
+def model(request: pytest.FixtureRequest) -> LearnedModel:
+    return model_class(request.param)({})
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -15,7 +15,11 @@ from loopwright.costmodel.models.additive import Additive
 from loopwright.costmodel.models.additive_network import AdditiveNetwork
 from loopwright.costmodel.models.boosting import STORED_EVERY
 from loopwright.costmodel.models.ensemble import Ensemble
-from loopwright.costmodel.models.model import LearnedModel, TrainingOptions, TrainingProgress
+from loopwright.costmodel.models.learned_model import (
+    LearnedModel,
+    TrainingOptions,
+    TrainingProgress,
+)
 
 EPOCHS = STORED_EVERY + 4
 

@@ -7,13 +7,13 @@ import pytest
 from support.scaled_rows import SCHEDULES, TEXT, errors, examples, sizes
 
 from loopwright.costmodel.features.extract import rows_of
-from loopwright.costmodel.features.schema import column
+from loopwright.costmodel.features.row_columns import column
 from loopwright.costmodel.find import find_model
 from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.examples import ProgramExamples
 from loopwright.costmodel.models.additive import Additive
 from loopwright.costmodel.models.forest import Forest, Growth, digitise, grow, quantiles
-from loopwright.costmodel.models.model import TrainingOptions
+from loopwright.costmodel.models.learned_model import TrainingOptions
 from loopwright.costmodel.original import original_schedule
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.syntax.pipeline import parse_pipeline

@@ -10,12 +10,16 @@ import pytest
 import torch
 from support.scaled_rows import TEXT, errors, examples, sizes
 
-from loopwright.costmodel.features.schema import column
+from loopwright.costmodel.features.row_columns import column
 from loopwright.costmodel.find import find_model
 from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.models.additive_network import AdditiveNetwork, LogarithmPool
 from loopwright.costmodel.models.ensemble import Ensemble
-from loopwright.costmodel.models.model import LearnedModel, TrainingOptions, TrainingProgress
+from loopwright.costmodel.models.learned_model import (
+    LearnedModel,
+    TrainingOptions,
+    TrainingProgress,
+)
 from loopwright.costmodel.models.statement_rows import ScheduleRows
 from loopwright.costmodel.original import original_schedule
 from loopwright.passes.estimate.scheduling_context import SchedulingContext

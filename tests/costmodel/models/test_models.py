@@ -16,20 +16,20 @@ from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.examples import ProgramExamples, load_examples
 from loopwright.costmodel.learning.pairs import read_pairs
 from loopwright.costmodel.learning.report import evaluate, predictions
-from loopwright.costmodel.models.model import LOWEST, TrainingOptions, TrainingProgress
-from loopwright.costmodel.models.network import NetworkModel
-from loopwright.costmodel.models.registry import MODELS, model_class
+from loopwright.costmodel.models.learned_model import LOWEST, TrainingOptions, TrainingProgress
+from loopwright.costmodel.models.network_model import NetworkModel
+from loopwright.costmodel.models.registry import model_class, model_names
 from loopwright.costmodel.models.storage import load_model, save_model
 from loopwright.costmodel.models.training import percentage_errors
-from loopwright.costmodel.models.trees import (
+from loopwright.costmodel.original import original_schedule
+from loopwright.costmodel.papers.common.loop_structure import Node
+from loopwright.costmodel.papers.common.tree_network import (
     LoopEmbedding,
     batch_trees,
     plan_of,
     under_loops,
     under_one_root,
 )
-from loopwright.costmodel.original import original_schedule
-from loopwright.costmodel.representation.structure import Node
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.syntax.pipeline import parse_pipeline
 
@@ -216,7 +216,7 @@ def test_another_training_is_not_resumed(labels: Path, tmp_path: Path) -> None:
         model.fit(shown, shown, replace(options, resume=True, checkpoint=tmp_path / "none"))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", model_names())
 def test_mistakes_in_options_are_explained(name: str) -> None:
     with pytest.raises(LearningError, match=f"the model {name} has no option 'drop-out'"):
         model_class(name)({"drop-out": 1})

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from loopwright.costmodel.factory import RandomWorkload
 from loopwright.costmodel.generator import random_program
+from loopwright.costmodel.labelled_data import RandomWorkload
 from loopwright.costmodel.sampler import STAGES, moves, sample_schedules
 from loopwright.passes.default.default_schedule import candidates
 from loopwright.passes.estimate.scheduling_context import SchedulingContext

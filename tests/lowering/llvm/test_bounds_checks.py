@@ -116,10 +116,10 @@ def kernel_of(loops: func.FuncOp, monkeypatch: pytest.MonkeyPatch) -> Kernel:
     """A bounds-checked kernel whose loop IR is this, whatever the program."""
     program = "func.func @f(%A: memref<8xf64>) { return }\n"
 
-    def given(*_: object) -> func.FuncOp:
-        return loops
+    def given(*_: object) -> tuple[func.FuncOp, None]:
+        return loops, None
 
-    monkeypatch.setattr(driver, "loops_of", given)
+    monkeypatch.setattr(driver, "verified_loops", given)
     return loopwright.load(program)["f"].compile(None, threads=2, check_bounds=True)
 
 

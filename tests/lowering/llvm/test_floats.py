@@ -107,8 +107,8 @@ def samples(kind: str) -> tuple[Array, Array]:
 
 
 @pytest.fixture(scope="module", params=TYPES)
-def kind(context: pytest.FixtureRequest) -> str:
-    return context.param
+def kind(request: pytest.FixtureRequest) -> str:
+    return request.param
 
 
 @pytest.fixture(scope="module")

@@ -119,8 +119,8 @@ def operations(kind: str) -> list[Elementwise]:
 
 
 @pytest.fixture(scope="module", params=TYPES)
-def kind(context: pytest.FixtureRequest) -> str:
-    return context.param
+def kind(request: pytest.FixtureRequest) -> str:
+    return request.param
 
 
 @pytest.fixture(scope="module")

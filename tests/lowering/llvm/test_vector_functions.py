@@ -185,5 +185,5 @@ def test_powers_that_are_products_stay_products(exponent: str) -> None:
 def test_a_machine_that_does_not_tell_its_features_has_no_vector_functions(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("loopwright.passes.machine.target._CPUINFO", tmp_path / "missing")
+    monkeypatch.setattr("loopwright.passes.machine.cpuinfo.CPUINFO", tmp_path / "missing")
     assert detect().vector_functions == frozenset()

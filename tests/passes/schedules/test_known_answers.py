@@ -10,10 +10,7 @@ import pytest
 from support.reference_runs import Size, check_run, function_of
 from support.scops import schedule_of
 
-from loopwright.passes.schedules.transformation import (
-    IllegalTransformation,
-    MalformedTransformation,
-)
+from loopwright.passes.schedules.errors import IllegalTransformation, MalformedTransformation
 from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.program import load
 

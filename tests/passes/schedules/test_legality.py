@@ -17,8 +17,8 @@ from loopwright.dialects.parse import parse_module
 from loopwright.passes.polyhedral.raising.raise_function import raise_module
 from loopwright.passes.polyhedral.schedule_tree import Loop
 from loopwright.passes.polyhedral.scop import AccessKind, Scop
+from loopwright.passes.schedules.errors import IllegalTransformation
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.schedules.transformation import IllegalTransformation
 from loopwright.passes.schedules.violation import Reason, Violation
 
 # Above this, comparing all pairs takes too long.

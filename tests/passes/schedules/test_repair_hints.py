@@ -8,8 +8,8 @@ import pytest
 from support.scops import polybench, schedule_of
 
 from loopwright.passes.schedules import schedule as schedule_module
+from loopwright.passes.schedules.errors import IllegalTransformation
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.schedules.transformation import IllegalTransformation
 from loopwright.passes.syntax.pipeline import parse_pipeline
 
 # B[i] = A[i]; C[i] = B[i - 1]; then a prefix sum.

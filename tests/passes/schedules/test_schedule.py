@@ -7,11 +7,8 @@ from support.scops import polybench
 
 from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.schedule_tree import statements
+from loopwright.passes.schedules.errors import IllegalTransformation, MalformedTransformation
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.schedules.transformation import (
-    IllegalTransformation,
-    MalformedTransformation,
-)
 from loopwright.passes.syntax.pipeline import parse_pipeline
 
 

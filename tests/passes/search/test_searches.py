@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 from support.searching import SIZES, Wishes, task
 
+from loopwright.costmodel.papers.tiramisu2021.mcts import MonteCarloSearch
 from loopwright.passes.estimate.estimate import Roofline
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.search.algorithm import Search
 from loopwright.passes.search.beam import BeamSearch
-from loopwright.passes.search.mcts import MonteCarloSearch
-from loopwright.passes.search.protocols import Search
 from loopwright.passes.search.search_state import SearchState
 from loopwright.passes.search.searching import search
 from loopwright.passes.syntax.pipeline import parse_pipeline

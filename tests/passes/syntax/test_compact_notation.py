@@ -11,12 +11,12 @@ from support.runtime_programs import GEMM
 from support.scops import polybench, schedule_of
 
 from loopwright.dialects.errors import SourceError
-from loopwright.passes.schedules.registry import all_transformations
+from loopwright.passes.schedules.errors import IllegalTransformation
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.schedules.transformation import IllegalTransformation
 from loopwright.passes.syntax.compact_notation import apply_notation, is_notation, print_notation
 from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.passes.syntax.schedule_ops import apply_sequence, to_sequence
+from loopwright.passes.transformations.registry import all_transformations
 
 MEANINGS = [
     (

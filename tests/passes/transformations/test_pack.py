@@ -17,8 +17,8 @@ from loopwright.passes.polyhedral.dependences import (
     Dependences,
     compute_dependences,
 )
+from loopwright.passes.schedules.errors import MalformedTransformation
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.schedules.transformation import MalformedTransformation
 from loopwright.passes.transformations.parallel import Parallel
 
 MATMUL = """

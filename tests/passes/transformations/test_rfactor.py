@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import loopwright
-from loopwright.passes.schedules.transformation import MalformedTransformation
+from loopwright.passes.schedules.errors import MalformedTransformation
 
 
 def reduction(operation: str, kind: str) -> str:

@@ -8,7 +8,7 @@ from support.runtime_programs import DOT, GEMM
 
 from loopwright.lowering.generate import generate
 from loopwright.passes.polyhedral.descriptions import describe_tree
-from loopwright.passes.schedules.transformation import (
+from loopwright.passes.schedules.errors import (
     IllegalTransformation,
     MalformedTransformation,
     TransformationError,

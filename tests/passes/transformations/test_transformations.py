@@ -6,11 +6,8 @@ import pytest
 from support.scops import polybench, schedule_of
 
 from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, loops
+from loopwright.passes.schedules.errors import IllegalTransformation, MalformedTransformation
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.schedules.transformation import (
-    IllegalTransformation,
-    MalformedTransformation,
-)
 from loopwright.passes.syntax.pipeline import parse_pipeline
 
 COPY = """

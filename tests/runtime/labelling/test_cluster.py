@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from loopwright.costmodel.factory import RandomWorkload
+from loopwright.costmodel.labelled_data import RandomWorkload
 from loopwright.runtime.labelling.messages import Policy
 
 distributed = pytest.importorskip("distributed")

@@ -8,7 +8,7 @@ import pytest
 
 from loopwright.cli import main
 from loopwright.costmodel.dataset.shards import list_shards, read_table
-from loopwright.costmodel.factory import RandomWorkload, SearchedWorkload
+from loopwright.costmodel.labelled_data import RandomWorkload, SearchedWorkload
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.estimate.estimate import Roofline
 from loopwright.passes.estimate.scheduling_context import SchedulingContext

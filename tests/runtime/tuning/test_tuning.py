@@ -16,7 +16,7 @@ from loopwright.opt import run as run_opt
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.machine.target import Target
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.search.protocols import Search
+from loopwright.passes.search.algorithm import Search
 from loopwright.passes.search.result import Result, Task
 from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.choosing.database import Question, Tuned, TuningDatabase

@@ -13,9 +13,13 @@ examples:
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib
+import warnings
+from collections.abc import Mapping
 from typing import Protocol, cast
 
+from ...support.plugins import PluginError, load_plugin, plugins
 from .. import UsageError
 
 ACTIONS = {
@@ -25,16 +29,20 @@ ACTIONS = {
     "check": "read and check everything",
     "merge": "put several directories into one, without double labels",
     "export": "write a directory as one file",
-    "looperset": "read labels of the public LOOPerSet, as far as they carry over",
     "cover": "print how random programs cover the space, beside PolyBench",
     "retest": "label some pairs again, and compare the speed-ups",
     "show": "print the random program of a seed",
 }
-"""Every action (a module of this package) and its help."""
+"""Our own actions (modules of this package) and their help."""
+
+GROUP = "data_actions"
 
 
 class Action(Protocol):
-    """A module of this package."""
+    """A module of this package, or of a plug-in (an entry point `loopwright.data_actions`).
+
+    The first line of the docstring of a plug-in is its help.
+    """
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Its arguments."""
@@ -48,14 +56,14 @@ class Action(Protocol):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `loopwright data`."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    for name, summary in ACTIONS.items():
-        _action(name).add_arguments(actions.add_parser(name, help=summary, description=summary))
+    for name, (action, summary) in _actions().items():
+        action.add_arguments(actions.add_parser(name, help=summary, description=summary))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs one of the actions."""
     try:
-        return _action(arguments.action).run(arguments)
+        return _actions()[arguments.action][0].run(arguments)
     except ImportError as error:
         if error.name in ("pyarrow", "distributed", "dask"):
             extra = "data" if error.name == "pyarrow" else "cluster"
@@ -65,5 +73,18 @@ def run(arguments: argparse.Namespace) -> int:
         raise
 
 
-def _action(name: str) -> Action:
-    return cast(Action, importlib.import_module(f".{name}", __package__))
+@functools.cache
+def _actions() -> Mapping[str, tuple[Action, str]]:
+    """All actions with their help; plug-ins that cannot be imported are left out."""
+    found: dict[str, tuple[Action, str]] = {}
+    for name, summary in ACTIONS.items():
+        found[name] = cast(Action, importlib.import_module(f".{name}", __package__)), summary
+    for name, entry in plugins(GROUP, tuple(ACTIONS)).items():
+        try:
+            action = load_plugin(entry)
+        except PluginError as error:
+            warnings.warn(f"{error}; it is left out", RuntimeWarning, stacklevel=2)
+            continue
+        summary = (action.__doc__ or "").partition("\n")[0].rstrip(".")
+        found[name] = cast(Action, action), f"{summary[:1].lower()}{summary[1:]}"
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ...costmodel.factory import RandomWorkload
+from ...costmodel.labelled_data import RandomWorkload
 from .. import UsageError
 from ..common import format_table
 

@@ -7,8 +7,14 @@ import sys
 from collections.abc import Generator, Sequence
 from pathlib import Path
 
-from ...costmodel.factory import WORKLOADS, RandomWorkload, SearchedWorkload, SeededWorkload
 from ...costmodel.find import find_model
+from ...costmodel.labelled_data import (
+    RandomWorkload,
+    SearchedWorkload,
+    SeededWorkload,
+    find_workload,
+    workload_names,
+)
 from ...costmodel.labels import LabelledProgram
 from ...runtime.labelling.local import label_here
 from ...runtime.labelling.messages import Policy
@@ -31,11 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--workload",
-        choices=WORKLOADS,
+        choices=workload_names(),
         default=RandomWorkload.origin,
         help="random schedules; what a search with a model takes for fast, of all programs or of "
-        "contractions; every interchange of two loops of programs of one nest; or random schedules "
-        "of Tiramisu's space",
+        "contractions; others make the labels that the model of a paper learns from",
     )
     parser.add_argument(
         "--model", help=f"that searches, by name or a file ({SearchedWorkload.model})"
@@ -74,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _workload(arguments: argparse.Namespace, threads: int) -> SeededWorkload:
-    kind = WORKLOADS[arguments.workload]
+    kind = find_workload(arguments.workload)
     if arguments.model is not None and not issubclass(kind, SearchedWorkload):
         raise UsageError(
             "--model is for --workload searched and contraction: other workloads ask no model"

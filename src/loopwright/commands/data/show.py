@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from ...costmodel.factory import WORKLOADS, RandomWorkload
 from ...costmodel.generator import random_program
+from ...costmodel.labelled_data import RandomWorkload, find_workload, workload_names
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("seed", metavar="SEED", type=int, help="of the program, as it is stored")
     parser.add_argument(
         "--workload",
-        choices=WORKLOADS,
+        choices=workload_names(),
         default=RandomWorkload.origin,
         help="that made the program, as stored in `origin` (random)",
     )
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints text and sizes."""
-    program = random_program(arguments.seed, WORKLOADS[arguments.workload].mix)
+    program = random_program(arguments.seed, find_workload(arguments.workload).mix)
     sizes = " ".join(f"--set {name}={size}" for name, size in program.sizes.items())
     print(f"// sizes: {sizes}\n{program.text}", end="")
     return 0

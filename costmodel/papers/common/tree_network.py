@@ -1,0 +1,311 @@
+"""Recursive embedding of trees of loops, many trees at once: all loops of one height together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence
+
+from ...learning.errors import LearningError
+from .loop_structure import Node, Shape
+
+
+@dataclass(frozen=True)
+class Level:
+    """The loops of one height: of each its number, and the numbers of what is in it."""
+
+    loops: tuple[int, ...]
+    statements: tuple[tuple[int, ...], ...]
+    children: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """In which order the loops of a tree are embedded; numbers count within the tree."""
+
+    levels: tuple[Level, ...]
+    roots: tuple[int, ...]
+    statements: int
+    loops: int
+
+
+@lru_cache(maxsize=1 << 16)
+def plan_of(shape: Shape) -> Plan:
+    """The plan for a tree, whose outermost nodes are loops."""
+    by_height: dict[int, list[tuple[int, tuple[int, ...], tuple[int, ...]]]] = {}
+    statements = loops = 0
+
+    def visit(node: Node) -> int:
+        """The height of a node: 0 for a loop without loops, -1 for a statement."""
+        nonlocal statements, loops
+        if isinstance(node, int):
+            statements += 1
+            return -1
+        loops += 1
+        number, inner = node
+        height = 1 + max((visit(child) for child in inner), default=-1)
+        own, children = _parts(inner)
+        by_height.setdefault(height, []).append((number, own, children))
+        return height
+
+    for node in shape:
+        visit(node)
+    levels = tuple(
+        Level(
+            tuple(number for number, _, _ in members),
+            tuple(own for _, own, _ in members),
+            tuple(children for _, _, children in members),
+        )
+        for _, members in sorted(by_height.items())
+    )
+    outside, roots = _parts(shape)
+    assert not outside, "outermost nodes are loops"
+    return Plan(levels, roots, statements, loops)
+
+
+def _parts(nodes: Sequence[Node]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The numbers of the statements, and of the loops, among nodes."""
+    return (
+        tuple(node for node in nodes if isinstance(node, int)),
+        tuple(node[0] for node in nodes if not isinstance(node, int)),
+    )
+
+
+def count_loops(nodes: Sequence[Node]) -> int:
+    """How many loops there are in a tree."""
+    return sum(1 + count_loops(node[1]) for node in nodes if not isinstance(node, int))
+
+
+def under_one_root(shape: Shape) -> Shape:
+    """The tree with one outermost loop: a new one, with the next number, where there are others."""
+    if len(shape) == 1 and not isinstance(shape[0], int):
+        return shape
+    return ((count_loops(shape), shape),)
+
+
+def under_loops(shape: Shape) -> Shape:
+    """The tree with a loop of its own around every statement that is in none."""
+    number = count_loops(shape)
+    result: list[Node] = []
+    for node in shape:
+        if isinstance(node, int):
+            result.append((number, (node,)))
+            number += 1
+        else:
+            result.append(node)
+    return tuple(result)
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """Sequences of rows, padded: `index` (count, longest) into rows, `lengths`; some are empty."""
+
+    index: Tensor
+    lengths: Tensor
+
+    def to(self, device: torch.device) -> Sequences:
+        """The same on a device; lengths stay where packing wants them."""
+        return Sequences(self.index.to(device), self.lengths)
+
+
+@dataclass(frozen=True)
+class BatchLevel:
+    """The loops of one height in all trees."""
+
+    loops: Tensor
+    statements: Sequences
+    children: Sequences
+
+
+@dataclass(frozen=True)
+class TreeBatch:
+    """Trees behind each other: statements and loops are rows, counted through.
+
+    `roots` has the outermost loops of each tree.
+    """
+
+    levels: tuple[BatchLevel, ...]
+    roots: Sequences
+    loops: int
+
+    def to(self, device: torch.device) -> TreeBatch:
+        """The same on a device."""
+        return TreeBatch(
+            tuple(
+                BatchLevel(
+                    level.loops.to(device),
+                    level.statements.to(device),
+                    level.children.to(device),
+                )
+                for level in self.levels
+            ),
+            self.roots.to(device),
+            self.loops,
+        )
+
+
+def batch_trees(shapes: Sequence[Shape]) -> TreeBatch:
+    """Trees of any shapes as one batch; their outermost nodes are loops."""
+    plans = [plan_of(shape) for shape in shapes]
+    starts: list[tuple[int, int]] = []
+    statements = loops = 0
+    for plan in plans:
+        starts.append((statements, loops))
+        statements += plan.statements
+        loops += plan.loops
+    levels: list[BatchLevel] = []
+    for height in range(max((len(plan.levels) for plan in plans), default=0)):
+        numbers: list[int] = []
+        own: list[list[int]] = []
+        children: list[list[int]] = []
+        for plan, (statement, loop) in zip(plans, starts, strict=True):
+            if height < len(plan.levels):
+                level = plan.levels[height]
+                numbers += [loop + number for number in level.loops]
+                own += [[statement + n for n in inner] for inner in level.statements]
+                children += [[loop + n for n in inner] for inner in level.children]
+        levels.append(BatchLevel(torch.tensor(numbers), sequences(own), sequences(children)))
+    roots = [
+        [loop + number for number in plan.roots]
+        for plan, (_, loop) in zip(plans, starts, strict=True)
+    ]
+    return TreeBatch(tuple(levels), sequences(roots), loops)
+
+
+def sequences(rows: Sequence[Sequence[int]]) -> Sequences:
+    """Lists of row numbers, padded with 0."""
+    longest = max((len(row) for row in rows), default=0)
+    index = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], dtype=torch.long)
+    lengths = torch.tensor([len(row) for row in rows], dtype=torch.long)
+    return Sequences(index.reshape(len(rows), longest), lengths)
+
+
+class SequenceEmbedding(nn.Module):
+    """The last hidden state of an LSTM over sequences; a learned vector for empty ones."""
+
+    def __init__(self, inputs: int, size: int, *, bidirectional: bool = False) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(inputs, size, batch_first=True, bidirectional=bidirectional)
+        initialise(self.lstm)
+        self.size = size * (2 if bidirectional else 1)
+        self.nothing = nn.Parameter(torch.empty(1, self.size))
+        nn.init.xavier_uniform_(self.nothing)
+
+    def forward(self, rows: Tensor, found: Sequences) -> Tensor:
+        """`rows` (number, inputs) -> (count, size)."""
+        count = len(found.lengths)
+        chosen = found.lengths.nonzero().flatten()
+        result = self.nothing.expand(count, -1)
+        if len(chosen) == 0:
+            return result
+        device = rows.device
+        padded = rows[found.index[chosen.to(device)]]
+        packed = pack_padded_sequence(
+            padded, found.lengths[chosen], batch_first=True, enforce_sorted=False
+        )
+        _, (hidden, _) = self.lstm(packed)
+        last = hidden.transpose(0, 1).reshape(len(chosen), self.size)
+        if len(chosen) == count:
+            return last
+        return result.index_copy(0, chosen.to(device), last)
+
+
+def initialise(lstm: nn.LSTM) -> None:
+    """Glorot weights for each gate, and gates that are open at first.
+
+    As torch initialises an LSTM, one step makes differences between inputs seven times smaller, and
+    nothing is left of them after the loops of a program.
+    """
+    for name, values in lstm.named_parameters():
+        for gate, part in zip(
+            ("input", "forget", "candidate", "output"), values.chunk(4), strict=True
+        ):
+            if "bias" in name:
+                nn.init.constant_(part, 0.0 if gate == "candidate" else 0.5)
+            else:
+                nn.init.xavier_uniform_(part, gain=5 / 3 if gate == "candidate" else 1.0)
+
+
+class LoopEmbedding(nn.Module):
+    """The loop embedding unit of Tiramisu 2021, figure 2b: two LSTMs, merged by layers.
+
+    With `features`, those of the loop itself are merged in, too (LOOPer, figure 3b).
+    """
+
+    def __init__(self, size: int, hidden: int, dropout: float, features: int = 0) -> None:
+        super().__init__()
+        self.of_statements = SequenceEmbedding(size, size)
+        self.of_loops = SequenceEmbedding(size, size)
+        # As a rule, one half is the same for all loops: most have either loops or statements.
+        self.merge = layers([2 * size + features, hidden, size], dropout, gain=2**0.5)
+
+    def unit(
+        self, statements: Tensor, loops: Tensor, level: BatchLevel, features: Tensor | None
+    ) -> Tensor:
+        """The embeddings of the loops of one height."""
+        parts = [
+            self.of_loops(loops, level.children),
+            self.of_statements(statements, level.statements),
+        ]
+        if features is not None:
+            parts.append(features[level.loops])
+        return self.merge(torch.cat(parts, 1))
+
+    def forward(
+        self, statements: Tensor, batch: TreeBatch, features: Tensor | None = None
+    ) -> Tensor:
+        """Embeddings of statements (number, size) -> embeddings of all loops (number, size)."""
+        loops = statements.new_zeros(batch.loops, statements.shape[1])
+        for level in batch.levels:
+            loops = loops.index_copy(0, level.loops, self.unit(statements, loops, level, features))
+        return loops
+
+
+def layers(sizes: Sequence[int], dropout: float, gain: float = 1.0) -> nn.Sequential:
+    """Fully connected layers, each followed by ELU and dropout (Tiramisu 2021, appendix A.1).
+
+    `gain` is that of the first weights.
+    """
+    parts: list[nn.Module] = []
+    for inputs, outputs in pairwise(sizes):
+        linear = nn.Linear(inputs, outputs)
+        nn.init.xavier_uniform_(linear.weight, gain=gain if not parts else 1.0)
+        nn.init.zeros_(linear.bias)
+        parts += [linear, nn.ELU(), nn.Dropout(dropout)]
+    return nn.Sequential(*parts)
+
+
+class Regression(nn.Module):
+    """Embeddings of programs (count, size) -> speed-ups (count,).
+
+    `output` is `linear`, with negative values flattened (LOOPer's published code), or
+    `exponential`: the layers predict the logarithm. At first, all predictions are about 1.
+    """
+
+    def __init__(self, sizes: Sequence[int], dropout: float, output: str) -> None:
+        super().__init__()
+        if output not in OUTPUTS:
+            raise LearningError(f"output is {' or '.join(OUTPUTS)}, not '{output}'")
+        self.is_exponential = output == "exponential"
+        self.hidden = layers(sizes, dropout)
+        self.output = nn.Linear(sizes[-1], 1)
+        nn.init.xavier_uniform_(self.output.weight, gain=0.01)
+        nn.init.constant_(self.output.bias, 0.0 if self.is_exponential else 1.0)
+
+    def forward(self, programs: Tensor) -> Tensor:
+        """The speed-ups."""
+        found = self.output(self.hidden(programs))[:, 0]
+        if self.is_exponential:
+            return torch.exp(found.clamp(max=LARGEST))
+        return nn.functional.leaky_relu(found, 0.01)
+
+
+OUTPUTS = ("linear", "exponential")
+
+LARGEST = 10.0
+"""No logarithm of a speed-up is more."""

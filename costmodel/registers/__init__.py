@@ -1,1 +1,0 @@
-"""Reinforcement learning of register tiles: the agent, its network, and its search."""

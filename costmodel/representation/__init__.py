@@ -1,1 +1,0 @@
-"""Programs and schedules as the published cost models see them."""

@@ -1,1 +1,0 @@
-"""Choosing tile sizes of one program by measuring a small part of all combinations."""

@@ -1,0 +1,40 @@
+"""Errors of transformations: malformed requests and illegal steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+from .violation import Violation
+
+
+class TransformationError(Exception):
+    """A transformation that cannot be applied. `str()` is one line: operation, subject, reason."""
+
+
+class IllegalTransformation(TransformationError):
+    """A transformation that would reorder dependent instances; names the dependence and a pair.
+
+    `advise` finds out what would be legal instead, if anything.
+    """
+
+    def __init__(
+        self, operation: str, violation: Violation, advise: Callable[[], str | None] = lambda: None
+    ) -> None:
+        super().__init__(operation)
+        self.violation = violation
+        self._advise = advise
+
+    @cached_property
+    def hint(self) -> str | None:
+        """What would be legal instead, as one clause; None where nothing was found."""
+        return self._advise()
+
+    def __str__(self) -> str:
+        # Written only when somebody reads it: a search asks for thousands of verdicts.
+        hint = f"; hint: {self.hint}" if self.hint else ""
+        return f"{self.args[0]} is illegal: {self.violation.describe()}{hint}"
+
+
+class MalformedTransformation(TransformationError):
+    """A transformation that makes no sense here: unknown loop, not a chain, bad size ..."""
