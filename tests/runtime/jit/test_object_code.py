@@ -241,7 +241,7 @@ def test_code_for_a_named_target(name: str, register: str, wider: str) -> None:
 
 def test_a_runtime_is_found_without_importing_torch() -> None:
     program = (
-        "import sys; from loopwright.runtime import openmp; "
+        "import sys; from loopwright.runtime.jit import openmp; "
         "found = openmp.imports(); "
         "assert 'torch' not in sys.modules; "
         "assert all(found.values()), found; "
