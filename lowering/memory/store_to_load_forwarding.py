@@ -94,8 +94,8 @@ class _Memory:
                     self._store(operation, place)
 
     def _load(self, operation: Operation, place: Place) -> None:
-        # What a masked load takes for the other lanes is not in memory.
-        value = self.values[place.memref].get(place) if place.mask is None else None
+        # Under the same mask: what is in the other lanes never reaches memory.
+        value = self.values[place.memref].get(place)
         if value is not None:
             operation.results[0].replace_all_uses_with(value)
             operation.detach()

@@ -21,6 +21,7 @@ from ..estimate.program_statistics import (
 )
 from ..estimate.register_tile import RegisterTile, even_size
 from ..estimate.scheduling_context import SchedulingContext
+from ..estimate.vector_loops import narrowed
 from ..polyhedral.counting import fix_parameters
 from ..polyhedral.scaled_loads import scaled_load
 from ..polyhedral.schedule_tree import Loop, Tree, chain, statements
@@ -180,8 +181,9 @@ class ContractionPlan(Steps):
         self.found = found
         self.statistics = statistics
         self.element = bytes_of(found.streamed.array.element_type)
-        self.lanes = schedule.target.lanes(found.streamed.array.element_type)
         extents = found.extents
+        widest = schedule.target.lanes(found.streamed.array.element_type)
+        self.lanes = narrowed(widest, extents[found.vector])
         self.depth = prod(extents[name] for name in found.terms)
         vectors = ceil(extents[found.vector] / self.lanes)
         self.tile = tile or context.register_tile(

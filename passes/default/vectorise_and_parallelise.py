@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ..estimate.local_extents import stored_statistics
 from ..estimate.operation_costs import accumulates_in_lanes
 from ..estimate.parallelism import LEAST_INSTANCES
 from ..estimate.program_statistics import ProgramStatistics
 from ..estimate.scheduling_context import SchedulingContext
+from ..estimate.vector_loops import narrowed
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements, walk
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule, Transformation
@@ -27,7 +29,7 @@ def vector_parallel(schedule: Schedule, nest: Tree, context: SchedulingContext) 
 
     for i: for k: for j: S      ->      parallel i: for k: vector j: S
     """
-    statistics = context.statistics(schedule.scop)
+    statistics = stored_statistics(schedule, context)
     members = statements(nest)
     result = schedule
     for name in members:
@@ -65,7 +67,8 @@ def _innermost(schedule: Schedule, name: str, statistics: ProgramStatistics) -> 
         steps: list[Transformation] = []
         if order != band:
             steps.append(Interchange(tuple(_name(schedule, other, name) for other in order)))
-        steps.append(Vectorize((_name(schedule, loop, name),)))
+        width = narrowed(lanes, trips[id(loop)])
+        steps.append(Vectorize((_name(schedule, loop, name),), None if width == lanes else width))
         try:
             return schedule.apply_all(steps)
         except TransformationError:

@@ -58,7 +58,8 @@ class _Estimator:
             return sum(self.seconds(child) for child in tree.children)
         program = self._program
         members = tuple(id(program.statement(name).statement) for name in tree.schedule)
-        key = id(tree), program.is_explicit, program.schedule.reassociate, members
+        stored = tuple(program.statistics.expanded.items())
+        key = id(tree), program.is_explicit, program.schedule.reassociate, members, stored
         nests = program.context.nests
         if key not in nests:
             nests[key] = tree, self._seconds_of_nest(tree)

@@ -10,6 +10,7 @@ from ...support.cached_property import cached_property
 from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, leaves
 from ..schedules.schedule import Schedule
+from .local_extents import stored_statistics
 from .program_statistics import ProgramStatistics, StatementStatistics
 from .scheduling_context import SchedulingContext
 
@@ -28,8 +29,8 @@ class ScheduledProgram:
 
     @cached_property
     def statistics(self) -> ProgramStatistics:
-        """What is known of the statements."""
-        return self.context.statistics(self.schedule.scop)
+        """What is known of the statements, and of local arrays as the schedule stores them."""
+        return stored_statistics(self.schedule, self.context)
 
     @cached_property
     def is_explicit(self) -> bool:

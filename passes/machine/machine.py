@@ -56,6 +56,8 @@ class Machine:
     """Per lane."""
     masked_vector: float
     """Whole vectors that one is worth of which only some lanes count."""
+    masked_store_cycles: float
+    """For a store of which only some lanes count."""
     guard_cycles: float
     """For the conditions of statements that share a loop, but not all of its iterations."""
     branch_cycles: float
