@@ -1,0 +1,18 @@
+"""The suite `field` in NumPy, one module per domain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from . import convolutions
+
+DOMAINS = (convolutions,)
+
+REFERENCES: Mapping[str, Callable[..., None]] = MappingProxyType(
+    {
+        f"field/{name}": function
+        for domain in DOMAINS
+        for name, function in domain.REFERENCES.items()
+    }
+)
