@@ -9,10 +9,10 @@ scalars, arrays. The fields of a kernel:
 
 - `arrays`: `initial` is the value of an element as a function of its subscripts i, j, k, l, u, v
   (first to sixth) and the parameters; without it the array starts as zeros. `element_type` is
-  there where it is not the kernel's; `u8` and `u16` are MLIR's `i8` and `i16`. `gram` replaces the array X
-  by X * X^T, which makes it positive definite. `determined` says which elements of an output are
-  more than rounding errors (default: all): the standard values give gramschmidt a matrix of little
-  more than half the rank.
+  there where it is not the kernel's; `u8` and `u16` are MLIR's `i8` and `i16`. `gram` replaces the
+  array X by X * X^T, which makes it positive definite. `determined` says which elements of an
+  output are more than rounding errors (default: all): the standard values give gramschmidt a
+  matrix of little more than half the rank.
 - `tolerance` is there where a recurrence amplifies rounding errors.
 - `flops` counts additions, subtractions, multiplications, divisions, roots, minima and maxima of
   the text, with loop-invariant products and repeated subexpressions counted once.
@@ -46,13 +46,17 @@ SUITES = ("polybench", "tiramisu", "interchange", "gemm", "tile_size", "field")
 
 ELEMENT_TYPES: Mapping[str, type[np.generic]] = MappingProxyType(
     {
-        **{"f64": np.float64, "f32": np.float32, "i32": np.int32, "i16": np.int16},
-        **{"i8": np.int8, "u16": np.uint16, "u8": np.uint8},
+        "f64": np.float64,
+        "f32": np.float32,
+        "i32": np.int32,
+        "u16": np.uint16,
+        "u8": np.uint8,
+        "i8": np.int8,
     }
 )
 
 TOLERANCES: Mapping[str, float] = MappingProxyType(
-    {"f64": 1e-9, "f32": 1e-5, **dict.fromkeys(("i32", "i16", "i8", "u16", "u8"), 0.0)}
+    {"f64": 1e-9, "f32": 1e-5, **dict.fromkeys(("i32", "u16", "u8", "i8"), 0.0)}
 )
 """Differences that rounding explains, relative to the largest value of an output."""
 
@@ -118,8 +122,9 @@ class KernelEntry:
 
     `table` is the name of the table that has it, which in the suite `field` is its domain. `source`
     is the entry that the loops come from: the kernel itself, or one of another suite that has the
-    same loops and element type. `parallel` and `simd` are loops by the names of their variables. Correct versions that round differently agree up to
-    `tolerance`, relative to the largest value of an output.
+    same loops and element type. Correct versions that round differently agree up to `tolerance`,
+    relative to the largest value of an output. `parallel` and `simd` are loops by the names of
+    their variables.
     """
 
     name: str

@@ -166,7 +166,8 @@ def test_arguments_of_small_sizes(name: str) -> None:
         types = [ELEMENT_TYPES[array.element_type] for array in entry.arrays]
         assert [array.dtype for array in arguments if isinstance(array, np.ndarray)] == types
         assert set(entry.output_arrays(arguments)) == set(entry.outputs) != set()
-        assert entry.flops(size) > 0 and entry.traffic(size) > 0
+        assert (entry.flops(size) > 0) == (entry.table != "movement")
+        assert entry.traffic(size) > 0
 
 
 @pytest.mark.parametrize(

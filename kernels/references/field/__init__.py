@@ -5,9 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from . import convolutions
+from . import (
+    contractions,
+    convolutions,
+    finance,
+    images,
+    movement,
+    networks,
+    particles,
+    recurrences,
+    stencils,
+)
 
-DOMAINS = (convolutions,)
+DOMAINS = (
+    *(convolutions, networks, contractions, stencils, particles),
+    *(recurrences, images, finance, movement),
+)
 
 REFERENCES: Mapping[str, Callable[..., None]] = MappingProxyType(
     {
