@@ -13,13 +13,13 @@ func.func @integral_image(%rows: index, %columns: index, %image: memref<?x?xi8>,
       affine.yield %2 : i32
     }
   }
-  affine.for %i = 1 to %rows {
-    affine.for %j = 0 to %columns {
-      // sums[i, j] += sums[i - 1, j]
-      %3 = affine.load %sums[%i, %j] : memref<?x?xi32>
-      %4 = affine.load %sums[%i - 1, %j] : memref<?x?xi32>
+  affine.for %r = 1 to %rows {
+    affine.for %k = 0 to %columns {
+      // sums[r, k] += sums[r - 1, k]
+      %3 = affine.load %sums[%r, %k] : memref<?x?xi32>
+      %4 = affine.load %sums[%r - 1, %k] : memref<?x?xi32>
       %5 = arith.addi %3, %4 : i32
-      affine.store %5, %sums[%i, %j] : memref<?x?xi32>
+      affine.store %5, %sums[%r, %k] : memref<?x?xi32>
     }
   }
   return

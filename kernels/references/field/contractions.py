@@ -27,10 +27,10 @@ def matmul_tt(rows: int, columns: int, inner: int, a: Array, b: Array, c: Array)
     c += a.T @ b.T
 
 
-def integral_transform(n: int, ints: Array, orbitals: Array, first: Array, second: Array) -> None:
+def integral_transform(n: int, ints: Array, orbitals: Array, half: Array, full: Array) -> None:
     """Two quarter transformations."""
-    first[...] = np.tensordot(orbitals, ints, (0, 0))
-    second[...] = np.einsum("qb,aqrs->abrs", orbitals, first, optimize=True)
+    half[...] = np.tensordot(orbitals, ints, (0, 0))
+    full[...] = np.einsum("qb,aqrs->abrs", orbitals, half, optimize=True)
 
 
 REFERENCES: Mapping[str, Callable[..., None]] = MappingProxyType(
