@@ -128,6 +128,17 @@ def test_torch_operators_compute_the_kernels() -> None:
         torch_library.prepare(catalogue()["polybench/lu"], [])
 
 
+def test_scipy_routines_compute_the_kernels() -> None:
+    from loopwright.runtime.bench.peers import scipy_library
+
+    assert "scipy" in scipy_library.version()
+    for name in scipy_library.ROUTINES:
+        entry = catalogue()[name]
+        arguments = entry.arguments("MINI")
+        scipy_library.prepare(entry, arguments)()
+        check(entry, entry.output_arrays(arguments))
+
+
 def test_a_worker_runs_cases_and_says_what_it_cannot() -> None:
     workers = python.Workers()
     try:
