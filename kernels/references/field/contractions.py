@@ -16,7 +16,8 @@ def contract(subscripts: str) -> Callable[..., None]:
     """The contraction of all arrays but the last one into that; sizes come before the arrays."""
 
     def run(*arguments: Any) -> None:
-        *operands, result = (value for value in arguments if isinstance(value, np.ndarray))
+        arrays: list[Array] = [value for value in arguments if not isinstance(value, int)]
+        *operands, result = arrays
         result[...] = np.einsum(subscripts, *operands, optimize=True)
 
     return run

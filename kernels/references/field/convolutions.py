@@ -15,7 +15,9 @@ Array = NDArray[Any]
 NINE = tuple(itertools.product(range(3), repeat=2))
 
 
-def correlate(src: Array, weights: Array, shape: tuple[int, ...], stride: int, dilation: int = 1):
+def correlate(
+    src: Array, weights: Array, shape: tuple[int, ...], stride: int, dilation: int = 1
+) -> Array:
     """The sum over input channels and filter taps, [features_out, *shape]."""
     total = np.zeros((len(weights), *shape), src.dtype)
     for tap in itertools.product(*map(range, weights.shape[2:])):

@@ -47,8 +47,12 @@ def multigrid_cycle(
     r[inner] = f[inner] + neighbours(v) - 4 * v[inner]
     # Full weighting and bilinear interpolation are products of one and the same filter.
     weights = np.array([0.5, 1, 0.5])
-    rows = sum(w * r[1 + d : 2 * n - 2 + d : 2] for d, w in enumerate(weights))
-    coarse[inner] = sum(w * rows[:, 1 + d : 2 * n - 2 + d : 2] for d, w in enumerate(weights))
+    rows = np.zeros((n - 1, 2 * n + 1))
+    for d, weight in enumerate(weights):
+        rows += weight * r[1 + d : 2 * n - 2 + d : 2]
+    coarse[inner] = 0
+    for d, weight in enumerate(weights):
+        coarse[inner] += weight * rows[:, 1 + d : 2 * n - 2 + d : 2]
     e[inner] = 0.25 * (coarse[inner] + 0.2 * neighbours(coarse))
     fine = np.zeros((2 * n + 1, n + 1))
     fine[::2], fine[1::2] = e, (e[:-1] + e[1:]) / 2

@@ -218,7 +218,7 @@ def _substituted(text: str, names: Mapping[str, str]) -> str:
 
 def _bits(value: SSAValue) -> int | None:
     """The width of an integer; None for other types."""
-    return value.type.width.data if isinstance(value.type, IntegerType) else None
+    return value.type.width.data if isa(value.type, IntegerType) else None
 
 
 def _narrowed(text: str, value: SSAValue) -> str:
