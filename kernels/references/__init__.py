@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from ..catalogue import KernelEntry
-from . import images, linear_algebra, medley, solvers, stencils
+from . import field, images, linear_algebra, medley, solvers, stencils
 
 REFERENCES: Mapping[str, Callable[..., None]] = MappingProxyType(
     {
@@ -57,6 +57,7 @@ REFERENCES: Mapping[str, Callable[..., None]] = MappingProxyType(
         "tiramisu/seidel2d": stencils.seidel2d,
         "interchange/blur": images.blur,
         "gemm/gemm": linear_algebra.plain_gemm,
+        **field.REFERENCES,
     }
 )
 

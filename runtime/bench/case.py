@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.catalogue import ELEMENT_TYPES, KernelEntry, Size
-from ...kernels.expressions import evaluate
+from ...kernels.catalogue import KernelEntry, Size
 from ..calling.arguments import ArrayArgument
 from ..calling.inputs import available_memory
 from ..program import Function, load
@@ -24,16 +22,7 @@ class NotApplicable(Exception):
 
 def check_memory(entry: KernelEntry, size: Size) -> None:
     """Raises NotApplicable where the arrays and as many copies are too much for the machine."""
-    parameters = entry.parameter_values(size)
-    item = np.dtype(ELEMENT_TYPES[entry.element_type]).itemsize
-    needed = (
-        2
-        * item
-        * sum(
-            math.prod(int(evaluate(extent, parameters)) for extent in array.shape)
-            for array in entry.arrays
-        )
-    )
+    needed = 2 * entry.array_bytes(size)
     if needed > available_memory():
         raise NotApplicable(f"its arrays need {needed / 2**30:.1f} GiB of memory, twice counted")
 

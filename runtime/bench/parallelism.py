@@ -1,6 +1,8 @@
-"""The outermost loops of a program whose iterations can run in parallel as they are."""
+"""Loops that get OpenMP pragmas: the outermost ones that can be parallel, or some by name."""
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 from xdsl.dialects import func
 from xdsl.ir import Operation
@@ -43,3 +45,12 @@ def parallel_operations(function: func.FuncOp, scop: Scop) -> set[Operation]:
     if len(tree) != len(operations):
         return set()
     return {op for op, loop in zip(operations, tree, strict=True) if id(loop) in chosen}
+
+
+def loops_named(function: func.FuncOp, names: Collection[str]) -> set[Operation]:
+    """The loops of a function with these variables."""
+    return {
+        op
+        for op in function.walk()
+        if isinstance(op, affine.ForOp) and op.body.block.args[0].name_hint in names
+    }

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
-
 import numpy as np
 import pytest
-from support.interpreter import Environment, Interpreter
-from xdsl.ir import Operation
+from support.counting_interpreter import CountingInterpreter
+from support.reference_runs import PAPERS_KERNELS
 
 from loopwright.dialects.parse import parse_module
 from loopwright.kernels.catalogue import KernelEntry, catalogue
-from loopwright.kernels.references import REFERENCES
 
 COUNTED = {
     *("arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.maximumf", "math.sqrt"),
@@ -28,24 +24,13 @@ EXACT = {
 }
 
 
-@dataclass
-class CountingInterpreter(Interpreter):
-    """Counts executed operations by name."""
-
-    counts: Counter[str] = field(default_factory=Counter[str])
-
-    def execute(self, op: Operation, environment: Environment) -> None:
-        self.counts[op.name] += 1
-        super().execute(op, environment)
-
-
 def tiny_size(entry: KernelEntry) -> dict[str, int]:
     """All parameters different and large enough for every statement to be executed."""
     small = {"batch": 2, "features_out": 2, "features_in": 3, "kernel": 3, "tsteps": 3, "tmax": 3}
     return {name: small.get(name, 5 + i) for i, name in enumerate(entry.parameters)}
 
 
-@pytest.mark.parametrize("name", list(REFERENCES))
+@pytest.mark.parametrize("name", PAPERS_KERNELS)
 def test_costs(name: str) -> None:
     entry = catalogue()[name]
     size = tiny_size(entry)

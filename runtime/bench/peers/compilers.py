@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation
 
 from ....dialects.errors import SourceError
@@ -24,7 +25,7 @@ from ...jit import openmp
 from ...jit.cache import cache_key, default_cache
 from ..case import Case, NotApplicable
 from ..native import NativeRun
-from ..parallelism import parallel_operations
+from ..parallelism import loops_named, parallel_operations
 from ..variant import Variant
 
 COMPILE_SECONDS = 300
@@ -113,11 +114,20 @@ def _variant(compiler: Compiler, build: Build, threads: int) -> Variant:
 
 
 def source(case: Case, *, parallel: bool) -> str:
-    """The original loops as C, for the sizes of the case; raises NotApplicable."""
+    """The original loops as C, for the sizes of the case; raises NotApplicable.
+
+    With `parallel`, the loops that the catalogue names have OpenMP pragmas, or else the outermost
+    ones that can be parallel.
+    """
     scop, function = case.function.scop, case.function
     sizes = function.signature.sizes_of(case.arguments)
     specialised = specialise(function.function, sizes.shapes, sizes.integers)
-    marked = parallel_operations(specialised, scop) if parallel else set[Operation]()
+    marked = set[Operation]()
+    if parallel:
+        by_hand = loops_named(specialised, case.entry.parallel)
+        marked = by_hand or parallel_operations(specialised, scop)
+        for loop in loops_named(specialised, case.entry.simd):
+            loop.attributes["omp.simd"] = UnitAttr()
     if parallel and not marked:
         raise NotApplicable("no loop of the program can be parallel as it is")
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,9 @@ from .libraries import Unsupported
 from .python_loops import python_loops
 
 numba: Any = importlib.import_module("numba")
+
+# As -ffast-math, but infinities stay what they are.
+_RELAXED = {"reassoc", "nsz", "arcp", "contract", "afn"}
 
 _threads = [1]
 
@@ -37,9 +41,10 @@ def prepare(entry: KernelEntry, arguments: list[Any]) -> Callable[[], object]:
     loops = parallel_operations(function.function, function.scop) if several else set[Any]()
     if several and not loops:
         raise Unsupported("no loop of the program can be parallel as it is")
-    scope: dict[str, Any] = {"np": np, "prange": numba.prange}
+    scope: dict[str, Any] = {"np": np, "math": math, "prange": numba.prange}
     exec(python_loops(function.function, loops), scope)
-    compiled = numba.njit(error_model="numpy", parallel=several)(scope["kernel"])
+    compile_loops = numba.njit(error_model="numpy", parallel=several, fastmath=_RELAXED)
+    compiled = compile_loops(scope["kernel"])
     if entry.element_type == "f32":
         arguments = [np.float32(a) if isinstance(a, float) else a for a in arguments]
     compiled.compile(tuple(numba.typeof(argument) for argument in arguments))

@@ -1,11 +1,12 @@
 """Measures kernels side by side: as written, scheduled, and by the peers that are installed.
 
-Kernels are suites (polybench, tiramisu, interchange, gemm, tile_size), names (polybench/gemm,
-atax) or patterns ('polybench/j*'). The variants of a kernel take turns, so that what disturbs the
-machine disturbs all of them; arrays get their initial contents before every run, outside of the
-time. Results are compared with those of the unscheduled program. "of limit" is the share of the
-roofline (see 'loopwright machine') that was reached, "speed-up" is against the unscheduled program
-on one thread; a spread (interquartile range / median) with a star is not steady.
+Kernels are suites (polybench, tiramisu, interchange, gemm, tile_size, field), names
+(polybench/gemm, atax) or patterns ('polybench/j*'). The variants of a kernel take turns, so that
+what disturbs the machine disturbs all of them; arrays get their initial contents before every run,
+outside of the time. Results are compared with those of the unscheduled program. "of limit" is the
+share of the roofline (see 'loopwright machine') that was reached, "speed-up" is against the
+unscheduled program on one thread; a spread (interquartile range / median) with a star is not
+steady.
 
 Peers: clang and gcc (the original loops as C, with -O3 -march=native, with and without -ffast-math,
 with -fopenmp on the outermost parallel loop), polly, numpy, scipy, torch, numba, halide, onednn.
