@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from ..passes.estimate.estimate import Roofline
 from ..passes.search.protocols import CostModel, Ranker
-from ..passes.search.space.swaps import LoopPairModel
+from ..passes.search.space.loop_pairs import LoopPairModel
 from .adapted import adapted_model
 from .learning.errors import LearningError
 

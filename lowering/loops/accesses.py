@@ -24,7 +24,7 @@ from xdsl.utils.hints import isa
 from ...dialects import affine, vector
 from ...dialects.memref import is_memref
 from ..nest.index_expression import Index, Variable, linear_form
-from ..nest.simplification import is_known
+from ..nest.simplification import is_implied
 
 # Whatever has another name touches no place: most of the operations that are asked about.
 _ACCESSES = frozenset(
@@ -93,24 +93,24 @@ class PlacedAccess:
 class Numbering:
     """Numbers for SSA values of type index, so that they can occur in an `Index`.
 
-    `statistics` are not negative at the place in question, because of the conditions around it.
+    `assumptions` are not negative at the place in question, because of the conditions around it.
     """
 
     values: list[SSAValue] = field(default_factory=list[SSAValue])
     numbers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
-    statistics: tuple[Index, ...] = ()
+    assumptions: tuple[Index, ...] = ()
     positive: dict[Index, bool] = field(default_factory=dict[Index, bool])
 
     def go_to(self, operation: Operation) -> None:
         """Takes over what the conditions around an operation say."""
         self.positive.clear()
-        statistics: list[Index] = []
+        assumptions: list[Index] = []
         block = operation.parent
         while block is not None and (parent := block.parent_op()) is not None:
             if isinstance(parent, xdsl_affine.IfOp) and block is parent.then_region.block:
-                statistics += self._conditions(parent)
+                assumptions += self._conditions(parent)
             block = parent.parent
-        self.statistics = tuple(statistics)
+        self.assumptions = tuple(assumptions)
 
     def _conditions(self, branch: xdsl_affine.IfOp) -> tuple[Index, ...]:
         condition = branch.condition.data
@@ -231,7 +231,7 @@ class Numbering:
         return self.positive[index]
 
     def _is_positive(self, index: Index, depth: int) -> bool:
-        if is_known(index - 1, self.statistics):
+        if is_implied(index - 1, self.assumptions):
             return True
         variables = [atom.number for atom, _ in index.terms if isinstance(atom, Variable)]
         if depth == 0 or not variables or len(variables) < len(index.terms):

@@ -27,7 +27,7 @@ from ..nest.index_expression import Comparison, Connective, decide
 from .predictive_commoning import Forward, forwards
 
 
-def promote(function: func.FuncOp) -> None:
+def replace_scalars(function: func.FuncOp) -> None:
     """Promotes what can be in all innermost loops of the function, in place."""
     numbering = Numbering()
     for loop in [op for op in operations(function) if isinstance(op, affine.ForOp)]:

@@ -65,7 +65,7 @@ class _Enclosing:
     step: int
 
 
-def stream(function: func.FuncOp, target: Target) -> None:
+def prefetch_and_bypass(function: func.FuncOp, target: Target) -> None:
     """Adds prefetches, and marks stores that go past the caches, in place."""
     numbering = Numbering()
     arguments = function.body.block.args

@@ -34,7 +34,7 @@ from ..transformations.vectorize import Vectorize
 from .steps import attempt
 from .tensor_contraction import is_contiguous, selects
 
-WORTHWHILE = 100_000
+PROFITABLE = 100_000
 """Statement instances below which blocks are not worth their edges."""
 
 LEAST_BLOCK, LARGEST_BLOCK, BLOCKS = 72, 144, 16
@@ -62,7 +62,7 @@ def factorisation(schedule: Schedule, nest: Tree, context: SchedulingContext) ->
     if len(band) != 3 or not isinstance(band[-1].body, Parts):
         return None
     updates = [name for name in names if _is_update(schedule, name)]
-    if not updates or sum(statistics.statements[name].instances for name in updates) < WORTHWHILE:
+    if not updates or sum(statistics.statements[name].instances for name in updates) < PROFITABLE:
         return None
     order = _order(schedule, updates, band, statistics)
     if order is None or not any(_uses_results(schedule, name, names) for name in updates):

@@ -38,7 +38,7 @@ SHORT_SUM = 4
 """Loops over so few terms are written out."""
 
 
-def initialised_contraction(
+def fused_contraction(
     schedule: Schedule, nest: Tree, context: SchedulingContext
 ) -> Schedule | None:
     """Blocks of the result, in each of which every statement has vector loops of its own.

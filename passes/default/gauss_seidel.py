@@ -26,7 +26,7 @@ LAGS = (0, 1, 2, 3)
 """By how many more columns than a permutable band needs one row follows another."""
 
 
-def interleaving(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
+def gauss_seidel(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
     """Unrolls a row loop inside of the innermost loop, whose iterations depend on each other.
 
     for t: for i: for j: S   ->   for tt + it: parallel it: for t: for j + 2 i: unrolled i: S

@@ -30,7 +30,7 @@ COPIES_OF_L2 = 0.0625
 """The part of the second-level cache that the copies of some iterations may fill."""
 
 
-def private_contraction(
+def privatised_contraction(
     schedule: Schedule, nest: Tree, context: SchedulingContext
 ) -> Schedule | None:
     """A row for each iteration, blocks of iterations, and the product in register tiles.

@@ -24,7 +24,9 @@ ROWS = 16
 """Rows of a strip, at most two vectors: two sums in each lane hide each other's waits."""
 
 
-def ordered_sums(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
+def strict_order_reductions(
+    schedule: Schedule, nest: Tree, context: SchedulingContext
+) -> Schedule | None:
     """Rows in the lanes of vectors, one sum per lane; other statements have the same strips.
 
     Square blocks of the matrix are transposed in registers. What is left of a strip's rows is read

@@ -73,7 +73,9 @@ class Contraction:
     broadcast: tuple[Access, ...]
 
 
-def contraction(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
+def tensor_contraction(
+    schedule: Schedule, nest: Tree, context: SchedulingContext
+) -> Schedule | None:
     """Register tile, cache tiles, panels, vectors and threads for one accumulation.
 
     for i: for j: for k: C[i, j] += A[i, k] * B[k, j]

@@ -33,7 +33,7 @@ from ..transformations.vectorize import Vectorize
 from .steps import Steps
 from .tensor_contraction import PANEL_OF_L1, is_contiguous, selects
 
-WORTHWHILE = 500_000
+PROFITABLE = 500_000
 """Statement instances below which tiles are not worth their edges."""
 
 TALLEST = 8
@@ -90,7 +90,7 @@ def triangular(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Sc
     if len(names) != 1 or not isinstance(nest, Loop):
         return None
     found = recognise(schedule, names[0], chain(nest), statistics)
-    if found is None or statistics.statements[names[0]].instances < WORTHWHILE:
+    if found is None or statistics.statements[names[0]].instances < PROFITABLE:
         return None
     orders = (found.vector, found.rows), (found.rows, found.vector)
     for packs, order in product((True, False), orders):
@@ -206,8 +206,8 @@ class _Plan(Steps):
             needed = is_streamed and self._stride(access, along) != 1
             scaled = not (is_streamed or needed_only) and self._is_scaled(access)
             helps = self._is_scattered(access) and (waits or self._is_far(access))
-            worthwhile = not needed_only and (scaled or (helps and access.array != self.result))
-            if cut is None or not (needed or worthwhile):
+            profitable = not needed_only and (scaled or (helps and access.array != self.result))
+            if cut is None or not (needed or profitable):
                 continue
             key = access.array.name, cut, scaled
             before = result.get(key, _Copy(access.array, cut, 0, scaled, ()))

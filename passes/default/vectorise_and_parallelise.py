@@ -22,7 +22,9 @@ LONGEST_BAND = 4
 """Orders of more loops than this are not tried."""
 
 
-def vector_parallel(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
+def vectorise_and_parallelise(
+    schedule: Schedule, nest: Tree, context: SchedulingContext
+) -> Schedule | None:
     """Moves the loop along which most accesses are contiguous innermost, and marks loops.
 
     for i: for k: for j: S      ->      parallel i: for k: vector j: S

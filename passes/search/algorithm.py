@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from .search_state import SearchState
+from .space.loop_pairs import LoopPairModel
 from .space.stages import SPACES, Stage, with_loop_pairs
-from .space.swaps import LoopPairModel
 
 
 class Search(Protocol):

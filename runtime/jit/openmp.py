@@ -53,12 +53,12 @@ def imports() -> Mapping[str, int]:
     """The addresses of the runtime's functions, by name, for parallel code to be linked with."""
     found = library()
     if found is None:
-        return stand_ins()
+        return stubs()
     return {name: _address(getattr(found, name)) for name in RUNTIME_FUNCTIONS}
 
 
 @cache
-def stand_ins() -> Mapping[str, int]:
+def stubs() -> Mapping[str, int]:
     """The addresses of functions that take the runtime's place and run all in one thread."""
     code = jit.compile_module(_STAND_IN, target=Target.host())
     _loaded.append(jit.load_object(code, RUNTIME_FUNCTIONS))

@@ -1,4 +1,4 @@
-"""The measuring process as its station sees it: what it runs, and since when."""
+"""The measuring process as its worker sees it: what it runs, and since when."""
 
 from __future__ import annotations
 

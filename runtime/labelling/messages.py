@@ -1,4 +1,4 @@
-"""What the processes of a station say to each other."""
+"""What the processes of a worker say to each other."""
 
 from __future__ import annotations
 

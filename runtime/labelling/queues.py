@@ -1,4 +1,4 @@
-"""What a station knows of one program: its candidates, their measurements, what went wrong."""
+"""What a worker knows of one program: its candidates, their measurements, what went wrong."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BETWEEN_TURNS = 1.0
 
 @dataclass
 class ProgramQueue:
-    """A program on its way through a station."""
+    """A program on its way through a worker."""
 
     item: int
     policy: Policy

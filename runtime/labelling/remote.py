@@ -38,7 +38,7 @@ class RemoteLabellingWorker:
 def main(connection: Connection) -> None:
     """Labels the programs that are asked for, until the caller is gone."""
     workload, policy = connection.recv()
-    with LabellingWorker(workload, policy, lifeline=connection) as station:
+    with LabellingWorker(workload, policy, lifeline=connection) as worker:
         while True:
             items = connection.recv()
-            connection.send(list(station.label(items)))
+            connection.send(list(worker.label(items)))

@@ -23,8 +23,8 @@ from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.polyhedral.schedule_tree import loops
 from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule
-from ...passes.search.confirming import SHARE
-from ...passes.search.space.open_tiles import open_tilings
+from ...passes.search.remeasurement import SHARE
+from ...passes.search.space.run_time_tilings import run_time_tilings
 from ...passes.search.space.tile_sizes import TileSpace
 from ...passes.search.tile_searches import Plan, find_tile_search
 from ...passes.transformations.tile import Tile
@@ -159,7 +159,7 @@ class _Tuning:
 
     def _candidates(self) -> list[Schedule]:
         if self.options.schedule is None:
-            found = list(open_tilings(self.original, self.context))
+            found = list(run_time_tilings(self.original, self.context))
         else:
             text, fast_math = self.options.schedule, self.options.fast_math
             found = [self.function.schedule(text, fast_math=fast_math)]

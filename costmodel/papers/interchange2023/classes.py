@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ....passes.search.space.swaps import LEVELS, Levels
+from ....passes.search.space.loop_pairs import LEVELS, Levels
 
 NONE = 0
 """The class of the order as written."""

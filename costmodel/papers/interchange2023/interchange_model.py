@@ -14,7 +14,7 @@ from ....passes.estimate.scheduling_context import SchedulingContext
 from ....passes.polyhedral.context import ISL_LOCK
 from ....passes.polyhedral.schedule_tree import Tree, loops, nests
 from ....passes.schedules.schedule import Schedule
-from ....passes.search.space.swaps import Levels, swaps
+from ....passes.search.space.loop_pairs import Levels, interchanges_by_levels
 from ...learning.examples import ProgramExamples, Unsupported
 from ...models.learned_model import LearnedModel
 from .accuracy import accuracies
@@ -65,7 +65,7 @@ class InterchangeFeaturiser:
             raise Unsupported("more than one nest")
         numbers = {_order(original.tree): NONE}
         with ISL_LOCK:
-            for levels, move in swaps(original.tree).items():
+            for levels, move in interchanges_by_levels(original.tree).items():
                 changed = move.apply(original)
                 if changed is not None:
                     numbers[_order(changed.tree)] = class_of(levels)

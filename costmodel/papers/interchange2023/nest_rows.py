@@ -26,7 +26,7 @@ from ....passes.polyhedral.schedule_tree import (
     statements,
 )
 from ....passes.schedules.schedule import Schedule
-from ....passes.search.space.swaps import swapped_chains
+from ....passes.search.space.loop_pairs import chains_by_levels
 from ...features.extract import profiles_of, rows_of_nests
 from ...features.row_columns import FEATURES_VERSION, column
 from ...features.row_columns import NAMES as GENERAL
@@ -138,14 +138,14 @@ class RowDescription:
         with ISL_LOCK:
             profiles = profiles_of(schedule, context)
             statistics = context.statistics(schedule.scop)
-            swaps = swapped_chains(nest)
+            swapped = chains_by_levels(nest)
             swapped = {
                 class_of(levels): {name for members in found for name in statements(members[-1])}
-                for levels, found in swaps.items()
+                for levels, found in swapped.items()
             }
             classes = (NONE, *swapped)
             running = [each for each in leaves(nest) if profiles[each[0].statement].instances]
-            general = _general(schedule, context, nest, swaps.values())
+            general = _general(schedule, context, nest, swapped.values())
             paths = [
                 (profiles[leaf.statement], iterators(statistics.statements[leaf.statement], loops))
                 for leaf, loops in running
@@ -178,11 +178,11 @@ def _general(
     schedule: Schedule,
     context: SchedulingContext,
     nest: Tree,
-    swaps: Iterable[Sequence[tuple[Loop, ...]]],
+    swapped: Iterable[Sequence[tuple[Loop, ...]]],
 ) -> NDArray[np.float32]:
     """The general model's numbers: (classes, statements, `GENERAL`)."""
     orders = [nest]
-    for found in swaps:
+    for found in swapped:
         order = nest
         for first, *between, last in found:
             order = replace_node(order, first, rebuild((last, *between, first), last.body))

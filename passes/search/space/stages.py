@@ -15,8 +15,8 @@ from ...estimate.scheduling_context import SchedulingContext
 from ...polyhedral.schedule_tree import nests
 from ...schedules.schedule import Schedule
 from . import affine, fusion, parallelism, registers, tiling
+from .loop_pairs import LoopPairModel
 from .moves import Proposer, changes
-from .swaps import LoopPairModel
 
 
 @dataclass(frozen=True)

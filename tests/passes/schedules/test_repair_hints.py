@@ -183,7 +183,7 @@ def test_says_nothing_where_nothing_helps() -> None:
     assert "hint" not in str(found)
 
 
-def test_a_verdict_searches_no_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_verdict_searches_no_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     monkeypatch.setattr(schedule_module, "advise", lambda *args: asked.append(args))
     original = Schedule.original(polybench("gemm"))

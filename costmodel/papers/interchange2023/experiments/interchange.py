@@ -36,7 +36,7 @@ from .....passes.polyhedral.schedule_tree import leaves
 from .....passes.schedules.schedule import Schedule
 from .....passes.search.protocols import CostModel
 from .....passes.search.space.affine import predicted_interchanges
-from .....passes.search.space.swaps import swaps
+from .....passes.search.space.loop_pairs import interchanges_by_levels
 from .....passes.transformations.affine_schedule import AffineSchedule
 from .....runtime.machine.fingerprint import machine_fingerprint
 from .....runtime.measuring.timing import Timing
@@ -142,7 +142,7 @@ def _label(schedule: str, origin: str, timings: Sequence[Timing], baseline: floa
 def legal_classes(original: Schedule) -> dict[int, Schedule]:
     """Every legal interchange of a program, by its number."""
     found = {NONE: original}
-    for levels, move in swaps(original.tree).items():
+    for levels, move in interchanges_by_levels(original.tree).items():
         changed = move.apply(original)
         if changed is not None:
             found[class_of(levels)] = changed

@@ -257,7 +257,7 @@ class Runner:
 
 
 @dataclass
-class Watched:
+class ReferencedRuns:
     """Runs that count only where the reference is as fast as usual before and after them."""
 
     runner: Runner
@@ -357,12 +357,14 @@ def measure(name: str, folder: Path) -> None:
     order = sorted({canonical(benchmark, sizes) for sizes in space()})
     random.Random(0).shuffle(order)
     runner = Runner(kernel, values)
-    watched = Watched(runner, canonical(benchmark, REFERENCE), Pace(SLOW))
+    referenced = ReferencedRuns(runner, canonical(benchmark, REFERENCE), Pace(SLOW))
     try:
         with progress.open("a", encoding="utf-8") as file:
             for count in range(1, RUNS + 1):
                 close = next(close for last, close in CLOSE if count <= last)
-                _measure_round(f"{name}, round {count}", order, (count, close), runs, watched, file)
+                _measure_round(
+                    f"{name}, round {count}", order, (count, close), runs, referenced, file
+                )
     finally:
         runner.stop()
     _write(benchmark, runs, path)
@@ -378,7 +380,7 @@ def _measure_round(
     order: Sequence[Sizes],
     which: tuple[int, float],
     runs: Runs,
-    watched: Watched,
+    referenced: ReferencedRuns,
     file: TextIO,
 ) -> None:
     """Runs each configuration for the n-th time that is close to the best: `which` is both."""
@@ -392,7 +394,7 @@ def _measure_round(
     ]
     for start in range(0, len(wanted), CHUNK):
         chunk = wanted[start : start + CHUNK]
-        for sizes, run in zip(chunk, watched.run(chunk, best), strict=True):
+        for sizes, run in zip(chunk, referenced.run(chunk, best), strict=True):
             runs[sizes] = [*runs.get(sizes, []), run]
             best = min(best, run[0])
             file.write(f"{json.dumps([*sizes, *run])}\n")
@@ -401,7 +403,7 @@ def _measure_round(
             seconds = time.perf_counter() - begun
             print(
                 f"{title}: {start} of {len(wanted)}, best {best * 1e3:.2f} ms, "
-                f"{watched.repeated} repeated, {seconds:.0f} s",
+                f"{referenced.repeated} repeated, {seconds:.0f} s",
                 flush=True,
             )
 

@@ -44,8 +44,8 @@ from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import Tree
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.affine import interchanges, predicted_interchanges
+from loopwright.passes.search.space.loop_pairs import Levels
 from loopwright.passes.search.space.stages import FULL, with_loop_pairs
-from loopwright.passes.search.space.swaps import Levels
 from loopwright.passes.syntax.pipeline import parse_pipeline
 
 SMALL = {

@@ -10,7 +10,7 @@ from ..transformations.interchange import Interchange
 from .steps import attempt
 
 
-def share_streams(schedule: Schedule, context: SchedulingContext) -> Schedule:
+def fuse_for_input_reuse(schedule: Schedule, context: SchedulingContext) -> Schedule:
     """Turns each nest along the rows of its matrix, and joins neighbours that read the same one.
 
     for i: for j: x[i] += A[i, j] * y[j]          for i: for j: x[i] += A[i, j] * y[j]

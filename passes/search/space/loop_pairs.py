@@ -39,7 +39,7 @@ class LoopPairModel(Protocol):
         ...
 
 
-def swapped_chains(nest: Tree) -> Mapping[Levels, Sequence[tuple[Loop, ...]]]:
+def chains_by_levels(nest: Tree) -> Mapping[Levels, Sequence[tuple[Loop, ...]]]:
     """For every two levels, the chains between them, both ends included.
 
     Loops change places within chains of directly nested ones. Several chains of a nest may have
@@ -56,11 +56,11 @@ def swapped_chains(nest: Tree) -> Mapping[Levels, Sequence[tuple[Loop, ...]]]:
     return {levels: found[levels] for levels in sorted(found)}
 
 
-def swaps(nest: Tree) -> Mapping[Levels, Move]:
+def interchanges_by_levels(nest: Tree) -> Mapping[Levels, Move]:
     """For every two levels, the move that swaps these loops in every chain, legal or not."""
     return {
         levels: Move(tuple(_swap(members) for members in found))
-        for levels, found in swapped_chains(nest).items()
+        for levels, found in chains_by_levels(nest).items()
     }
 
 

@@ -18,7 +18,7 @@ ASKED = 64
 """So many of the best by the model are asked about again, with all members of a committee."""
 
 
-def surest_choice(state: SearchState, default: Schedule, gain: float) -> Schedule:
+def unanimous_choice(state: SearchState, default: Schedule, gain: float) -> Schedule:
     """The schedule that is surest to be faster than the default one.
 
     The default schedule, unless every member of the model takes another one for more than `gain`
@@ -27,12 +27,12 @@ def surest_choice(state: SearchState, default: Schedule, gain: float) -> Schedul
     task = state.task
     asked = [default, *state.ranked()[:ASKED]]
     with ISL_LOCK:
-        gains = surest_gains(task.model, task.context, asked)
+        gains = unanimous_gains(task.model, task.context, asked)
     most, best = max(zip(gains, asked, strict=True), key=lambda pair: pair[0])
     return best if most > gain else default
 
 
-def surest_gains(
+def unanimous_gains(
     model: CostModel, context: SchedulingContext, schedules: Sequence[Schedule]
 ) -> list[float]:
     """How much faster than the first one each schedule is, as the least convinced member says."""

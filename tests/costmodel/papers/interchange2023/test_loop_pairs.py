@@ -9,7 +9,7 @@ from loopwright.costmodel.labelled_data import RandomWorkload
 from loopwright.costmodel.papers.interchange2023.workload import InterchangeWorkload
 from loopwright.passes.polyhedral.schedule_tree import Loop
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.search.space.swaps import swaps
+from loopwright.passes.search.space.loop_pairs import interchanges_by_levels
 from loopwright.passes.search.space.trees import chains
 from loopwright.runtime.program import load
 
@@ -98,7 +98,7 @@ def test_what_is_not_legal_is_left_out() -> None:
 
 def test_levels_of_several_chains_are_swapped_together() -> None:
     start = original(TWO_CHAINS)
-    found = swaps(start.tree)
+    found = interchanges_by_levels(start.tree)
     assert list(found) == [(1, 2)]
     changed = found[1, 2].apply(start)
     assert changed is not None

@@ -21,7 +21,7 @@ MOST = 3
 """Loops that are tiled."""
 
 
-def open_tilings(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
+def run_time_tilings(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
     """The deepest bands of the program in tiles of run-time sizes, each of their loops innermost.
 
     They have the same sizes: several products, or the two halves of a step in time.

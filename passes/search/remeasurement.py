@@ -30,7 +30,7 @@ GAIN = 1.02
 """A schedule must be so much faster than the default one to take its place."""
 
 
-def confirm(state: SearchState) -> None:
+def remeasure_finalists(state: SearchState) -> None:
     """Chooses the fastest schedule that is faster than the default one in nearly all turns.
 
     Only these turns count: it is the fastest so far also because runs were short by chance. Where
