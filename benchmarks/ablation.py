@@ -1,4 +1,4 @@
-"""Which facts a model needs: `python benchmarks/ablation.py LABELS [SECTION ...]`.
+"""Ablation of feature sections: `python benchmarks/ablation.py LABELS [SECTION ...]`.
 
 Trains one `additive-network` on all sections of a row, then one without each section: its numbers
 are the same everywhere. `body+trip_counts` leaves out both. LOOPer (section 6.3) asks the same of

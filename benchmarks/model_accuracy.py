@@ -1,4 +1,4 @@
-"""How good finished models are: `python benchmarks/model_accuracy.py LABELS MODEL [MODEL ...]`.
+"""Accuracy of trained models: `python benchmarks/model_accuracy.py LABELS MODEL [MODEL ...]`.
 
 A shipped model or the file of one, judged by the same programs as any other: those that
 `loopwright train` learns nothing from, and PolyBench. So models that have learned from different

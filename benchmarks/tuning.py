@@ -1,4 +1,4 @@
-"""What `auto` gains over the default schedule on PolyBench, kernel by kernel.
+"""Speed-up of `auto` over the default schedule on PolyBench, kernel by kernel.
 
     python benchmarks/tuning.py FILE --size LARGE --budget 20s --seconds 55 [KERNEL ...]
     python benchmarks/tuning.py FILE --untuned --model additive

@@ -1,4 +1,4 @@
-"""What untuned `auto` takes of labelled schedules: `python benchmarks/untuned_choice.py DIR`.
+"""Choice of untuned `auto` among labelled schedules: `python benchmarks/untuned_choice.py DIR`.
 
 Of every searched program in DIR that the shipped model has not learned from (validation and test),
 with a label of the default schedule: the schedule of which the least convinced member of the model
@@ -36,7 +36,7 @@ SLOWER = 0.95
 
 @dataclass(frozen=True)
 class Choice:
-    """What is expected of a program's schedules, and measured, over its default schedule."""
+    """Predicted and measured speed-ups of a program's schedules over its default schedule."""
 
     least: Sequence[float]
     mean: Sequence[float]

@@ -1,4 +1,4 @@
-"""Cost models by what users write: `roofline`, the name of a trained model, the path of a file."""
+"""Lookup of cost models by name: `roofline`, a trained model, or the path of a model file."""
 
 from __future__ import annotations
 

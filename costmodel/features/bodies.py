@@ -1,4 +1,4 @@
-"""Features of an innermost loop's body: all statements in it together."""
+"""Features of an innermost loop's body: all its statements together."""
 
 from __future__ import annotations
 

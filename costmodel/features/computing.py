@@ -1,4 +1,4 @@
-"""In-core execution time of a row: with all data in the first-level cache."""
+"""In-core execution time of a feature row: with all data in the first-level cache."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _GATHER, _SCATTER = _MACHINE.gather_cycles, _MACHINE.scatter_cycles
 
 
 class ComputingTimes(NamedTuple):
-    """Cycles per instance, one by one and in vectors, on data in the cache of level 1.
+    """In-core cycles per instance, scalar and vectorised.
 
     In a loop that is marked to have vectors, both are those of vectors. `lanes` are those that
     vectors have, `unrolled` says that the innermost loop is, by request.

@@ -1,4 +1,4 @@
-"""A roofline estimate of each row, on the reference machine, which a model then corrects."""
+"""Roofline estimate of a feature row on the reference machine: the baseline that models correct."""
 
 from __future__ import annotations
 

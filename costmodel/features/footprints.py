@@ -17,7 +17,7 @@ _PERIODS = np.array(PERIODS, dtype=float)[:, None, None]
 
 
 class Footprint(NamedTuple):
-    """Bytes inside of the first 0, 1, 2 ... loops, in three ways.
+    """Bytes inside the first 0, 1, 2 ... loops, counted in three ways.
 
     These are bytes, and what they take of caches of level 1 and 2, where rows that fall into the
     same sets take more. `arrays` has the shape (3, loops + 1, arrays), `totals` are the sums over

@@ -334,7 +334,7 @@ class LoopContext:
 
 
 class Query(NamedTuple):
-    """A statement and its loops, outermost first, with their functions.
+    """A statement and its loops, outermost first, with their schedule functions.
 
     `kept` tells profiles of the same statement apart, `stored` are the arrays that its nest stores
     to.
@@ -348,7 +348,7 @@ class Query(NamedTuple):
 
 
 class LoopContexts:
-    """Cache of loop contexts: schedules have most of them in common."""
+    """Cache of loop contexts: schedules share most of them."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[object, ...], LoopContext] = {}
@@ -375,7 +375,7 @@ class LoopContexts:
 
 
 class _Plan(NamedTuple):
-    """A query, what makes it the same as another one, and what a loop context needs of it."""
+    """A query, its cache key, and the inputs of its loop context."""
 
     key: tuple[object, ...]
     query: Query
@@ -400,7 +400,7 @@ def _plan(query: Query) -> _Plan:
 
 
 class _Space(NamedTuple):
-    """What `LoopContext` says of iterations."""
+    """The iteration space of a `LoopContext`."""
 
     trips: tuple[float, ...]
     values: tuple[float, ...]

@@ -19,7 +19,7 @@ from .statements import StatementProfile
 
 
 class Neighbour(NamedTuple):
-    """Another statement of a nest; `common` is how many loops the two share, from the outermost.
+    """Another statement of a nest; `common` is the number of loops that both share.
 
     `is_later` says that it comes later in the text.
     """
@@ -53,7 +53,7 @@ class NestedStatement(NamedTuple):
 
 
 class Nests:
-    """Cache of nests: schedules share those that they do not change."""
+    """Cache of nests: schedules share those that they leave unchanged."""
 
     MOST = 4096
 

@@ -12,7 +12,7 @@ from .loop_context import LoopContext
 
 
 class Outer(NamedTuple):
-    """The innermost loop among those around the innermost one that are not written out.
+    """The innermost surrounding loop that is not fully unrolled.
 
     `trips` are its iterations, `load_same` and `store_same` the accesses that do not move with it,
     `carries` says that it hands results to its next iteration. `constant` says of the innermost

@@ -35,7 +35,7 @@ NEAR = 64
 
 
 class Share(NamedTuple):
-    """What a statement brings into its innermost loop, written out as often as it is."""
+    """A statement's contribution to the unrolled body of its innermost loop."""
 
     serial: float
     instructions: float
@@ -44,7 +44,7 @@ class Share(NamedTuple):
 
 
 class StatementFeatures(NamedTuple):
-    """Per-statement features; `before_body` and `after_body` follow each other in a row.
+    """Per-statement features, in two runs of adjacent columns around those of the body.
 
     `levels` lack what all statements touch, `streams` counts arrays that the cache of level 2
     cannot hold.
@@ -135,7 +135,7 @@ def vectors(place: LoopContext, execution: Execution) -> Vectors:
 
 
 class _Strides(NamedTuple):
-    """Accesses counted by how they move with a step of a loop: loads, then stores.
+    """Access counts by stride along a loop: loads, then stores.
 
     `vectors` are the last numbers of `Vectors`, `inner` those of `Innermost`, with `conflicts`,
     and `level` the last ones of `Level`.

@@ -1,4 +1,4 @@
-"""Statement profiles: operations, accesses and dependences before any schedule."""
+"""Statement profiles: operations, accesses and dependences, independent of the schedule."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _ADDED = ("pack_", "unpack_")
 
 
 class Operations(NamedTuple):
-    """How many operations of each kind one instance executes, besides loads and stores."""
+    """Operation counts of one instance by kind, without loads and stores."""
 
     additions: float = 0.0
     multiplications: float = 0.0
@@ -75,7 +75,7 @@ class Operations(NamedTuple):
 
 @dataclass(frozen=True)
 class Carried:
-    """From an instance to a later one that needs its result: by how much the iterators differ."""
+    """Distance vector of a loop-carried flow dependence."""
 
     distance: tuple[float, ...]
     reduction: bool
@@ -83,7 +83,7 @@ class Carried:
 
 @dataclass(frozen=True)
 class StatementProfile:
-    """A statement at given sizes, without a schedule.
+    """Schedule-independent profile of a statement at given sizes.
 
     `spans` are average numbers of values per iterator, `low` and `high` their extreme values,
     `orders` tells the spans in other orders of the loops, `box` how many times larger the box

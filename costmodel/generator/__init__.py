@@ -1,4 +1,4 @@
-"""Random programs to learn from: `random_program(seed)`; see `docs/reference/data.md`."""
+"""Random programs as training data: `random_program(seed)`; see `docs/reference/data.md`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coverage of the space of programs by random programs, beside PolyBench."""
+"""Coverage of the program space by random programs, compared with PolyBench."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ BENCHMARK_SIZE = "LARGE"
 
 @dataclass(frozen=True)
 class CoverageStatistics:
-    """What is counted of a program; `legal` are the transformations that can be applied somewhere.
+    """Statistics of a program; `legal` are the transformations that are legal somewhere in it.
 
     `bytes` are those of all arrays, `types` those of their elements, `intensity` operations on
     floats per such byte. A program `reduces` where a statement changes one element in all

@@ -21,7 +21,7 @@ CHEAP = 0.2
 
 @dataclass(frozen=True)
 class Value:
-    """An SSA value and what it lies between; integers wrap around, and have no bounds."""
+    """An SSA value with interval bounds; integers wrap around, and have none."""
 
     name: str
     interval: Interval
@@ -29,7 +29,7 @@ class Value:
 
 @dataclass
 class Code:
-    """The lines of a function, and what the statement that is being written costs so far."""
+    """The lines of a function, and the cost so far of the statement being written."""
 
     random: Random
     element_type: str

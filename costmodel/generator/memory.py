@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Interval(NamedTuple):
-    """What a value lies between, whatever the program's inputs."""
+    """Lower and upper bound of a value, whatever the program's inputs."""
 
     low: float
     high: float
@@ -35,7 +35,7 @@ SYMMETRIC = Interval(-1.0, 1.0)
 
 @dataclass(frozen=True)
 class Dimension:
-    """What a loop runs over and an array extends along: a size by name, or a small constant."""
+    """The extent of a loop and an array dimension: a named size, or a small constant."""
 
     name: str
     constant: int | None = None
@@ -68,7 +68,7 @@ class ArraySpec:
 
 @dataclass(frozen=True)
 class Work:
-    """What one statement costs: nanoseconds per instance, and the loops around it."""
+    """Cost of one statement: nanoseconds per instance, and the loops around it."""
 
     loops: tuple[Loop, ...]
     nanoseconds: float
@@ -76,7 +76,7 @@ class Work:
 
 @dataclass
 class ProgramCosts:
-    """What is known of a program besides its text, to choose sizes by."""
+    """Statement costs and arrays of a program, from which sizes are chosen."""
 
     work: list[Work] = field(default_factory=list[Work])
     arrays: list[ArraySpec] = field(default_factory=list[ArraySpec])

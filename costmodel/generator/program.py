@@ -1,4 +1,4 @@
-"""Random programs in the affine dialect, as the papers describe them and wider.
+"""Random programs in the affine dialect, of the papers' distributions and beyond.
 
 A program is a function of sizes, a scalar and arrays, and the sizes that it is to run with.
 Programs are in bounds, and their floats stay finite however often they run. Sources: Tiramisu 2021,

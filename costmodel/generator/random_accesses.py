@@ -1,4 +1,4 @@
-"""Which arrays a statement accesses, and with which subscripts."""
+"""Random accesses: arrays and subscripts of a statement."""
 
 from __future__ import annotations
 

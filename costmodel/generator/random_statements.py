@@ -23,7 +23,7 @@ ACCUMULATED = 1e6
 
 @dataclass
 class Statements:
-    """Writes statements into the code, and notes what they cost."""
+    """Appends statements to the code, and records their costs."""
 
     random: Random
     code: Code

@@ -1,4 +1,4 @@
-"""Sizes for a program, so that a run takes about a given time and its arrays fit into memory."""
+"""Problem sizes of a random program, for a target run time and memory footprint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Model cards: what a model is, what it has learned from, and how good it is."""
+"""Model cards: description, training data, metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plots of predictions, with matplotlib where it is installed.
+"""Plots of predictions, with matplotlib if it is installed.
 
 Sorted speed-ups: LOOPer, figure 4, and Baghdadi et al., "A deep learning based cost model", 2021,
 figure 4. Errors: figure 5 there. Correlations of each program: figure 7. Programs: figure 8.

@@ -1,4 +1,4 @@
-"""Evaluation report of a model: figures over programs, and their table."""
+"""Evaluation report of a model: metrics over programs, and their table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FEWEST = 4
 
 
 class Scorer(Protocol):
-    """What can be evaluated: anything that predicts from features, such as a `LearnedModel`."""
+    """Anything that predicts speed-ups from features, such as a `LearnedModel`."""
 
     def score(self, features: Sequence[Any]) -> NDArray[np.float64]:
         """The predicted speed-ups of schedules, from their features."""
@@ -37,7 +37,7 @@ class ProgramPredictions:
 
 @dataclass(frozen=True)
 class Metrics:
-    """Figures over all pairs, and means over programs (`within`: each has its own ranking).
+    """Metrics over all pairs, and means of per-program metrics (`within`).
 
     Errors and R^2 are of measured pairs only; censored ones take part, with their bound, in the
     ranking within programs. `misjudged` is the share of censored pairs that are predicted to be

@@ -26,7 +26,7 @@ from .statement_rows import StatementRows
 
 @dataclass(frozen=True)
 class EnsembleOptions:
-    """How many forests and networks there are; `share` is that of `additive`."""
+    """Numbers of forests and networks; `share` is the weight of `additive`."""
 
     forests: int = 1
     networks: int = 3

@@ -1,4 +1,4 @@
-"""Options of models: frozen dataclasses, set by name, from texts as well."""
+"""Options of models: frozen dataclasses, set by name, also from text."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ UNREADABLE = (
 
 @dataclass(frozen=True)
 class StoredModel:
-    """A model, and its card: data, metrics, machine, versions, as plain data."""
+    """A model and its card: data, metrics, machine, versions, as plain data."""
 
     model: LearnedModel
     card: Mapping[str, Any]

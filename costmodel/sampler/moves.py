@@ -1,4 +1,4 @@
-"""Random legal moves, one of each kind of step.
+"""Random legal moves, one of each kind of transformation.
 
 A move proposes transformations until one of them can be applied, and gives the schedule after it,
 or None where a few attempts have failed. Where there are several nests, it changes one or all.

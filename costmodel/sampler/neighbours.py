@@ -1,4 +1,4 @@
-"""Neighbours of a schedule: other sizes, a step less."""
+"""Random neighbours of a schedule: other parameters, a step less."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ Move = Callable[[Random, Schedule], Schedule | None]
 
 @dataclass(frozen=True)
 class Stage:
-    """A level of the search space: each repetition makes one of the moves, with a probability.
+    """A level of the search space: each repetition takes one of the moves with a probability.
 
     `probabilities` are those of the first, the second ... repetition; the first that is not made
     ends the stage.
@@ -64,7 +64,7 @@ AFFINE_START = 0.12
 
 @dataclass(frozen=True)
 class Space:
-    """What lies on a path, and how many paths start from a schedule of isl's."""
+    """The stages of a path, and how many paths start from an affine schedule."""
 
     stages: tuple[Stage, ...]
     affine_start: float
@@ -86,7 +86,7 @@ PATHS_PER_SCHEDULE = 4
 
 @dataclass(frozen=True)
 class Sample:
-    """A legal schedule, and which stages have led to it."""
+    """A legal schedule, and the stages that led to it."""
 
     schedule: Schedule
     origin: str

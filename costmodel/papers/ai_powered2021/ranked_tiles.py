@@ -1,4 +1,4 @@
-"""Search `ranked`: two-level tiles ranked by a model, of which the first tenth is run.
+"""Search `ranked`: two-level tiles ranked by a model, the first tenth measured.
 
 Source: Tavarageri et al., "AI Powered Compiler Techniques for DL Code Optimization", 2021, sections
 3.2 and 5.2.

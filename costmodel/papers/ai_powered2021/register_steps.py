@@ -16,7 +16,7 @@ from .register_bands import ROWS, UNROLLED, VECTORS, Band, State, make_band
 
 
 class RegisterSteps:
-    """The band of the last tile of two loops that is written out with vectors, if there is one.
+    """The band of the last fully unrolled two-loop tile with vectors, if there is one.
 
     All other steps of the schedule stay as they are. The interface is that of `RegisterSpace`.
     """

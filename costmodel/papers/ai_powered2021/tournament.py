@@ -50,7 +50,7 @@ DUELS_AT_ONCE = 1 << 17
 
 @dataclass(frozen=True)
 class TournamentOptions:
-    """What the network sees, the widths of its hidden layers, and how sure it must be of a win.
+    """Input features, hidden layer widths, and the margin of a win.
 
     `pairs` of schedules of each program are compared in every epoch of the training; `members`
     networks vote.
@@ -65,7 +65,7 @@ class TournamentOptions:
 
 @dataclass(frozen=True)
 class WorkingSetRows:
-    """Makes the features: one row per schedule."""
+    """Featuriser: one row per schedule."""
 
     kind: str
 
@@ -216,7 +216,7 @@ def scaled(rows: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 class _Learner:
-    """The training of one network."""
+    """Training of one network."""
 
     def __init__(
         self,

@@ -58,7 +58,7 @@ class _Known:
 
 
 class TreeFeaturiser(ABC):
-    """Features of trees; subclasses say what is known of statements, loops and steps."""
+    """Featuriser of loop trees; subclasses define the vectors of statements, loops and steps."""
 
     @property
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Classes of interchanges: none, or a pair of the first seven levels of a nest.
+"""Classes of interchanges: none, or a pair among the first seven levels of a nest.
 
 Source: Mezdoor et al., "A deep learning model for loop interchange", CC 2023, section 5.3.
 """

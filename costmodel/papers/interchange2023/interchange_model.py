@@ -23,14 +23,14 @@ from .classes import CLASSES, NONE, class_of
 
 @dataclass(frozen=True, eq=False)
 class Interchanged:
-    """An interchange of a nest: what is known of the nest, and the number of the class."""
+    """An interchange of a nest: the nest's features, and the number of the class."""
 
     nest: Any
     number: int
 
 
 class NestDescription(Protocol):
-    """Makes the features of a nest, as it is before any interchange; goes to other processes."""
+    """Computes the features of a nest before interchange; can be sent to other processes."""
 
     @property
     def schema(self) -> str:
@@ -44,7 +44,7 @@ class NestDescription(Protocol):
 
 @dataclass(frozen=True)
 class InterchangeFeaturiser:
-    """Features of the interchanges of programs of one nest."""
+    """Featuriser of the interchanges of single-nest programs."""
 
     description: NestDescription
 
@@ -85,7 +85,7 @@ def _order(tree: Tree) -> tuple[str, ...]:
 
 
 class InterchangeModel(LearnedModel):
-    """Answers which two loops of a nest to interchange, all pairs rated at once."""
+    """Rates all interchanges of two loops of a nest at once."""
 
     workload: ClassVar[str] = "interchange"
 

@@ -126,7 +126,7 @@ class NestRows:
 
 
 class RowDescription:
-    """Makes the rows of a nest."""
+    """Computes the rows of a nest."""
 
     @property
     def schema(self) -> str:

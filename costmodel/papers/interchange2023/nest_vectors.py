@@ -44,7 +44,7 @@ class NestVectors:
 
 
 class VectorDescription:
-    """Makes the vectors of a nest."""
+    """Computes the vectors of a nest."""
 
     @property
     def schema(self) -> str:

@@ -1,4 +1,4 @@
-"""Workload `tiramisu`: single rectangular nests, and four kinds of steps."""
+"""Workload `tiramisu`: single rectangular nests, and four kinds of transformations."""
 
 from __future__ import annotations
 

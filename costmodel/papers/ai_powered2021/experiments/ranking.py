@@ -1,4 +1,4 @@
-"""How well two-level tiles of GEMM are ranked in a size that was not learned from.
+"""Ranking of two-level tiles of GEMM at a size absent from the training data.
 
 The experiment of "AI Powered Compiler Techniques for DL Code Optimization" (2021), section 5.2, on
 one thread: of each size of Table 1, all variants are ranked by models that have learned from the

@@ -1,4 +1,4 @@
-"""Measures two-level tiles of GEMM on one thread, to rank them.
+"""Measurements of two-level tiles of GEMM on one thread, for ranking.
 
 In the ten sizes of Table 1 of "AI Powered Compiler Techniques for DL Code Optimization" (2021),
 which models are judged by, or, with --random, in other sizes to learn from. Three steps; the first
@@ -95,7 +95,7 @@ ORIGIN = "two-level tiles"
 
 
 class Problem:
-    """GEMM in one size: schedules by text, codes and measured seconds on disk."""
+    """GEMM at one size: schedules by text, object code and measured seconds on disk."""
 
     def __init__(self, work: Path, parameters: Mapping[str, int]) -> None:
         self.entry = entry = catalogue()[KERNEL]

@@ -1,4 +1,4 @@
-"""Register tiles by reinforcement learning, beside every other way to choose them.
+"""Register tiles by reinforcement learning, compared with other searches.
 
 The experiment of "AI Powered Compiler Techniques for DL Code Optimization" (2021), section 5.1:
 products of small matrices, whose operands stay in the nearest caches, on one core. Three steps;
@@ -59,7 +59,7 @@ CUTOFF = 4.0
 
 
 class Problem:
-    """A kernel in one size: its first band, code and seconds of every state on disk."""
+    """A kernel at one size: its first band, object code and seconds of every state on disk."""
 
     def __init__(self, row: str, work: Path) -> None:
         kernel, size = row.split(":")

@@ -45,7 +45,7 @@ SEEDS = (0, 1, 2)
 
 @dataclass(frozen=True)
 class WithWorkingSets:
-    """Makes rows of statements with the working sets of the whole schedule behind them."""
+    """Featuriser: rows of statements, extended by the working sets of the whole schedule."""
 
     @property
     def schema(self) -> str:

@@ -1,4 +1,4 @@
-"""Which interchange is best: models, the scheduler of Pluto's objective, and measurements.
+"""Choice of interchanges: models, the Pluto objective, and measurements.
 
 Usage: python -m $PAPER.experiments.interchange measure DIR [NAME ...]
        python -m $PAPER.experiments.interchange evaluate DIR [MODEL ...] [--test LABELS]

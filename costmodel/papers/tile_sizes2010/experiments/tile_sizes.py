@@ -1,4 +1,4 @@
-"""Searches for tile sizes on measured spaces: `python -m $PAPER.experiments.tile_sizes`.
+"""Comparison of tile-size searches on measured spaces: `python -m $PAPER.experiments.tile_sizes`.
 
 The experiment of "Neural Network Assisted Tile Size Selection" (2010, section 4.2) on what
 `tile_spaces.py` has measured: for shares of the space from 1 to 4 %, each search many

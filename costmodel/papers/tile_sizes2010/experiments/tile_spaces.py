@@ -1,4 +1,4 @@
-"""Measures every combination of tile sizes of a kernel: `python -m $PAPER.experiments.tile_spaces`.
+"""Exhaustive measurement of tile-size spaces: `python -m $PAPER.experiments.tile_spaces`.
 
 The seven benchmarks and 22^3 tile sizes of "Neural Network Assisted Tile Size Selection" (2010,
 section 3.1), each benchmark compiled once with sizes given at run time and its innermost point loop
@@ -217,7 +217,7 @@ def canonical(benchmark: Benchmark, sizes: Sizes) -> Sizes:
 
 @dataclass
 class Runner:
-    """Runs a kernel in a process of its own, which is ended when a run takes too long."""
+    """Runs a kernel in a child process with a time-out per run."""
 
     kernel: Kernel
     values: Sequence[object]
@@ -258,7 +258,7 @@ class Runner:
 
 @dataclass
 class ReferencedRuns:
-    """Runs that count only where the reference is as fast as usual before and after them."""
+    """Runs that are accepted only if the reference is as fast as usual before and after them."""
 
     runner: Runner
     reference: Sizes
