@@ -1,4 +1,4 @@
-"""Which types a function may use to be compiled."""
+"""Check of the types that functions may use to be compiled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arithmetic expressions of the kernel tables, evaluated without running any code of theirs.
+"""Arithmetic expressions of the kernel tables, evaluated without executing code from them.
 
 An expression is written as in Python: integers, floats, names, `+ - * / // % **`, unary minus,
 comparisons and `where(condition, a, b)`. Names stand for numbers or NumPy arrays.

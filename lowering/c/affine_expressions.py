@@ -1,4 +1,4 @@
-"""Affine expressions, maps and sets."""
+"""Affine expressions, maps and sets in C."""
 
 from __future__ import annotations
 

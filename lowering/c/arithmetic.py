@@ -1,4 +1,4 @@
-"""The `arith` dialect: constants, integer and floating-point arithmetic, conversions."""
+"""The `arith` dialect in C: constants, integer and floating-point arithmetic, conversions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""C expressions with their precedence, so that only the necessary parentheses are printed."""
+"""C expressions with their precedence, for minimal parentheses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions: signatures, bodies, calls.
+"""Functions in C: signatures, bodies, calls.
 
 Arguments come in order. A memref is a `restrict` pointer to rows of its extents, after one int64_t
 for each dynamic one; an index is an int64_t; scalars are themselves. One result is returned,

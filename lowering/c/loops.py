@@ -1,4 +1,4 @@
-"""Loops and conditions."""
+"""Loops and conditions in C."""
 
 from __future__ import annotations
 

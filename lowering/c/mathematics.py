@@ -1,4 +1,4 @@
-"""The `math` dialect: functions of math.h."""
+"""The `math` dialect in C: functions of math.h."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loads, stores and allocation of arrays."""
+"""Loads, stores and allocation of arrays in C."""
 
 from __future__ import annotations
 

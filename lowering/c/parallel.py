@@ -1,4 +1,4 @@
-"""Parallel loops: `affine.parallel`.
+"""Parallel loops in C: `affine.parallel` as OpenMP pragmas.
 
 One with results runs in order, as everywhere in loopwright, so that the result does not depend on
 the number of threads.

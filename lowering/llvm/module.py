@@ -1,4 +1,4 @@
-"""An LLVM module being built."""
+"""State of a module's translation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops along which LLVM is told to make vectors, or none.
+"""Loop-vectoriser hints for short inner loops.
 
 LLVM writes a short loop out before it looks for vectors, and then makes them along the loop around
 it, even where accesses jump along that one and follow each other along the short one:

@@ -1,4 +1,4 @@
-"""The target as LLVM names it."""
+"""LLVM's names of a target: processor and features."""
 
 from __future__ import annotations
 

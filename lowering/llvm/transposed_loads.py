@@ -1,4 +1,4 @@
-"""Gathers of neighbouring columns, as loads of rows that are transposed in registers.
+"""Gathers of adjacent columns as row loads and an in-register transposition.
 
 A gather takes about a cycle per lane. Where a block gathers several neighbouring columns of the
 same rows, as an unrolled copy loop does that transposes, it takes a load per row and about as many

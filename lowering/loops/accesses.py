@@ -1,4 +1,4 @@
-"""What loads and stores of the loop IR touch, and when two of them never touch the same element."""
+"""Alias analysis of loads and stores of the loop IR."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ DEPTH = 8
 
 @dataclass(frozen=True)
 class Place:
-    """Elements of a memref: subscripts of the first one, and how many follow each other in its row.
+    """Memory location: subscripts of the first element, and the number of elements along the row.
 
     `mask`, when given, says which of them count. `offsets`, when given, are where the elements lie
     instead, counted from the first one in memory.
@@ -78,7 +78,7 @@ class Place:
 
 @dataclass(frozen=True)
 class PlacedAccess:
-    """A load or store, and what it touches."""
+    """A load or store with its memory location."""
 
     operation: Operation
     place: Place
@@ -91,7 +91,7 @@ class PlacedAccess:
 
 @dataclass
 class Numbering:
-    """Numbers for SSA values of type index, so that they can occur in an `Index`.
+    """Numbers for SSA values of type index, as variables of `Index`.
 
     `assumptions` are not negative at the place in question, because of the conditions around it.
     """

@@ -1,4 +1,4 @@
-"""Whether a program stays inside of its arrays, as code for sizes that are known when it runs."""
+"""Run-time bounds check of a whole program: a predicate over its sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vector loops: full vectors, and masked ones where a loop begins and ends."""
+"""Vector loops: full vectors, with masked prologue and epilogue."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SHORT = 8
 
 
 class VectorLoopEmitter(ABC):
-    """Emits vector loops; what is in them, and plain loops, a subclass emits.
+    """Emits vector loops; a subclass emits their bodies and scalar loops.
 
     `vectors` are those that have become vectors: not all that are marked can. They are aligned
     to lines of `cache_line` bytes.

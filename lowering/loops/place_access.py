@@ -1,4 +1,4 @@
-"""Loads and stores of a `Place`."""
+"""Construction of loads and stores of a memory location."""
 
 from __future__ import annotations
 

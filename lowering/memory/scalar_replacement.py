@@ -1,4 +1,4 @@
-"""Keeps elements that a loop accesses in every iteration in registers while it runs.
+"""Scalar replacement of loop-invariant array elements (register promotion).
 
 What makes this possible is seen in the subscripts and in the bounds of the loops: no other access
 in the loop touches these elements. LLVM finds that out only for arrays that are not read elsewhere.

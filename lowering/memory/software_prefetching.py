@@ -1,4 +1,4 @@
-"""Helps memory along where a program streams through arrays that no cache keeps.
+"""Software prefetching and non-temporal stores for streams larger than the caches.
 
 Two hints, both seen in the subscripts of the finished loops:
 
@@ -47,7 +47,7 @@ _STORES = (affine.VectorStoreOp, xdsl_vector.MaskedStoreOp, xdsl_affine.StoreOp)
 
 @dataclass(frozen=True)
 class _Load:
-    """A vector load with its subscripts, taken apart."""
+    """A vector load with its subscripts in linear form."""
 
     operation: affine.VectorLoadOp
     subscripts: tuple[Index, ...]
@@ -59,7 +59,7 @@ class _Load:
 
 @dataclass(frozen=True)
 class _Enclosing:
-    """A loop around a block: its variable's number, and how far that moves per iteration."""
+    """A surrounding loop: its variable's number, and its step."""
 
     variable: int
     step: int

@@ -1,4 +1,4 @@
-"""The AST of a schedule tree: isl's where it is right, else a scan of the tree.
+"""AST of a schedule tree: isl's if it is faithful, else a scan of the tree.
 
 isl 0.28 makes wrong code of some schedules with strides and quotients. It leaves out instances
 where a loop runs over the sum of a dimension with a stride and a quotient, since the elimination of

@@ -1,4 +1,4 @@
-"""Cuts sequential loops where the vector and unrolled loops inside get constant trip counts.
+"""Index-set splitting of sequential loops, for constant trip counts of the loops inside.
 
 Where the bounds of a register tile depend on the loop around it, as on the diagonal of a triangle,
 there is a range of that loop in which the tile is full:
@@ -57,7 +57,7 @@ def split_index_sets(nest: Nest) -> Nest:
 
 @dataclass(frozen=True)
 class _Full:
-    """A nest whose tiles are full where none of the conditions is negative."""
+    """A nest whose tiles are full if none of the conditions is negative."""
 
     nest: Nest
     conditions: tuple[Index, ...] = ()
@@ -65,7 +65,7 @@ class _Full:
 
 @dataclass(frozen=True)
 class _Ranges:
-    """Where the tiles in the body of a loop are full.
+    """Ranges of a loop in which the tiles of its body are full.
 
     That is so from the largest of `first` on, before the least of `end`, provided that none of
     `fixed` is negative.

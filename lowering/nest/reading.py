@@ -1,4 +1,4 @@
-"""Reads a nest back: its call sites, with the statement instances that each runs."""
+"""Call sites of a nest, with the statement instances that each runs."""
 
 from __future__ import annotations
 

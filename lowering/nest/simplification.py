@@ -1,4 +1,4 @@
-"""Leaves out of a nest what is known not to run, and questions whose answer is known."""
+"""Simplification of nests: dead code, decided conditions, redundant bounds."""
 
 from __future__ import annotations
 

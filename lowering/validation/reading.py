@@ -1,4 +1,4 @@
-"""Reads a nest back: call sites, and the statement instances that each runs, as isl relations."""
+"""Call sites of a nest, with the statement instances that each runs, as isl relations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SET = isl.dim_type.set
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One node on the way from the root of the nest to a call: `number` is the child taken.
+    """One node on the path from the root of the nest to a call: `number` is the child taken.
 
     Children of a `block` run one after the other, of those of a `branch` only one does.
     """
