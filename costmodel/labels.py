@@ -102,7 +102,7 @@ class Incident:
 
     @property
     def is_mistake(self) -> bool:
-        """Whether somebody should look at it: of what needs too much memory, nobody has to."""
+        """Whether it needs inspection: excessive memory does not."""
         return self.kind != TOO_MUCH_MEMORY
 
 

@@ -1,4 +1,4 @@
-"""Programs: modules of functions, ready to be compiled."""
+"""Programs: modules of functions to compile."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Features of the second innermost loop: register reuse across its iterations.
 
-Where the innermost loop has few vectors and always as many, LLVM writes these out, and what does
-not move with the loop around stays in registers there, as in a register tile.
+LLVM unrolls an innermost loop of a few vectors and a constant trip count; what is invariant along
+the loop around it stays in registers there, as in a register tile.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def outer(place: LoopContext) -> Outer:
     lanes = 1 if place.loops[inner].vector else place.profile.lanes
     constant = place.is_constant(inner)
     vectors = place.trips[inner] / lanes
-    position = next((n for n in range(inner - 1, -1, -1) if not place.written_out[n]), None)
+    position = next((n for n in range(inner - 1, -1, -1) if not place.fully_unrolled[n]), None)
     if position is None:
         return Outer(0.0, 1.0, 0.0, 0.0, 0.0, 0.0, constant, vectors)
     load_same = store_same = 0.0

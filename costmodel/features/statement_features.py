@@ -220,7 +220,7 @@ def recurrence(place: LoopContext, inner: Innermost) -> Recurrence:
     position = place.innermost if place.innermost in carriers else max(carriers)
     assert position is not None
     distance, is_sum = carriers[position]
-    # Of loops that are written out, those that carry results too make the chain longer.
+    # Unrolled loops that carry results make the chain longer.
     chains = distance * prod(
         copies for n, copies in enumerate(place.copies) if n not in carriers and n != place.vector
     )
@@ -267,7 +267,7 @@ def loop_counts(place: LoopContext) -> LoopCounts:
     skewed = 0
     for n, loop in enumerate(loops):
         entered *= place.trips[n]
-        if place.written_out[n]:
+        if place.fully_unrolled[n]:
             unrolled += 1
         else:
             iterations += entered / (loop.unroll or 1)

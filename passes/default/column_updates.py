@@ -1,4 +1,4 @@
-"""The strategy for nests that update all later columns with each column they finish: Gram-Schmidt.
+"""Strategy: blocked column updates, as in left-/right-looking Gram-Schmidt.
 
 Each iteration of the outer loop finishes a column, takes a sum over every later one, and updates
 it, so that the whole rest of the matrix comes by for every single column. Cut into blocks, the
@@ -71,7 +71,7 @@ def column_updates(schedule: Schedule, nest: Tree, context: SchedulingContext) -
 
 
 class _Plan:
-    """The steps that lead to blocks of columns."""
+    """The transformations that block the columns."""
 
     def __init__(
         self, schedule: Schedule, terms: str, columns: str, context: SchedulingContext

@@ -1,4 +1,4 @@
-"""The driver: a few whole-program orders, the best strategy for each nest, the best of all."""
+"""Driver of the default schedule: whole-program orders, a strategy per nest, the best estimate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The strategy for factorisations: updates of a matrix by its own finished rows and columns.
+"""Strategy: blocked (right-looking) matrix factorisations, such as LU and Cholesky.
 
 What isl's scheduler makes of an LU or Cholesky decomposition is one permutable band of three loops
 with the updates and the divisions inside. Cut into blocks of terms, and rows and columns where a
@@ -119,7 +119,7 @@ def _order(
 
 
 class _Plan:
-    """The steps that lead to blocks, one nest inside of the loop over blocks after the other."""
+    """The transformations that block the nests of the loop over blocks, one after the other."""
 
     def __init__(
         self, schedule: Schedule, update: str, order: _Order, context: SchedulingContext

@@ -1,4 +1,4 @@
-"""The strategy for sweeps in place: rows side by side, each a few columns behind the one before.
+"""Strategy: Gauss-Seidel (in-place) stencils, skewed so that rows are independent.
 
 In a Gauss-Seidel sweep every point waits for the one before it in its row. Rows that are shifted
 against each other by as many columns as their dependences reach are independent: their chains of

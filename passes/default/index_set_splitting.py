@@ -1,4 +1,4 @@
-"""Loops of which one iteration stands in the way: the one of an outer loop's value."""
+"""Strategy: index-set splitting at the pivot iteration (Floyd-Warshall)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order of a program in which matrices that several nests read are streamed once."""
+"""Loop fusion for input reuse: nests that stream the same matrix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of matrices and vectors, and all that streams matrices through two loops."""
+"""Strategy: matrix-vector products and other two-loop nests that stream matrices."""
 
 from __future__ import annotations
 

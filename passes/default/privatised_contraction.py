@@ -1,4 +1,4 @@
-"""The strategy for contractions into an array that every iteration of the loops around overwrites.
+"""Strategy: tensor contractions into a privatisable array, overwritten in every outer iteration.
 
 A temporary row that is an argument of the function orders all iterations. With a copy for each
 iteration, of which only the last one is written back, they are independent, and together they make
@@ -55,7 +55,7 @@ def privatised_contraction(
 
 
 class _Plan(Steps):
-    """The steps for a nest whose loops `shared` contain all statements."""
+    """The transformations of a nest whose loops `shared` contain all statements."""
 
     def __init__(
         self, schedule: Schedule, shared: tuple[Loop, ...], name: str, context: SchedulingContext

@@ -1,4 +1,4 @@
-"""Recurrences that do not depend on each other, along the rows or the columns of matrices."""
+"""Strategy: independent recurrences along the rows or columns of matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The strategies of the default schedule, in the order in which they are asked."""
+"""The strategies of the default schedule, in order of preference."""
 
 from __future__ import annotations
 

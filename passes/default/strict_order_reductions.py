@@ -1,4 +1,4 @@
-"""Products of matrices and vectors whose sums must keep the order of their terms."""
+"""Strategy: matrix-vector products with strict-order reductions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The strategy for contractions over triangles: symmetric and triangular matrix products.
+"""Strategy: triangular contractions: symmetric and triangular matrix products.
 
 As for any contraction, a block of the result stays in registers while a sum runs over it. Blocks
 are only tiled once: on the diagonal they are partial, and small blocks lose less there. Operands
@@ -49,7 +49,7 @@ Copies that it does not need cost up to a fifth."""
 
 @dataclass(frozen=True)
 class _Copy:
-    """An operand, its subscript that is cut into panels, and how wide these are.
+    """An operand to pack, the subscript that is cut into panels, and their width.
 
     `scaled` says that the copy has products with a scalar argument, `reads` (empty: all) which
     accesses it is for.
@@ -64,7 +64,7 @@ class _Copy:
 
 @dataclass(frozen=True)
 class TriangularContraction:
-    """An accumulation in three loops, by name.
+    """A reduction in three loops, by name.
 
     Neighbouring iterations of `vector` are neighbouring elements of the result, `rows` selects its
     rows and `terms` is the loop of the sum. `streamed` are the operands that `vector` selects,
@@ -153,7 +153,7 @@ def _is_permutation(statement: StatementStatistics, around: Sequence[Loop]) -> b
 
 
 class _Plan(Steps):
-    """The steps that lead to register tiles."""
+    """The transformations that lead to register tiles."""
 
     def __init__(
         self,

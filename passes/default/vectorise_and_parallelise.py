@@ -1,4 +1,4 @@
-"""The strategy for any nest: the best vector loop innermost, the outermost legal loop parallel."""
+"""Fallback strategy: vectorise the best loop innermost, parallelise the outermost legal one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..transformations.vectorize import Vectorize
 from .steps import attempt
 
 FEWEST_LANES = 0.5
-"""Iterations of a vector loop, as a share of the lanes: what is shorter, LLVM writes out."""
+"""Iterations of a vector loop, as a share of the lanes: shorter loops are unrolled by LLVM."""
 
 LONGEST_BAND = 4
 """Orders of more loops than this are not tried."""

@@ -1,4 +1,4 @@
-"""Two loops that both wait for earlier iterations: tiles on a diagonal are independent."""
+"""Strategy: wavefronts of tiles for two loops that both carry dependences."""
 
 from __future__ import annotations
 

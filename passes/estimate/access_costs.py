@@ -1,4 +1,4 @@
-"""What loads and stores cost their ports, with all data in the first-level cache."""
+"""Port cycles of loads and stores, with all data in the first-level cache."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ a share of the rows (`lowering.llvm.transposed_loads`)."""
 
 @dataclass(frozen=True)
 class LoopsAround:
-    """The loops around a statement (outermost first), the average numbers of their iterations, the
-    one that runs in lanes, and instances per vector.
-    """
+    """Surrounding loops, average trip counts, the vector loop, and instances per vector."""
 
     loops: tuple[Loop, ...]
     trips: tuple[float, ...]

@@ -1,4 +1,4 @@
-"""When threads pay: the least work of a parallel loop, in cycles and in statement instances."""
+"""Profitability threshold of parallel loops, in cycles and in statement instances."""
 
 LEAST_CYCLES = 60_000
 """Work on one core from which on a second one saves more than starting it costs."""

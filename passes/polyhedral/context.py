@@ -1,4 +1,4 @@
-"""Safe use of isl: errors are exceptions, one thread at a time, and an end to long computations."""
+"""isl context: errors as exceptions, one thread at a time, bounded computations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAXIMAL_OPERATIONS = 100_000_000
 
 
 class TooComplexError(Exception):
-    """A computation that isl did not finish within its number of operations."""
+    """A computation that exceeds isl's limit of operations."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""How many points a set has, and how many operations a program executes, in closed form.
+"""Cardinality of sets and operation counts of programs, in closed form.
 
 A set is taken apart into pieces `{ x : L <= x <= U }` along its innermost dimension, with affine
 bounds L and U; the polynomial that counts the points inside is summed symbolically (Faulhaber), and
@@ -40,7 +40,7 @@ FLOATING_POINT_OPERATIONS: Mapping[type[Operation], int] = {
 
 
 class UncountableError(Exception):
-    """A set without bounds, or with gaps that are not seen through."""
+    """An unbounded set, or one with gaps that have no closed form here."""
 
 
 def floating_point_operations(scop: Scop, sizes: Mapping[str, int]) -> int:

@@ -1,4 +1,4 @@
-"""Array dataflow analysis: which accesses to an element come before others, and the last of them.
+"""Array dataflow analysis: earlier accesses to an element, and the last one.
 
 isl's own analysis (Feautrier, 1991) is the fastest, but must not meet integer divisions: where two
 of them come to be equal in the course of it, isl (to 0.28 at least) counts one twice while it

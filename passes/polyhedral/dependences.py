@@ -1,4 +1,4 @@
-"""Exact dependences between statement instances."""
+"""Dependence analysis: exact dependences between statement instances."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ATTEMPTS = 3
 
 
 class DependenceKind(Enum):
-    """What the earlier and the later access do."""
+    """Flow, anti, output or input."""
 
     FLOW = "flow"
     ANTI = "anti"
@@ -57,7 +57,7 @@ class Dependence:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """What is special about it, for people."""
+        """Its properties as text, for display."""
         flags = {"reduction": self.reduction, "memory-based": self.memory_based}
         return tuple(flag for flag, is_set in flags.items() if is_set)
 

@@ -1,4 +1,4 @@
-"""The smallest arrays that a program needs: extents inferred from the accesses."""
+"""Inference of array extents from the accesses."""
 
 from __future__ import annotations
 

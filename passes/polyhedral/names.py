@@ -1,4 +1,4 @@
-"""Identifiers for loops, parameters, arrays and statements that isl and people can read."""
+"""Identifiers of loops, parameters, arrays and statements, valid in isl."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _Place = Loop | int
 
 
 class ExecutionTimes:
-    """When the instances of the statements of a tree run: `{ S[i, j] -> [i, 0, j] }`."""
+    """Execution times of the statement instances of a tree: `{ S[i, j] -> [i, 0, j] }`."""
 
     def __init__(self, scop: Scop, tree: Tree) -> None:
         places = list(_places(tree, ()))

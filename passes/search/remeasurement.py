@@ -1,4 +1,4 @@
-"""The last word: the best schedules run again, and the fastest in turns with the default one."""
+"""Final re-measurement of the finalists, in turns with the default schedule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running a search to its end, however that comes."""
+"""Driver of searches: runs one until its end or budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches for tile sizes: what one is asked, and the registry of plug-ins.
+"""Searches for tile sizes: their interface, and the registry of plug-ins.
 
 A search (entry point `loopwright.tile_searches`) asks for measurements, a batch of points at a
 time, and is told the seconds of each; what cannot be measured has infinitely many. The best
@@ -27,7 +27,7 @@ Batches = Generator[list[int], Mapping[int, float]]
 
 @dataclass(frozen=True)
 class Plan:
-    """How to search: `sampled` points at random (or as many), and `CHOSEN` more that are chosen.
+    """Evaluation plan: `sampled` points at random (or as many), and `CHOSEN` model-guided ones.
 
     `promising` finds points that something else proposes, best first; a search need not ask.
     """

@@ -1,4 +1,4 @@
-"""The last word where nothing is run: what every member of a model prefers to the default schedule.
+"""Unanimity filter of the ensemble: schedules that every member predicts to beat the default.
 
 A search picks out errors in one direction: among thousands of schedules, what a model likes best is
 often what it is most wrong about. Members that have learned by themselves are wrong elsewhere.

@@ -65,7 +65,7 @@ def print_notation(schedule: Schedule) -> str:
 
 @dataclass(frozen=True)
 class _Step:
-    """One step, not checked yet; `prefix` is empty where there is none directly in front of it."""
+    """One unchecked step; `prefix` is empty without a directly preceding one."""
 
     prefix: tuple[Word, ...]
     symbol: Word
@@ -98,7 +98,7 @@ def _deepest(schedule: Schedule) -> str:
 
 
 class _Reader:
-    """Finds out what a step means at one point of a schedule."""
+    """Interprets steps at one point of a schedule."""
 
     def __init__(self, text: str, schedule: Schedule, addressed: tuple[Word, ...]) -> None:
         self.text = text

@@ -27,7 +27,7 @@ _MOST_LISTED = 40
 
 @dataclass(frozen=True)
 class Word:
-    """A piece of a pipeline and its position in the text, counted from 0."""
+    """A token of a pipeline and its position in the text, counted from 0."""
 
     text: str
     position: int
@@ -35,7 +35,7 @@ class Word:
 
 @dataclass(frozen=True)
 class PassCall:
-    """One pass of a pipeline, not checked yet: its name and its options.
+    """One unchecked pass of a pipeline: its name and its options.
 
     `nested` is the pipeline in brackets that xDSL's pass `mlir-opt` takes instead of options.
     """

@@ -1,4 +1,4 @@
-"""Copy the part of an array that a loop body uses into a contiguous buffer."""
+"""Packing: copies the part of an array that a loop body uses into a contiguous buffer."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from ..schedules.schedule import Schedule, Transformation, option, remember_depe
 
 @dataclass(frozen=True)
 class Pack(Transformation):
-    """Copies what one iteration of a loop uses of an array into a buffer, used instead.
+    """Packs the part of an array that one iteration of a loop uses into a buffer, used instead.
 
     The buffer is as large as the box around these elements. What is read of what was there before
     is copied in before the body; what is written is copied back after it, if it is read outside or

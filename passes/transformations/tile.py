@@ -1,4 +1,4 @@
-"""Tile loops that are directly inside each other."""
+"""Loop tiling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outermost loops of a program whose iterations can run in parallel as they are."""
+"""Outermost parallel loops of an unscheduled program (DOALL)."""
 
 from __future__ import annotations
 

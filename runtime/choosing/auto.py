@@ -1,4 +1,4 @@
-"""`schedule="auto"`: what tuning has found, else what needs no run: a cost model, or `default`."""
+"""`schedule="auto"`: the tuning database, else a cost model, else `default`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The driver: a function, a schedule and sizes to machine code at an address, step by step.
+"""Compilation driver: function, schedule and sizes -> machine code at an address.
 
 text -> module -> Scop -> (Schedule) -> loop IR -> LLVM IR -> object code -> address
 """
@@ -41,7 +41,7 @@ from .threads import check_threads, default_threads
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What is compiled: a function of a module, its model, its schedule (None: as written).
+    """Compilation input: a function of a module, its Scop, its schedule (None: as written).
 
     The schedule may be chosen when the sizes are known, by a function of their values by name.
     With `verify`, what is generated for a schedule is proved to be the program.
@@ -64,7 +64,7 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Code:
-    """Machine code of a function for fixed sizes, and what it was made from.
+    """Machine code of a function for fixed sizes, with its source.
 
     `loop_ir` is MLIR text, `llvm_ir` the LLVM IR before LLVM's own optimisations. `address` is
     where the function starts, `failures` where a 64-bit counter of its failed allocations is (None

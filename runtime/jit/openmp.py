@@ -1,4 +1,4 @@
-"""The OpenMP runtime (libgomp) that runs parallel loops, found without a compiler.
+"""Lookup of the OpenMP runtime (libgomp), without a compiler.
 
 Taken, in this order: a copy that is already in the process (one pool of threads is enough), the one
 that comes with torch (found by its path; torch itself is not imported), the system's. Without any,

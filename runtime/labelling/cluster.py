@@ -1,4 +1,4 @@
-"""Labelling on the machines of a Dask cluster: one worker per machine, batches of programs.
+"""Labelling on a Dask cluster: one labelling worker per machine, batches of programs.
 
 A batch whose worker is lost is labelled by another one; what comes twice is stored once.
 """

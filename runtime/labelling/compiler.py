@@ -1,4 +1,4 @@
-"""A process that turns the schedules of a workload into object code."""
+"""Child process that compiles the schedules of a workload."""
 
 from __future__ import annotations
 

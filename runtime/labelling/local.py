@@ -1,4 +1,4 @@
-"""Labelling on this machine, in processes of this one."""
+"""Labelling on this machine."""
 
 from __future__ import annotations
 

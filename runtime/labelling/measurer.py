@@ -1,4 +1,4 @@
-"""The process that runs compiled candidates: it may crash or hang, and is then replaced."""
+"""Child process that runs compiled candidates; replaced when it crashes or hangs."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def use_real_time() -> None:
 
 
 class _Apart(Exception):
-    """The threads of the team are far from each other."""
+    """The threads of the team do not share a cache."""
 
 
 class Measurer:

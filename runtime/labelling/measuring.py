@@ -1,4 +1,4 @@
-"""The measuring process as its worker sees it: what it runs, and since when."""
+"""The measuring process as seen by its labelling worker."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST_APART = 30.0
 
 
 class MeasuringSlot:
-    """A measuring process; it has at most one request at a time."""
+    """A measuring process with at most one pending request."""
 
     def __init__(self, cpus: Sequence[int], policy: Policy) -> None:
         self._cpus = tuple(cpus)

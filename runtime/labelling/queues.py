@@ -1,4 +1,4 @@
-"""What a worker knows of one program: its candidates, their measurements, what went wrong."""
+"""Per-program state of a labelling worker: candidates, measurements, incidents."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BETWEEN_TURNS = 1.0
 
 @dataclass
 class ProgramQueue:
-    """A program on its way through a worker."""
+    """A program's state in a labelling worker."""
 
     item: int
     policy: Policy

@@ -1,4 +1,4 @@
-"""A labelling worker in a process of its own: for callers whose threads come and go."""
+"""Labelling worker in a child process, for callers with short-lived threads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .messages import Policy
 
 
 class WorkerLost(ChildProcessError):
-    """The process of a labelling worker has ended."""
+    """A labelling worker's process has ended."""
 
 
 class RemoteLabellingWorker:

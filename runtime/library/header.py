@@ -1,4 +1,4 @@
-"""C headers: every function with its parameters, what it expects and what it returns."""
+"""C headers with documented functions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Every function returns a status, LOOPWRIGHT_OK (0) when all went well."""
 
 @dataclass(frozen=True)
 class Entry:
-    """A function in a header: its interface, and how its code was made."""
+    """A function in a header: its interface and its schedule."""
 
     interface: Interface
     schedule: Schedule | None

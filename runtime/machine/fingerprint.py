@@ -1,4 +1,4 @@
-"""What labels depend on besides the program: the machine, and the code generator."""
+"""Fingerprints of the machine and of the code generator, for labels."""
 
 from __future__ import annotations
 

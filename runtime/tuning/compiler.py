@@ -1,4 +1,4 @@
-"""A process that compiles schedules of one program: it may crash or hang, and is then replaced."""
+"""Child process that compiles schedules of one program; replaced when it crashes or hangs."""
 
 from __future__ import annotations
 

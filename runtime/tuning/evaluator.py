@@ -1,4 +1,4 @@
-"""Measures schedules by running them, in processes of their own."""
+"""Evaluator by execution, in child processes."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ EPSILON = {"f32": 2.0**-23, "f64": 2.0**-52}
 
 
 class EvaluationError(KernelError, RuntimeError):
-    """A program that cannot be run at all."""
+    """A program that cannot be run."""
 
 
 @dataclass(frozen=True)
 class Substitute:
-    """Which schedule's results are expected where the program as written takes more than `seconds`.
+    """The schedule whose results are the reference if the program takes more than `seconds`.
 
     Speed-ups are then over these seconds.
     """

@@ -1,4 +1,4 @@
-"""What the processes that try candidates are told, and what they answer."""
+"""Messages of the compiling and the running process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..measuring.candidate_code import ObjectCode
 
 @dataclass(frozen=True)
 class Program:
-    """What a compiling process starts with: a module as text, a function in it, and how to compile.
+    """Initial message of a compiling process: a module as text, a function, compile options.
 
     `sizes` binds every size by name; with `fast_math`, sums may be reassociated. `memory` is the
     limit of the process, in bytes.
@@ -31,7 +31,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Which results of a candidate must be those of the program as written, and how exactly.
+    """Required agreement of a candidate's results with the program's.
 
     `elements` has every array that is compared, with a Boolean array that says which elements
     count, or None for all of them; without it, all arrays are compared. `tolerance` allows
@@ -44,7 +44,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Arguments:
-    """What a running process starts with: the arguments of all calls, by position.
+    """Initial message of a running process: the arguments of all calls, by position.
 
     `tolerances` are the differences of each array that is compared, relative to the largest value,
     that other roundings explain; `elements` says which elements of it count, where not all do.
@@ -63,7 +63,7 @@ class Arguments:
 
 @dataclass(frozen=True)
 class Compiled:
-    """Object code for a schedule, or why there is none."""
+    """Object code of a schedule, or the reason for none."""
 
     code: ObjectCode | None
     message: str = ""
@@ -71,7 +71,7 @@ class Compiled:
 
 @dataclass(frozen=True)
 class Trial:
-    """Code to run. Its results are those expected from now on, or must agree with those.
+    """Code to run. Its results become the reference, or must agree with it.
 
     A first run that takes longer than `cutoff` seconds is the only one; others are repeated for
     `budget` seconds. `tile_sizes` are those that the schedule leaves open.
@@ -86,7 +86,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The shortest run in seconds; `message` says what is wrong with the results, if anything."""
+    """The shortest run in seconds; `message` describes wrong results."""
 
     seconds: float
     message: str = ""

@@ -1,4 +1,4 @@
-"""A process that runs candidates on given arguments: it may crash or hang, and is then replaced."""
+"""Child process that runs candidates on given arguments; replaced when it crashes or hangs."""
 
 from __future__ import annotations
 

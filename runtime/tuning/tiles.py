@@ -1,4 +1,4 @@
-"""Tuning of tile sizes: one compilation with sizes at run time, and runs with some of them."""
+"""Tuning of tile sizes: one compilation with run-time sizes, many runs."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ ESTIMATED = 120
 
 @dataclass(frozen=True)
 class TileProgress:
-    """How far the tuning is."""
+    """Progress of the tuning."""
 
     measured: int
     planned: int
@@ -70,7 +70,7 @@ class TileProgress:
 
 @dataclass(frozen=True)
 class TileOptions:
-    """How to tune tile sizes.
+    """Options of tile-size tuning.
 
     `schedule` leaves sizes open; where there is none, tilings of the program are compared. `share`
     of all combinations is sampled, and `CHOSEN` more are measured; `search` is one of
@@ -90,7 +90,7 @@ class TileOptions:
 
 @dataclass(frozen=True)
 class TileResult:
-    """The best sizes that were found, and the same schedule with them as constants.
+    """The best sizes, and the same schedule with them as constants.
 
     `seconds` are those of a call with these sizes, `speedup` and `default` speed-ups of the
     constant schedule and the default one over the program as written (None: not measured), or over
@@ -389,7 +389,7 @@ def _values(
 
 @dataclass
 class Journal:
-    """A file of measurements, one a line, by which a tuning goes on where it was interrupted."""
+    """File of measurements, one a line, to resume an interrupted tuning."""
 
     path: Path | None
     known: dict[str, float] = field(default_factory=dict[str, float])

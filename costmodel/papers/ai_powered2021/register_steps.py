@@ -26,7 +26,7 @@ class RegisterSteps:
         self._steps = schedule.transformations
         self.default = schedule
         with ISL_LOCK:
-            found = _written_out(schedule)
+            found = _fully_unrolled(schedule)
             self._place = None if found is None else _tile_of(original, self._steps, found)
             self.bands = (
                 () if found is None or self._place is None else (self._band(found, context),)
@@ -72,7 +72,7 @@ class RegisterSteps:
         return make_band(statement, names, extents, ladders, start, registers, 2)
 
 
-def _written_out(schedule: Schedule) -> tuple[Loop, Loop] | None:
+def _fully_unrolled(schedule: Schedule) -> tuple[Loop, Loop] | None:
     """The rows and vectors of the last register tile around a statement of the program."""
     own = {each.name for each in schedule.program.statements}
     found: tuple[Loop, Loop] | None = None

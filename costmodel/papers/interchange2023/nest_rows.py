@@ -2,7 +2,7 @@
 
 All interchanges are described at once, from facts of the nest as it is: strides, trip counts,
 footprints, dependences that loops carry. Behind these numbers stand those that the general model
-sees of each order; they know which short loops LLVM writes out.
+sees of each order; they know which short loops LLVM unrolls.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _CYCLES = tuple(_MACHINE.cycles[kind] for kind in Operations._fields)
 _ADDITION, _FORWARDING = _MACHINE.latencies["additions"], _MACHINE.store_forwarding
 _NANOSECONDS = 1e9
 _SHORT_BODY = 64
-"""Instances of a loop that LLVM writes out."""
+"""Instances of a loop that LLVM unrolls fully."""
 
 _OWN: tuple[str, ...] = (
     "instances",

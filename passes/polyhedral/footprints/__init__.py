@@ -1,0 +1,1 @@
+"""Footprints of programs."""

@@ -1,4 +1,4 @@
-"""How many elements of its arrays a program touches."""
+"""Number of array elements that a program touches."""
 
 from __future__ import annotations
 

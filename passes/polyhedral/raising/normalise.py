@@ -1,4 +1,4 @@
-"""The normal form of a function, from which statements are read off."""
+"""The normal form of a function, from which statements are extracted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a function to the polyhedral model."""
+"""Raises a function to the polyhedral model."""
 
 from __future__ import annotations
 

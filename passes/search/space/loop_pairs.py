@@ -1,4 +1,4 @@
-"""The interchanges of a nest by levels: what a classifier of loop pairs chooses from.
+"""Interchanges of a nest by pairs of levels: the classes of a loop-pair classifier.
 
 Loop interchange model 2023, section 5.3: levels are counted from the outermost loop of a nest, and
 one class swaps two of the first seven.

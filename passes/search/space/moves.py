@@ -1,4 +1,4 @@
-"""What a move is: a few steps that make sense together, and trying it."""
+"""Moves: short sequences of transformations, and their application."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...schedules.schedule import Schedule, Transformation
 
 @dataclass(frozen=True)
 class Move:
-    """Steps to apply one after the other, loops by certain names.
+    """Transformations to apply in order, with unambiguous loop names.
 
     A move that is `partial` makes those of its steps that are legal, at least one.
     """

@@ -1,4 +1,4 @@
-"""Schedules that differ a little from a given one: other sizes or loops, a step less or more.
+"""Neighbourhood of a schedule: other parameters or loops, a step less or more.
 
 Sizes that are equal often belong together (the tile, the panel that it walks through, the loop that
 fills the panel), so that they are changed one at a time and all at once.

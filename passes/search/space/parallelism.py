@@ -1,4 +1,4 @@
-"""Moves that share the iterations of loops among threads."""
+"""Parallelisation moves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tilings whose sizes are given at run time: what the sizes of a program's tiles are chosen for."""
+"""Tilings with run-time sizes, as the space of tile-size tuning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The levels of the search space, as data, and the tree of schedules that they span.
+"""Stages of the search space, and the tree of schedules that they span.
 
 LOOPer's order (section 4.2): fusion, then sequences of interchange, reversal and skewing, then
 parallelisation, tiling and unrolling. Ours in addition: distribution, two levels of tiles, packing,
@@ -21,7 +21,7 @@ from .moves import Proposer, changes
 
 @dataclass(frozen=True)
 class Stage:
-    """A level, or several alike: who proposes moves there, for each nest or for all of the tree."""
+    """A level of the space, or several alike: the proposer of its moves, per nest or whole tree."""
 
     name: str
     proposers: tuple[Proposer, ...]
@@ -71,7 +71,7 @@ def with_loop_pairs(stages: Sequence[Stage], model: LoopPairModel) -> Sequence[S
 
 @dataclass(frozen=True)
 class Node:
-    """A schedule and the level that it has reached; `is_idle` where a level changed nothing."""
+    """A schedule with its level; `is_idle` where a level changed nothing."""
 
     schedule: Schedule
     stage: int = 0
@@ -82,7 +82,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Space:
-    """The tree of schedules: every node has children until all stages are done."""
+    """The tree of schedules; a node has children until all stages are done."""
 
     context: SchedulingContext
     stages: Sequence[Stage] = FULL

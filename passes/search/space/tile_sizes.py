@@ -1,4 +1,4 @@
-"""All combinations of tile sizes of a program."""
+"""The Cartesian space of tile sizes of a program."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Points = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class TileSpace:
-    """The sizes to choose from for each loop, outermost first, in increasing order.
+    """Candidate sizes for each loop, outermost first, in increasing order.
 
     The innermost loop runs in vectors of `lanes` values.
     """

@@ -1,4 +1,4 @@
-"""Moves that cut loops into tiles for caches, and copy what a tile uses."""
+"""Cache-tiling and packing moves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""C compilers: the original loops printed as C, built in the ways that people build them."""
+"""Peers: C compilers on the printed loops, with common flags."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _GOMP_SETTLES, _OMP_SETTLES = 0.01, 0.02
 
 @dataclass(frozen=True)
 class Build:
-    """A way to call a compiler, on one thread or (`parallel`) on several."""
+    """Compiler flags, for one thread or (`parallel`) several."""
 
     peer: str
     name: str

@@ -1,4 +1,4 @@
-"""Numba: the loops of a kernel as a Python function, compiled."""
+"""Peer: Numba on the kernel's loops as a Python function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""loopwright itself: the program as written, its outermost parallel loops, given schedules."""
+"""loopwright's variants: as written, parallelised as written, given schedules."""
 
 from __future__ import annotations
 

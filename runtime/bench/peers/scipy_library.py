@@ -1,4 +1,4 @@
-"""SciPy: the routines of BLAS and LAPACK that NumPy does not reach."""
+"""Peer: SciPy's BLAS and LAPACK routines beyond NumPy's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which LLVM makes the code."""
+"""Choice of the LLVM back end."""
 
 from __future__ import annotations
 

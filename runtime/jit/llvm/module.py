@@ -1,4 +1,4 @@
-"""A module of LLVM IR that is optimised and becomes machine code, whichever LLVM does it."""
+"""Protocol of LLVM modules, for all back ends."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, Protocol, Self
 
 
 class Machine(NamedTuple):
-    """What code is made for, in LLVM's words: `znver5`, `+fma,-avx512f`."""
+    """LLVM's names of processor and features: `znver5`, `+fma,-avx512f`."""
 
     processor: str
     features: str

@@ -1,4 +1,4 @@
-"""The shipped kernels as programs of the command line: `loopwright run polybench/gemm`."""
+"""Shipped kernels as programs of the command line: `loopwright run polybench/gemm`."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_another_sweep(threads: int) -> None:
     np.testing.assert_array_equal(array, expected)
 
 
-def test_full_rows_are_written_out() -> None:
+def test_full_rows_are_unrolled() -> None:
     function = function_of("polybench/seidel-2d")
     schedule = interleaved(function, {"tsteps": 500, "n": 2000})
     kernel = function.compile(schedule, threads=2)

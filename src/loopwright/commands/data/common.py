@@ -1,4 +1,4 @@
-"""What several actions share."""
+"""Shared by the actions of `loopwright data`."""
 
 from __future__ import annotations
 

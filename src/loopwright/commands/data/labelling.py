@@ -1,4 +1,4 @@
-"""Stores labels as they come, and says how far it is."""
+"""Storage of labels as they arrive, with a progress display."""
 
 from __future__ import annotations
 
