@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
 import shutil
 import sys
 import time
@@ -33,6 +32,7 @@ from ..costmodel.learning.splits import TRAINING, Split, position, split
 from ..costmodel.models.registry import model_class, model_names
 from ..costmodel.polybench import ORIGIN
 from ..runtime.jit.cache import cache_directory
+from ..support.progress import ProgressLine
 from ..support.version import __version__
 from . import UsageError
 from .common import check_output, check_seed, format_table, pairs, warn_of_damage
@@ -239,16 +239,14 @@ def _featurise(
     from ..costmodel.learning.examples import load_examples
 
     shared = cache_directory()
-    line = _Line()
-    found = load_examples(
-        pairs,
-        model.featuriser,
-        cache=None if shared is None else shared / "features",
-        workers=workers,
-        progress=lambda done, total: line.show(f"features: {done}/{total} programs", done == total),
-    )
-    line.clear()
-    return found
+    with ProgressLine(len(pairs)) as line:
+        return load_examples(
+            pairs,
+            model.featuriser,
+            cache=None if shared is None else shared / "features",
+            workers=workers,
+            progress=lambda done, total: line.update("programs: features", done),
+        )
 
 
 def _read_polybench(
@@ -291,42 +289,41 @@ def _train(
 ) -> _Outcome:
     from ..costmodel.models.learned_model import TrainingOptions
 
-    line = _Line()
+    line = ProgressLine(0)
     start = time.monotonic()
     seen: list[TrainingProgress] = []
 
     def report(progress: TrainingProgress) -> None:
         seen.append(progress)
-        left = (time.monotonic() - start) / len(seen) * (progress.epochs - progress.epoch)
-        line.show(
-            f"epoch {progress.epoch}/{progress.epochs}: error {progress.training_error:.3f}, "
-            f"validation {progress.validation_error:.3f}, best {progress.best:.3f}, "
-            f"{left:.0f} s left",
-            progress.epoch == progress.epochs,
+        line.update(
+            f"epochs: error {progress.training_error:.3f}, "
+            f"validation {progress.validation_error:.3f}, best {progress.best:.3f}",
+            progress.epoch,
+            progress.epochs,
         )
 
     interrupted = False
-    try:
-        model.fit(
-            data.training,
-            data.validation,
-            TrainingOptions(
-                epochs=arguments.epochs,
-                learning_rate=arguments.learning_rate,
-                seed=arguments.seed,
-                device=arguments.device,
-                patience=arguments.patience,
-                checkpoint=_checkpoint(arguments.output),
-                resume=arguments.resume,
-                identity=f"{model.name} {dict(model.configuration)} {arguments.learning_rate}",
-                report=report,
-            ),
-        )
-    except KeyboardInterrupt:
-        if not seen:
-            raise
-        interrupted = True
-    line.clear()
+    with line:
+        try:
+            model.fit(
+                data.training,
+                data.validation,
+                TrainingOptions(
+                    epochs=arguments.epochs,
+                    learning_rate=arguments.learning_rate,
+                    seed=arguments.seed,
+                    device=arguments.device,
+                    patience=arguments.patience,
+                    checkpoint=_checkpoint(arguments.output),
+                    resume=arguments.resume,
+                    identity=f"{model.name} {dict(model.configuration)} {arguments.learning_rate}",
+                    report=report,
+                ),
+            )
+        except KeyboardInterrupt:
+            if not seen:
+                raise
+            interrupted = True
     return _Outcome(
         seen[-1].epoch if seen else 0,
         time.monotonic() - start,
@@ -407,33 +404,3 @@ def _figures(columns: dict[str, dict[str, float]]) -> list[list[str]]:
         for name in columns["test"]
     ]
     return [["", *columns], *rows]
-
-
-class _Line:
-    """A line on the terminal that changes; without a terminal, a line now and then."""
-
-    EVERY = 0.2
-    EVERY_IN_FILES = 15.0
-
-    def __init__(self) -> None:
-        self._is_terminal = sys.stderr.isatty()
-        self._last = float("-inf")
-
-    def show(self, text: str, is_last: bool = False) -> None:
-        """Shows a text, if it is time or the last one."""
-        now = time.monotonic()
-        every = self.EVERY if self._is_terminal else self.EVERY_IN_FILES
-        if not is_last and now - self._last < every:
-            return
-        self._last = now
-        if self._is_terminal:
-            with contextlib.suppress(OSError):
-                text = text[: os.get_terminal_size(sys.stderr.fileno()).columns - 1]
-            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-        else:
-            print(text, file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        """Removes the line."""
-        if self._is_terminal:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

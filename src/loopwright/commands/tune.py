@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from pathlib import Path
 
 from ..costmodel.find import DEFAULT_MODEL, DEFAULT_RANKER, INTERCHANGE_MODEL
@@ -43,8 +42,9 @@ from ..runtime.calling.inputs import Settings, load_array, make_arguments
 from ..runtime.jit.threads import MOST_THREADS
 from ..runtime.measuring.timing import format_seconds
 from ..runtime.program import Function
-from ..runtime.tuning.tiles import TileOptions, TileProgress, TileResult, tune_tiles
+from ..runtime.tuning.tiles import TileOptions, TileResult, tune_tiles
 from ..runtime.tuning.tune import TuningOptions, tune
+from ..support.progress import ProgressLine
 from . import UsageError
 from .common import (
     add_program_arguments,
@@ -156,6 +156,7 @@ def run(arguments: argparse.Namespace) -> int:
     function = one_function(arguments)
     if arguments.tiles:
         return _run_tiles(arguments, function, budget)
+    line = ProgressLine()
     options = TuningOptions(
         budget,
         arguments.threads,
@@ -166,7 +167,7 @@ def run(arguments: argparse.Namespace) -> int:
         TuningOptions.beam if arguments.beam is None else arguments.beam,
         arguments.seed,
         not arguments.forget,
-        _show if sys.stderr.isatty() else lambda _: None,
+        lambda progress: line.update(_text(progress)),
         arguments.rank or DEFAULT_RANKER,
         arguments.interchange,
         not arguments.no_runs,
@@ -174,7 +175,8 @@ def run(arguments: argparse.Namespace) -> int:
     values = _values(arguments, function)
     entry = find_kernel(arguments.file)
     compared = None if entry is None else comparison(entry, function, values)
-    result = tune(function, values, options, compared)
+    with line:
+        result = tune(function, values, options, compared)
     print(_describe(result))
     if arguments.output is not None:
         _write(result.best, arguments.output)
@@ -182,6 +184,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run_tiles(arguments: argparse.Namespace, function: Function, budget: float | None) -> int:
+    line = ProgressLine(0)
     options = TileOptions(
         arguments.pipeline,
         (SAMPLE if arguments.sample is None else arguments.sample) / 100,
@@ -191,9 +194,13 @@ def _run_tiles(arguments: argparse.Namespace, function: Function, budget: float 
         arguments.fast_math,
         arguments.seed,
         not arguments.forget,
-        _show_tiles if sys.stderr.isatty() else lambda _: None,
+        lambda progress: line.update(
+            f"runs, best {format_seconds(progress.best)}", progress.measured, progress.planned
+        ),
     )
-    result = tune_tiles(function, _values(arguments, function), options)
+    values = _values(arguments, function)
+    with line:
+        result = tune_tiles(function, values, options)
     print(_describe_tiles(result))
     if arguments.output is not None:
         _write(result.schedule, arguments.output)
@@ -269,23 +276,10 @@ def _values(arguments: argparse.Namespace, function: Function) -> list[object]:
     return make_arguments(function.scop, function.signature, settings)
 
 
-def _show(progress: Progress) -> None:
-    print(
-        f"\r{progress.seconds:6.1f} s  {progress.candidates} schedules, "
-        f"{progress.measurements} runs, best {progress.speedup:.2f}x ",
-        end="",
-        file=sys.stderr,
-        flush=True,
-    )
-
-
-def _show_tiles(progress: TileProgress) -> None:
-    print(
-        f"\r{progress.seconds:6.1f} s  {progress.measured} of {progress.planned} runs, "
-        f"best {format_seconds(progress.best)} ",
-        end="",
-        file=sys.stderr,
-        flush=True,
+def _text(progress: Progress) -> str:
+    return (
+        f"{progress.candidates} schedules, {progress.measurements} runs, "
+        f"best {progress.speedup:.2f}x"
     )
 
 

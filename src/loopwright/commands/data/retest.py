@@ -9,7 +9,7 @@ from ...costmodel.labels import LabelledProgram
 from .. import UsageError
 from ..common import check_seed, warn_of_damage
 from .common import add_directory, add_measuring_arguments, measuring_policy
-from .progress import Progress
+from .labelling_progress import LabellingProgress
 
 THRESHOLDS = (0.03, 0.1, 0.3)
 
@@ -42,12 +42,12 @@ def run(arguments: argparse.Namespace) -> int:
     workload = choose_pairs(rows, arguments.pairs, arguments.seed)
     if not workload.programs:
         raise UsageError(f"{arguments.directory} has no measured pairs of this machine: {here}")
-    progress = Progress(len(workload.programs))
     again: list[LabelledProgram] = []
-    for labelled in label_here(workload, policy, range(len(workload.programs)), arguments.workers):
-        again.append(labelled)
-        progress.advance(len(labelled.labels), len(labelled.incidents))
-    progress.clear()
+    items = range(len(workload.programs))
+    with LabellingProgress(len(items)) as progress:
+        for labelled in label_here(workload, policy, items, arguments.workers):
+            again.append(labelled)
+            progress.advance(len(labelled.labels), len(labelled.incidents))
     found = differences(workload, again, rows)
     if not found:
         raise UsageError("none of the pairs could be measured again")
