@@ -1,4 +1,4 @@
-"""Measures kernels side by side: as written, scheduled, and by the peers that are installed.
+"""Benchmarks kernels: as written, scheduled, and against installed peers.
 
 Kernels are suites (polybench, tiramisu, interchange, gemm, tile_size), names (polybench/gemm,
 atax) or patterns ('polybench/j*'). The variants of a kernel take turns, so that what disturbs the

@@ -1,4 +1,4 @@
-"""Adapts a cost model to this machine: labels random programs for minutes, and learns from them.
+"""Adapts a cost model to this machine by labelling random programs for some minutes.
 
 Searches that ask for the model by its name use the adapted one from then on; it is not written if
 its error (MAPE) on programs that it was not adapted with is larger. Ctrl-C keeps the labels made so
@@ -52,12 +52,21 @@ ENOUGH = 8
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which model, for how long, where to."""
     parser.add_argument(
-        "--model", default=DEFAULT_MODEL, metavar="NAME", help=f"which one ({DEFAULT_MODEL})"
+        "--model",
+        default=DEFAULT_MODEL,
+        metavar="NAME",
+        help=f"the model to adapt (default: {DEFAULT_MODEL})",
     )
     parser.add_argument(
-        "-b", "--budget", default="5m", metavar="TIME", help="time for labelling: 90s, 10m (5m)"
+        "-b",
+        "--budget",
+        default="5m",
+        metavar="TIME",
+        help="time for labelling: 90s, 10m (default: 5m)",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="another place for it")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", type=Path, help="write the adapted model to another file"
+    )
     add_measuring_arguments(parser)
 
 

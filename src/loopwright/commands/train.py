@@ -1,9 +1,9 @@
-"""Trains a cost model on labelled pairs, and reports how good it is on programs it has not seen.
+"""Trains a cost model on labelled pairs, and evaluates it on a test set of other programs.
 
-DIR is what 'loopwright data generate' has made. Programs are split 80/10/10 by their text into
-those that are learned from, those that the best state is chosen with, and those of the test. Beside
-the model FILE, a folder FILE.report has the numbers and pictures of predicted against measured.
-Ctrl-C ends the training and keeps the best state so far; --resume goes on from FILE.checkpoint.
+DIR is a directory of labels, as written by 'loopwright data generate'. Programs are split 80/10/10
+by their text into training, validation and test set. Beside the model FILE, the folder FILE.report
+has metrics and plots of predicted against measured speed-ups. Ctrl-C ends the training and keeps
+the best state so far; --resume continues from FILE.checkpoint.
 
 examples:
   loopwright train measured --model looper -o looper.pt
@@ -55,7 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", required=True, metavar="NAME", help=f"one of {', '.join(model_names())}"
     )
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, required=True)
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", type=Path, required=True, help="the model file to write"
+    )
     parser.add_argument(
         "--option",
         action="append",
@@ -63,33 +65,57 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="an option of the model, such as domain=box (see docs/reference/models.md)",
     )
-    parser.add_argument("--epochs", type=int, metavar="N", help="(default: the model's own)")
-    parser.add_argument("--learning-rate", type=float, metavar="R", help="the highest one")
     parser.add_argument(
-        "--patience", type=int, metavar="N", help="epochs without progress until it ends"
+        "--epochs", type=int, metavar="N", help="training epochs (default: the model's own)"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="other weights (0)")
-    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 ... (cpu)")
-    parser.add_argument("--threads", type=int, default=1, metavar="N", help="of torch (1)")
     parser.add_argument(
-        "--workers", type=int, default=1, metavar="N", help="processes for features (1)"
+        "--learning-rate",
+        type=float,
+        metavar="R",
+        help="peak learning rate (default: the model's own)",
     )
-    parser.add_argument("--machine", metavar="TEXT", help="a part of the machine's fingerprint")
-    parser.add_argument("--space", choices=list(SPACES), default="full", help="(full)")
+    parser.add_argument(
+        "--patience", type=int, metavar="N", help="stop after so many epochs without improvement"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
+    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 ... (default: cpu)")
+    parser.add_argument(
+        "--threads", type=int, default=1, metavar="N", help="threads of torch (default: 1)"
+    )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=1,
+        metavar="N",
+        help="processes that compute features (default: 1)",
+    )
+    parser.add_argument(
+        "--machine",
+        metavar="TEXT",
+        help="use labels of this machine only (a part of its fingerprint)",
+    )
+    parser.add_argument(
+        "--space",
+        choices=list(SPACES),
+        default="full",
+        help="space of programs and schedules (default: full)",
+    )
     parser.add_argument(
         "--share",
         type=float,
         default=1.0,
         metavar="F",
-        help="learn from this share of the training programs only, for learning curves (1)",
+        help="share of the training programs to use, for learning curves (default: 1)",
     )
     parser.add_argument(
         "--polybench",
         metavar="DIR",
         type=Path,
-        help=f"labels of PolyBench, a test as well (default: {POLYBENCH}, where that is there)",
+        help=f"labels of PolyBench as another test set (default: {POLYBENCH} if it exists)",
     )
-    parser.add_argument("--resume", action="store_true", help="go on where it was interrupted")
+    parser.add_argument(
+        "--resume", action="store_true", help="resume an interrupted training from its checkpoint"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -87,54 +87,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-runs",
         action="store_true",
-        help="the model decides, within the budget if there is one",
+        help="search with the model alone, within the budget if there is one",
     )
     parser.add_argument(
-        "--model", metavar="NAME", help=f"what predicts speed-ups (default: {DEFAULT_MODEL})"
+        "--model", metavar="NAME", help=f"the cost model (default: {DEFAULT_MODEL})"
     )
     parser.add_argument(
         "--search",
         choices=search_names(),
-        help="how to search (default: hybrid with a budget for runs, else beam)",
+        help="the search algorithm (default: hybrid with a budget for runs, else beam)",
     )
     parser.add_argument(
         "--rank",
         nargs="?",
         const=DEFAULT_RANKER,
         metavar="MODEL",
-        help="two levels of tiles, ranked by a model that compares; a budget runs the best tenth "
+        help="two-level tiling, ranked by a pairwise model; with a budget, the best tenth is run "
         f"(default: {DEFAULT_RANKER})",
     )
     parser.add_argument(
         "--registers",
         action="store_true",
-        help="learn register tiles; with --rank, of the fastest tiles that it has found",
+        help="learn register tiles; with --rank, those of its fastest tiling",
     )
     parser.add_argument(
         "--space",
         choices=tuple(SPACES),
-        help="which schedules: LOOPer's, or ours besides (default: full)",
+        help="the search space: LOOPer's, or the full one (default: full)",
     )
     parser.add_argument(
         "--interchange",
         metavar="NAME",
-        help=f"the model that says which loops to interchange, such as {INTERCHANGE_MODEL} "
-        "(default: all are tried)",
+        help=f"the model that chooses interchanges, such as {INTERCHANGE_MODEL} (default: try all)",
     )
     parser.add_argument(
         "--beam", type=int, help=f"schedules kept per level (default: {TuningOptions.beam})"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of random choices (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
     parser.add_argument(
         "--forget",
         action="store_true",
-        help="neither keep the schedule for schedule='auto' nor use what is kept",
+        help="neither read nor write the tuning database",
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the schedule to a file")
     tiles = parser.add_argument_group("tile sizes")
     tiles.add_argument("--tiles", action="store_true", help="tune tile sizes alone")
     tiles.add_argument(
-        "-p", "--pipeline", metavar="PASSES", help="a schedule whose tile sizes have names"
+        "-p", "--pipeline", metavar="PASSES", help="a schedule with named tile sizes, for --tiles"
     )
     tiles.add_argument(
         "--sample",

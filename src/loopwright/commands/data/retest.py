@@ -17,8 +17,12 @@ THRESHOLDS = (0.03, 0.1, 0.3)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The directory, how many pairs, and how to measure."""
     add_directory(parser)
-    parser.add_argument("--pairs", type=int, default=500, metavar="N", help="how many (500)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="other pairs (0)")
+    parser.add_argument(
+        "--pairs", type=int, default=500, metavar="N", help="number of pairs (default: 500)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="seed of the choice of pairs (default: 0)"
+    )
     add_measuring_arguments(parser)
 
 
