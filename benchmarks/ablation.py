@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loopwright.costmodel.features.row_columns import SLICES
+from loopwright.costmodel.learning.evaluation_report import evaluate, predictions
 from loopwright.costmodel.learning.examples import ProgramExamples, load_examples
 from loopwright.costmodel.learning.pairs import read_pairs
-from loopwright.costmodel.learning.report import evaluate, predictions
 from loopwright.costmodel.learning.splits import split
 from loopwright.costmodel.models.additive_network import AdditiveNetwork
 from loopwright.costmodel.models.learned_model import TrainingOptions

@@ -109,7 +109,7 @@ def _find(name: str) -> object | None:
 
 def _load(path: Path) -> LearnedModel:
     # It brings torch.
-    from .models.storage import load_model
+    from .models.model_files import load_model
 
     return load_model(path).model
 

@@ -24,8 +24,8 @@ from .find import find_model
 from .generator import CONTRACTION, GENERAL, GENERATOR_VERSION, Mix, random_program
 from .labels import ProgramInstance
 from .sampler import SAMPLER_VERSION, sample_schedules
-from .sampler.neighbours import neighbour
 from .sampler.paths import BEST, DEFAULT, NEAR_DEFAULT
+from .sampler.random_neighbours import neighbour
 
 GROUP = "workloads"
 

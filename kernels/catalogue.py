@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .expressions import evaluate
+from .table_expressions import evaluate
 
 PACKAGE = __name__.rpartition(".")[0]
 

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ..dialects import affine
 from ..dialects.memref import is_memref
-from ..passes.polyhedral.context import bounded_for
+from ..passes.polyhedral.isl_context import bounded_for
 from ..passes.polyhedral.schedule_tree import Loop, loops, statements
 from ..passes.polyhedral.scop import Array, Parameter, Scop
 from ..passes.schedules.schedule import Schedule

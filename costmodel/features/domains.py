@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import islpy as isl
 
-from ...passes.polyhedral.context import TooComplexError, bounded
 from ...passes.polyhedral.counting import UncountableError, cardinality, fix_parameters
+from ...passes.polyhedral.isl_context import TooComplexError, bounded
 from ...support.cached_property import cached_property
 
 _UNKNOWN = 1000.0

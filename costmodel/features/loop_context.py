@@ -10,8 +10,8 @@ from typing import NamedTuple
 from ...passes.machine.target_files import reference_machine
 from ...passes.polyhedral.schedule_tree import Loop
 from ...support.cached_property import cached_property
-from .footprints import Footprint, footprints
 from .linear import LinearForm, directions
+from .loop_footprints import Footprint, footprints
 from .skewed import iterations
 from .statements import StatementProfile
 

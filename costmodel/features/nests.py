@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...passes.polyhedral.schedule_tree import Loop, Tree, leaves
-from .footprints import Footprint
 from .linear import LinearForms
 from .local_arrays import Kept, LocalArray, kept_dimensions
 from .loop_context import LoopContext, LoopContexts, Query
+from .loop_footprints import Footprint
 from .sections import Surroundings
 from .statements import StatementProfile
 

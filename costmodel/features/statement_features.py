@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 
 from ...passes.machine.target_files import reference_machine
 from ...passes.polyhedral.schedule_tree import Loop
-from .computing import ComputingTimes, computing_times
+from .in_core_time import InCoreTimes, in_core_times
 from .loop_context import LoopContext
 from .outer import outer
 from .sections import (
@@ -55,7 +55,7 @@ class StatementFeatures(NamedTuple):
     recurrence: Recurrence
     loops: LoopCounts
     threads: Threads
-    times: ComputingTimes
+    times: InCoreTimes
     streams: float
     levels: list[float]
     share: Share
@@ -81,7 +81,7 @@ def _describe(place: LoopContext, execution: Execution) -> StatementFeatures:
         chain,
         loop_counts(place),
         threads(place, execution),
-        computing_times(place, lanes, inner),
+        in_core_times(place, lanes, inner),
         streams(place, execution),
         levels(place),
         share(place),

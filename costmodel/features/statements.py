@@ -15,12 +15,12 @@ from xdsl.ir import Operation, SSAValue
 
 from ...passes.estimate.program_statistics import ProgramStatistics, bytes_of
 from ...passes.machine.target_files import reference_machine
-from ...passes.polyhedral.context import TooComplexError, bounded
 from ...passes.polyhedral.dependences import DependenceKind, Dependences
+from ...passes.polyhedral.isl_context import TooComplexError, bounded
 from ...passes.polyhedral.scop import Scop, Statement
 from ...passes.schedules.schedule import Schedule
 from ...support.cached_property import cached_property
-from .accesses import AccessProfile, Boxes, profile_accesses
+from .access_profiles import AccessProfile, Boxes, profile_accesses
 from .domains import Domains, Orders
 
 _CLASSES = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .distribution import CONTRACTION, DEPTHS, GENERAL, GENERATOR_VERSION, Mix
-from .program import RandomProgram, random_program
+from .random_program import RandomProgram, random_program
 
 __all__ = [
     "CONTRACTION",

@@ -8,7 +8,7 @@ from random import Random
 
 from . import distribution
 from .distribution import Mix, draw
-from .memory import ArraySpec, Dimension, Loop
+from .program_parts import ArraySpec, Dimension, Loop
 from .random_accesses import Nest
 from .random_statements import Statements
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 from . import distribution
-from .memory import Dimension, Loop, ProgramCosts
+from .program_parts import Dimension, Loop, ProgramCosts
 
 LEAST_EXTENT = 4
 LARGEST_SCALE = 1e8

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .evaluation_report import Metrics, as_plain_data
 from .examples import ProgramExamples
-from .report import Metrics, as_plain_data
 from .splits import Split
 
 

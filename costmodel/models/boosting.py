@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ..learning.examples import ProgramExamples
 from .forest import Forest, Growth, Tree, Values, digitise, grow, quantiles
 from .learned_model import TrainingOptions, TrainingProgress
+from .model_files import check_plan, load_tensors, store_tensors
 from .statement_rows import ScheduleBatch, tree_inputs, with_shared_originals
-from .storage import check_plan, load_tensors, store_tensors
 
 _STEP = 0.1
 """How far the time of a fork moves per tree, of what would be best."""

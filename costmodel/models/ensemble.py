@@ -20,7 +20,7 @@ from ..learning.examples import ProgramExamples
 from .additive import Additive
 from .additive_network import AdditiveNetwork
 from .learned_model import LOWEST, LearnedModel, TrainingOptions
-from .options import read_options
+from .model_options import read_options
 from .statement_rows import StatementRows
 
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from ..learning.examples import ProgramExamples
 from .learned_model import LearnedModel, TrainingOptions
-from .options import read_options
+from .model_options import read_options
 from .tensors import from_array, seeded
 from .training import PairPool, Recipe, train_network
 

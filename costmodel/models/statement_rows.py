@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...passes.estimate.scheduling_context import SchedulingContext
-from ...passes.polyhedral.context import ISL_LOCK
+from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.schedules.schedule import Schedule
 from ..features.extract import rows_of
 from ..features.row_columns import FEATURES_VERSION, column

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from ..learning.errors import LearningError
 from ..learning.examples import ProgramExamples
 from .learned_model import TrainingOptions, TrainingProgress
-from .storage import check_plan, load_tensors, store_tensors
+from .model_files import check_plan, load_tensors, store_tensors
 from .tensors import descend, from_array, shuffled, usable_device
 
 VALIDATED_AT_ONCE = 512

@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects.errors import SourceError
 from ...dialects.memref import is_memref
-from .expressions import ATOM, Expression, integer
+from .c_expressions import ATOM, Expression, integer
 from .names import Names, function_name
 from .printer import Array, Emitters, Printer, Unit, needed_values
 from .types import HEADERS, c_type

@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...dialects.errors import SourceError
-from .expressions import Expression
+from .c_expressions import Expression
 from .helpers import Helper
 from .line_breaks import wrap
 from .names import Names

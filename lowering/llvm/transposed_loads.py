@@ -32,7 +32,7 @@ from xdsl.utils.hints import isa
 
 from ...dialects.vector import ConstantMaskOp, GatherOp
 from ...passes.estimate.access_costs import FEWEST_COLUMNS
-from ..loops.accesses import Numbering
+from ..loops.alias_analysis import Numbering
 from .memory_versions import MemoryVersions
 
 LANE_COUNTS = (4, 8, 16)

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IndexType, i1
 from xdsl.ir import Block, Region
 
 from ...passes.polyhedral.bounds import sizes_outside
-from ...passes.polyhedral.context import bounded_for
+from ...passes.polyhedral.isl_context import bounded_for
 from ...passes.polyhedral.scop import Scop
 from ..nest.ast_to_nest import to_condition
 from .ir_builder import IRBuilder

@@ -15,7 +15,7 @@ from functools import cached_property
 import islpy as isl
 
 from ...dialects.errors import SourceError
-from ...passes.polyhedral.context import bounded_for
+from ...passes.polyhedral.isl_context import bounded_for
 from ...passes.polyhedral.schedule_tree import Loop
 from ...passes.polyhedral.scop import Access, Scop
 from ..nest.index_bounds import Range, is_never_negative, ranges_of

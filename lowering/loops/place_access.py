@@ -9,7 +9,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects import affine, vector
-from .accesses import Place
+from .alias_analysis import Place
 from .ir_builder import IRBuilder, vector_of_zeros
 
 

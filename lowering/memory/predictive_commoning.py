@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from xdsl.ir import Operation
 
 from ...dialects import affine
-from ..loops.accesses import Numbering, Place, PlacedAccess, is_inside
+from ..loops.alias_analysis import Numbering, Place, PlacedAccess, is_inside
 from ..nest.index_expression import Index
 
 

@@ -19,7 +19,7 @@ from xdsl.dialects import func
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import affine
-from ..loops.accesses import Numbering, Place, PlacedAccess, is_inside, touched_memrefs
+from ..loops.alias_analysis import Numbering, Place, PlacedAccess, is_inside, touched_memrefs
 from ..loops.ir_builder import IRBuilder
 from ..loops.operations import operations
 from ..loops.place_access import load, store, stored_value

@@ -32,7 +32,7 @@ from ...dialects import affine
 from ...dialects.memref import is_memref
 from ...passes.estimate.program_statistics import bytes_of
 from ...passes.machine.target import Target
-from ..loops.accesses import Numbering, touched_memrefs
+from ..loops.alias_analysis import Numbering, touched_memrefs
 from ..loops.operations import operations
 from ..nest.index_expression import Index, Variable
 

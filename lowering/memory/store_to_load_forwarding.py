@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from xdsl.dialects import func, memref
 from xdsl.ir import Block, Operation, SSAValue
 
-from ..loops.accesses import Numbering, Place, touched_memrefs
+from ..loops.alias_analysis import Numbering, Place, touched_memrefs
 from ..loops.operations import operations
 from ..loops.place_access import stored_value
 

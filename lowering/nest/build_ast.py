@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from ...passes.polyhedral.context import is_exhausted
+from ...passes.polyhedral.isl_context import is_exhausted
 from ...passes.polyhedral.schedule_tree import Tree, leaves
 from .ast_to_nest import ast_to_nest
 from .faithfulness import is_faithful

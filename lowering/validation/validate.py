@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from ...passes.polyhedral.context import TooComplexError, bounded
+from ...passes.polyhedral.isl_context import TooComplexError, bounded
 from ...passes.schedules.schedule import Schedule, dependences_of
 from ...support.stage_times import stage
 from .correspondence import Correspondence, correspond

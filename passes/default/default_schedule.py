@@ -9,7 +9,7 @@ from itertools import islice
 from ..estimate.estimate import estimate
 from ..estimate.scheduling_context import SchedulingContext
 from ..machine.target import Target
-from ..polyhedral.context import ISL_LOCK
+from ..polyhedral.isl_context import ISL_LOCK
 from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, nests, statements
 from ..polyhedral.scop import Scop
 from ..schedules.errors import TransformationError

@@ -11,7 +11,7 @@ from collections.abc import Sequence as List
 from math import ceil, prod
 
 from ..estimate.footprints import lines
-from ..estimate.parallelism import LEAST_CYCLES
+from ..estimate.parallel_profitability import LEAST_CYCLES
 from ..estimate.program_statistics import ProgramStatistics, bytes_of
 from ..estimate.register_tile import waits_for_lines
 from ..estimate.scheduling_context import SchedulingContext

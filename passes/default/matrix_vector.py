@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from ..estimate.parallelism import LEAST_INSTANCES
+from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, chain, leaves
 from ..schedules.errors import TransformationError

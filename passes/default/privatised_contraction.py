@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import ceil, prod
 
-from ..estimate.parallelism import LEAST_CYCLES
+from ..estimate.parallel_profitability import LEAST_CYCLES
 from ..estimate.program_statistics import bytes_of
 from ..estimate.register_tile import RegisterTile, even_size
 from ..estimate.scheduling_context import SchedulingContext

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..estimate.parallelism import LEAST_INSTANCES
+from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops_around
 from ..schedules.errors import TransformationError

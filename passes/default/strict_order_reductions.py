@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import AnyFloat
 
-from ..estimate.parallelism import LEAST_INSTANCES
+from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, leaves, loops_around
 from ..schedules.errors import TransformationError

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 
-from ..estimate.parallelism import LEAST_CYCLES
+from ..estimate.parallel_profitability import LEAST_CYCLES
 from ..estimate.program_statistics import (
     ProgramStatistics,
     StatementStatistics,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..estimate.operation_costs import accumulates_in_lanes
-from ..estimate.parallelism import LEAST_INSTANCES
+from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.program_statistics import ProgramStatistics
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements, walk

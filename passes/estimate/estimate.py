@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..polyhedral.context import ISL_LOCK
+from ..polyhedral.isl_context import ISL_LOCK
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, leaves
 from ..schedules.schedule import Schedule
 from .in_core import InCoreTime

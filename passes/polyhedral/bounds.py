@@ -11,7 +11,7 @@ from xdsl.ir.affine import AffineExpr
 
 from ...dialects.errors import SourceError
 from .affine_text import to_readable_text, to_text
-from .context import bounded_for
+from .isl_context import bounded_for
 from .scop import Access, AccessKind, Scop, Statement
 
 

@@ -10,9 +10,9 @@ from typing import cast
 
 import islpy as isl
 
-from .context import TooComplexError, bounded, bounded_for
-from .dataflow import ArrayAccesses, union
+from .array_dataflow import ArrayAccesses, union
 from .distance import distances
+from .isl_context import TooComplexError, bounded, bounded_for
 from .reductions import Accumulation, find_accumulation
 from .scop import Array, Scop
 from .unimodular import UnimodularStatements

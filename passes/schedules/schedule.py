@@ -18,8 +18,8 @@ import islpy as isl
 from ...dialects.errors import SourceError
 from ...support.immutable import Immutable
 from ..machine.target import Target
-from ..polyhedral.context import ISL_LOCK, TooComplexError, bounded
 from ..polyhedral.dependences import Dependences, compute_dependences
+from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
 from ..polyhedral.schedule_tree import Loop, Tree
 from ..polyhedral.scop import Scop
 from .errors import IllegalTransformation, MalformedTransformation, TransformationError

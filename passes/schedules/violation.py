@@ -8,8 +8,8 @@ from enum import Enum
 
 import islpy as isl
 
-from ..polyhedral.context import ISL_LOCK
 from ..polyhedral.dependences import Dependence
+from ..polyhedral.isl_context import ISL_LOCK
 
 _KINDS = (isl.dim_type.param, isl.dim_type.in_, isl.dim_type.out)
 

@@ -10,7 +10,7 @@ from math import inf
 from statistics import median
 
 from ..default.default_schedule import alternatives, candidates, choose, orders
-from ..polyhedral.context import ISL_LOCK
+from ..polyhedral.isl_context import ISL_LOCK
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree
 from ..schedules.schedule import Schedule, Transformation
 from .result import Ended, PathStep, Progress, Result, Task

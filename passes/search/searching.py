@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from ...support.garbage_collection import garbage_collected_seldom
 from ..default.default_schedule import is_profitable
-from ..polyhedral.context import ISL_LOCK
+from ..polyhedral.isl_context import ISL_LOCK
 from .algorithm import Search
 from .remeasurement import SHARE, remeasure_finalists
 from .result import Ended, Result, Task

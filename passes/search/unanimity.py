@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..estimate.scheduling_context import SchedulingContext
-from ..polyhedral.context import ISL_LOCK
+from ..polyhedral.isl_context import ISL_LOCK
 from ..schedules.schedule import Schedule
 from .protocols import Committee, CostModel
 from .search_state import SearchState

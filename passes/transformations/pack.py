@@ -16,9 +16,9 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ...dialects import affine
 from ..polyhedral.aff_expression import aff_expression
-from ..polyhedral.context import TooComplexError, bounded
 from ..polyhedral.copied_dependences import after_copies
 from ..polyhedral.dependences import ARRAY_OPERATIONS, note_dependences
+from ..polyhedral.isl_context import TooComplexError, bounded
 from ..polyhedral.scaled_loads import ScaledLoad, multiply, scaled_load, take_products
 from ..polyhedral.schedule_tree import Loop, Tree, sequence, statements, without_marks
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.catalogue import ELEMENT_TYPES, KernelEntry, Size
-from ...kernels.expressions import evaluate
+from ...kernels.table_expressions import evaluate
 from ..calling.arguments import ArrayArgument
 from ..calling.inputs import available_memory
 from ..program import Function, load

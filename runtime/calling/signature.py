@@ -12,7 +12,7 @@ from typing import Any, SupportsIndex, cast
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute
 
-from ...passes.polyhedral.names import ArgumentNames
+from ...passes.polyhedral.identifiers import ArgumentNames
 from ...passes.polyhedral.scop import AccessKind, Scop
 from .arguments import Argument, ArrayArgument, FloatArgument, IntegerArgument, Key, Place
 from .elements import ELEMENTS, Element

@@ -18,11 +18,11 @@ from typing import Any
 from xdsl.dialects import func
 
 from ...passes.machine.target import Target
-from ...passes.polyhedral.context import ISL_LOCK
+from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.schedules.schedule import Schedule
 from ...passes.syntax.formats import apply_text
 from ...support.user_folders import user_path
-from ..machine.fingerprint import code_generator, machine_fingerprint
+from ..machine.machine_fingerprint import code_generator, machine_fingerprint
 
 FORMAT = 1
 

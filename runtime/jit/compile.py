@@ -24,7 +24,7 @@ from ...lowering.validation.validate import Validator
 from ...lowering.validation.verdict import Verdict
 from ...passes.machine.target import Target
 from ...passes.polyhedral.bounds import check_bounds
-from ...passes.polyhedral.context import ISL_LOCK
+from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.raising.raise_function import raise_function
 from ...passes.polyhedral.scop import Scop
 from ...passes.schedules.schedule import Schedule, dependences_of

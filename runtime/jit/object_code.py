@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from llvmlite import binding, ir
 
-from ...lowering.llvm.target import features, processor, vectoriser_features
+from ...lowering.llvm.llvm_target import features, processor, vectoriser_features
 from ...lowering.llvm.translate import EXPLICIT_VECTORS
 from ...passes.machine.detection import VECTOR_LIBRARY
 from ...support.stage_times import stage

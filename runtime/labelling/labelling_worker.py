@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection, wait
 from ...costmodel.labels import LabelledProgram, Workload
 from ..measuring.children import Child, StartError
 from ..measuring.clock import SuspensionTolerantClock
-from .measuring import MeasuringSlot
+from .measuring_slot import MeasuringSlot
 from .messages import Begun, Candidate, Closed, Failed, Opened, Policy, Skip
 from .queues import ProgramQueue
 
@@ -41,7 +41,7 @@ class CompilerSlot:
         self.child = self._spawn()
 
     def _spawn(self) -> Child:
-        child = Child("labelling.compiler", cpus={self.cpu})
+        child = Child("labelling.workload_compiler", cpus={self.cpu})
         child.send((self._workload, self._policy))
         self.is_ready = False
         self._watch.restart()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...support.stage_times import StageTimes, record_stages, stage
 from ..calling.arguments import ArrayArgument, FloatArgument, IntegerArgument
 from ..jit.threads import pinned
-from ..machine.fingerprint import machine_fingerprint
+from ..machine.machine_fingerprint import machine_fingerprint
 from ..measuring.arena import Arena, array_bytes
 from ..measuring.candidate_code import LoadedCandidate, ObjectCode
 from ..measuring.children import die_with_parent, limit_memory

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...costmodel.labels import Incident, Label, LabelledProgram, ProgramInstance
 from ..calling.arguments import ArrayArgument
-from ..machine.fingerprint import code_generator, machine_fingerprint
+from ..machine.machine_fingerprint import code_generator, machine_fingerprint
 from ..measuring.candidate_code import ObjectCode
 from ..measuring.compare import ROUNDING
 from ..measuring.timing import quantile

@@ -15,8 +15,8 @@ from ...lowering.loops.bounds_check import bounds_check
 from ...lowering.validation.verdict import Verdict
 from ...passes.machine.target import Target
 from ...passes.polyhedral.bounds import check_bounds
-from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.polyhedral.extents import infer_extents
+from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.schedules.schedule import Schedule
 from ..calling.arguments import ArrayArgument
 from ..calling.errors import BuildError

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from ...lowering.llvm.entry_points import Status
+from ...lowering.llvm.llvm_target import processor
 from ...lowering.llvm.options import Options
-from ...lowering.llvm.target import processor
 from ...passes.machine.target import Target
 from ...passes.schedules.schedule import Schedule
 from ...support.version import __version__

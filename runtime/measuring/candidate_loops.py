@@ -10,7 +10,7 @@ from xdsl.dialects import func
 from ...dialects.errors import SourceError
 from ...lowering.generate import generate
 from ...lowering.loops.ir_builder import TooManyOperationsError
-from ...passes.polyhedral.context import TooComplexError, bounded
+from ...passes.polyhedral.isl_context import TooComplexError, bounded
 from ...passes.polyhedral.schedule_tree import Loop, leaves
 from ...passes.schedules.schedule import Schedule
 

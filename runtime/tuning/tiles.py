@@ -19,18 +19,18 @@ import islpy as isl
 from ...passes.estimate.estimate import estimate
 from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.machine.target import Target
-from ...passes.polyhedral.context import ISL_LOCK
+from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.schedule_tree import loops
 from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule
 from ...passes.search.remeasurement import SHARE
 from ...passes.search.space.run_time_tilings import run_time_tilings
-from ...passes.search.space.tile_sizes import TileSpace
-from ...passes.search.tile_searches import Plan, find_tile_search
+from ...passes.search.space.tile_size_space import TileSpace
+from ...passes.search.tile_size_search import Plan, find_tile_search
 from ...passes.transformations.tile import Tile
 from ..choosing.database import Question, Tuned, database_path, default_database
 from ..jit.threads import default_threads
-from ..machine.fingerprint import code_generator
+from ..machine.machine_fingerprint import code_generator
 from ..program import Function
 from .evaluator import LEAST_LIMIT, EvaluationError, RunningEvaluator, Substitute
 

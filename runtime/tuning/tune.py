@@ -28,7 +28,7 @@ from ..choosing.database import Question, Tuned, TuningDatabase, default_databas
 from ..jit.threads import default_threads
 from ..program import Function
 from .evaluator import RunningEvaluator, Substitute
-from .messages import Comparison
+from .trial_messages import Comparison
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from ....passes.default.default_schedule import orders, schedule_nests
 from ....passes.estimate.estimate import estimate
 from ....passes.estimate.register_tile import RegisterTile
 from ....passes.estimate.scheduling_context import SchedulingContext
-from ....passes.polyhedral.context import ISL_LOCK
+from ....passes.polyhedral.isl_context import ISL_LOCK
 from ....passes.polyhedral.schedule_tree import Loop, loops_around, statements
 from ....passes.schedules.errors import TransformationError
 from ....passes.schedules.schedule import Schedule, Transformation

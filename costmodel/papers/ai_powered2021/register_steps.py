@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ....passes.estimate.scheduling_context import SchedulingContext
-from ....passes.polyhedral.context import ISL_LOCK
+from ....passes.polyhedral.isl_context import ISL_LOCK
 from ....passes.polyhedral.schedule_tree import Loop, loops, loops_around, statements
 from ....passes.schedules.errors import TransformationError
 from ....passes.schedules.schedule import Schedule, Transformation

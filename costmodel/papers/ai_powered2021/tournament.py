@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ....passes.estimate.scheduling_context import SchedulingContext
-from ....passes.polyhedral.context import ISL_LOCK, TooComplexError
+from ....passes.polyhedral.isl_context import ISL_LOCK, TooComplexError
 from ....passes.schedules.schedule import Schedule
 from ...learning.errors import LearningError
 from ...learning.examples import ProgramExamples, Unsupported
 from ...models.learned_model import LearnedModel, TrainingOptions, TrainingProgress
-from ...models.options import read_options
+from ...models.model_options import read_options
 from ...models.tensors import descend, from_array, seeded, shuffled
 from .working_set_features import ESTIMATES, PLACES, PUBLISHED, SPLIT, VERSION, Row, row_of
 

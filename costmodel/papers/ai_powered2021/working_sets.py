@@ -15,9 +15,9 @@ from functools import reduce
 import islpy as isl
 from xdsl.dialects.builtin import FixedBitwidthType
 
-from ....passes.polyhedral.context import bounded
 from ....passes.polyhedral.counting import UncountableError, cardinality
 from ....passes.polyhedral.dependences import DependenceKind
+from ....passes.polyhedral.isl_context import bounded
 from ....passes.polyhedral.reuses import Carrier, Group, Path, carriers, groups, paths
 from ....passes.polyhedral.schedule_tree import Loop, Tree
 from ....passes.polyhedral.scop import Access, Array, Scop

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....passes.estimate.scheduling_context import SchedulingContext
-from ....passes.polyhedral.context import ISL_LOCK
+from ....passes.polyhedral.isl_context import ISL_LOCK
 from ....passes.polyhedral.schedule_tree import Tree, loops, nests
 from ....passes.schedules.schedule import Schedule
 from ....passes.search.space.loop_pairs import Levels, interchanges_by_levels

@@ -21,8 +21,8 @@ from torch import Tensor, nn
 from ...learning.errors import LearningError
 from ...learning.examples import ProgramExamples
 from ...models.learned_model import TrainingOptions
+from ...models.model_options import read_options
 from ...models.network_model import rows
-from ...models.options import read_options
 from ...models.tensors import seeded
 from ...models.training import Recipe, train_network
 from ..common.tree_network import LoopEmbedding, TreeBatch, batch_trees, layers

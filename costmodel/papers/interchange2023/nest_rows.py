@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ....passes.estimate.scheduling_context import SchedulingContext
 from ....passes.machine.machine import USABLE_SHARE
 from ....passes.machine.target_files import reference_machine
-from ....passes.polyhedral.context import ISL_LOCK
+from ....passes.polyhedral.isl_context import ISL_LOCK
 from ....passes.polyhedral.schedule_tree import (
     Loop,
     Tree,

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from ...learning.errors import LearningError
 from ...learning.examples import ProgramExamples
 from ...models.learned_model import TrainingOptions
-from ...models.options import read_options
+from ...models.model_options import read_options
 from ...models.row_network import RowBatch, RowNetwork
 from ...models.tensors import from_array, one_thread, seeded
 from ...models.training import Recipe, train_network

@@ -22,7 +22,7 @@ from ...learning.errors import LearningError
 from ...learning.examples import ProgramExamples
 from ...models.forest import Forest, Growth, Matrix, Tree, Values, digitise, grow, quantiles
 from ...models.learned_model import TrainingOptions, TrainingProgress
-from ...models.options import read_options
+from ...models.model_options import read_options
 from .accuracy import CUT_OFF, times_of
 from .classes import CLASSES, SHOTS
 from .interchange_model import InterchangeModel

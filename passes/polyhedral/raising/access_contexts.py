@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstraintKind, AffineExpr, AffineMap
 
 from ....dialects.errors import SourceError
-from ..names import identifier
+from ..identifiers import identifier
 from .affine_values import AffineValues, NotAffineError
 
 _RELATIONS = {

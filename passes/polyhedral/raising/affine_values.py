@@ -24,8 +24,8 @@ from xdsl.ir.affine import (
 )
 
 from ..affine_text import to_text
+from ..identifiers import ArgumentNames
 from ..memrefs import as_memref, memref_shape, signed_value
-from ..names import ArgumentNames
 from ..scop import Parameter
 from .signs import is_never_negative
 

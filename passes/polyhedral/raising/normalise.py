@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects.check import check_types, is_scalar
 from ....dialects.errors import SourceError
+from ....dialects.supported_types import check_types, is_scalar
 from ..memrefs import as_memref
 from .canonicalise import make_affine
 from .inlining import drop_casts, inline_calls, module_of

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ...estimate.scheduling_context import SchedulingContext
-from ...polyhedral.context import ISL_LOCK
+from ...polyhedral.isl_context import ISL_LOCK
 from ...polyhedral.schedule_tree import Tree
 from ...schedules.errors import TransformationError
 from ...schedules.schedule import Schedule, Transformation

@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from ...estimate.scheduling_context import SchedulingContext
-from ...polyhedral.context import ISL_LOCK
+from ...polyhedral.isl_context import ISL_LOCK
 from ...polyhedral.schedule_tree import Loop, nests
 from ...schedules.errors import TransformationError
 from ...schedules.schedule import Schedule, Transformation
 from .moves import changes
-from .parallelism import parallel_loops
+from .parallelisation import parallel_loops
 from .registers import jams, unrollings
 from .trees import certain_names
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ...default.default_schedule import orders
 from ...estimate.scheduling_context import SchedulingContext
-from ...polyhedral.context import ISL_LOCK
 from ...polyhedral.descriptions import describe_tree
+from ...polyhedral.isl_context import ISL_LOCK
 from ...polyhedral.schedule_tree import Loop, chain, leaves, loops_around
 from ...schedules.errors import TransformationError
 from ...schedules.schedule import Schedule, Transformation

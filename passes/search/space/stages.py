@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from ...estimate.scheduling_context import SchedulingContext
 from ...polyhedral.schedule_tree import nests
 from ...schedules.schedule import Schedule
-from . import affine, fusion, parallelism, registers, tiling
+from . import affine, cache_tiling, fusion, parallelisation, registers
 from .loop_pairs import LoopPairModel
 from .moves import Proposer, changes
 
@@ -34,8 +34,8 @@ UNIMODULAR = (affine.interchanges, affine.reversals, affine.skews)
 LOOPER = (
     Stage("fusion", (fusion.fusions,), per_nest=False),
     Stage("affine", UNIMODULAR, repetitions=2),
-    Stage("parallelism", (parallelism.parallel_loops,)),
-    Stage("tiling", (tiling.tiles,)),
+    Stage("parallelism", (parallelisation.parallel_loops,)),
+    Stage("tiling", (cache_tiling.tiles,)),
     Stage("unrolling", (registers.unrollings,)),
 )
 """The space of LOOPer, sequences of two unimodular steps in it."""
@@ -43,9 +43,9 @@ LOOPER = (
 FULL = (
     Stage("fusion", (fusion.fusions, fusion.distributions), repetitions=2, per_nest=False),
     Stage("affine", UNIMODULAR, repetitions=2),
-    Stage("tiling", (tiling.tiles,), repetitions=2),
-    Stage("packing", (tiling.packs,)),
-    Stage("parallelism", (parallelism.parallel_loops, parallelism.wavefronts_of_tiles)),
+    Stage("tiling", (cache_tiling.tiles,), repetitions=2),
+    Stage("packing", (cache_tiling.packs,)),
+    Stage("parallelism", (parallelisation.parallel_loops, parallelisation.wavefronts_of_tiles)),
     Stage("register tiling", (registers.register_tiles, registers.jams)),
     Stage("vectors", (registers.vectors, registers.inner_vectors)),
     Stage("unrolling", (registers.unrollings,)),

@@ -23,8 +23,8 @@ from ....passes.machine.cpuinfo import CpuInfo
 from ...jit import openmp
 from ...jit.cache import cache_key, default_cache
 from ..case import Case, NotApplicable
+from ..doall_loops import parallel_operations
 from ..native import NativeRun
-from ..parallelism import parallel_operations
 from ..variant import Variant
 
 COMPILE_SECONDS = 300

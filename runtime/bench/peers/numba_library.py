@@ -10,7 +10,7 @@ import numpy as np
 
 from ....kernels.catalogue import KernelEntry
 from ...program import load
-from ..parallelism import parallel_operations
+from ..doall_loops import parallel_operations
 from .libraries import Unsupported
 from .python_loops import python_loops
 

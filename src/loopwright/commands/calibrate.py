@@ -26,7 +26,7 @@ from ..costmodel.labels import LabelledProgram
 from ..runtime.jit.cache import cache_directory
 from ..runtime.labelling.local import label_here
 from ..runtime.labelling.messages import Policy
-from ..runtime.machine.fingerprint import machine_fingerprint
+from ..runtime.machine.machine_fingerprint import machine_fingerprint
 from . import UsageError
 from .common import check_output, format_table
 from .data.common import add_measuring_arguments, measuring_policy
@@ -34,7 +34,7 @@ from .data.labelling import label_and_store
 from .tune import parse_time
 
 if TYPE_CHECKING:
-    from ..costmodel.learning.report import Metrics
+    from ..costmodel.learning.evaluation_report import Metrics
 
 SEED = 77
 """Other programs than those that shipped models have learned from."""
@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _can_adapt(path: Path) -> bool:
     from ..costmodel.models.learned_model import LearnedModel
-    from ..costmodel.models.storage import load_model
+    from ..costmodel.models.model_files import load_model
 
     return type(load_model(path).model).adapt is not LearnedModel.adapt
 
@@ -126,11 +126,11 @@ def _until(labels: Generator[LabelledProgram], deadline: float) -> Generator[Lab
 
 def _adapt(path: Path, labels: Path, output: Path) -> None:
     from ..costmodel.learning.errors import LearningError
+    from ..costmodel.learning.evaluation_report import evaluate, predictions, table
     from ..costmodel.learning.examples import load_examples
     from ..costmodel.learning.pairs import read_pairs
-    from ..costmodel.learning.report import evaluate, predictions, table
     from ..costmodel.models.learned_model import TrainingOptions
-    from ..costmodel.models.storage import load_model, save_model
+    from ..costmodel.models.model_files import load_model, save_model
 
     stored = load_model(path)
     shared = cache_directory()

@@ -28,7 +28,7 @@ from typing import cast
 import numpy as np
 
 from ..passes.polyhedral.counting import UncountableError, floating_point_operations
-from ..passes.polyhedral.footprints.traffic import touched_elements
+from ..passes.polyhedral.touched_elements import touched_elements
 from ..passes.schedules.schedule import Schedule
 from ..runtime.calling.arguments import ArrayArgument
 from ..runtime.calling.inputs import Settings, load_array, make_arguments

@@ -38,9 +38,9 @@ from . import UsageError
 from .common import check_output, check_seed, format_table, pairs, warn_of_damage
 
 if TYPE_CHECKING:
+    from ..costmodel.learning.evaluation_report import Metrics, ProgramPredictions
     from ..costmodel.learning.examples import ProgramExamples, Skipped
     from ..costmodel.learning.pairs import ProgramPairs
-    from ..costmodel.learning.report import Metrics, ProgramPredictions
     from ..costmodel.models.learned_model import LearnedModel, TrainingProgress
 
 INTERRUPTED = 130
@@ -126,7 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         import torch
 
-        from ..costmodel.learning.plots import check_plotting, write_plots
+        from ..costmodel.learning.prediction_plots import check_plotting, write_plots
         from ..costmodel.models.tensors import usable_device
     except ImportError as error:
         raise UsageError(f"this needs {error.name}: pip install 'loopwright[train]'") from error
@@ -147,7 +147,7 @@ def run(arguments: argparse.Namespace) -> int:
         "validation": model.figures(data.validation),
         "training": model.figures(data.training),
     }
-    from ..costmodel.models.storage import save_model
+    from ..costmodel.models.model_files import save_model
 
     save_model(arguments.output, model, card)
     folder = _report(arguments.output)
@@ -291,7 +291,7 @@ def _read_polybench(
 
 
 def _judge(model: LearnedModel, programs: Sequence[ProgramExamples]) -> Metrics:
-    from ..costmodel.learning.report import evaluate, predictions
+    from ..costmodel.learning.evaluation_report import evaluate, predictions
 
     return evaluate(predictions(model, programs))
 
@@ -361,7 +361,7 @@ def _train(
 def _test(
     model: LearnedModel, data: Split[ProgramExamples]
 ) -> tuple[list[ProgramPredictions], dict[str, Metrics]]:
-    from ..costmodel.learning.report import (
+    from ..costmodel.learning.evaluation_report import (
         best_constant,
         constant_predictions,
         evaluate,
@@ -402,7 +402,7 @@ def _card(
 
 
 def _text(card: dict[str, Any], metrics: dict[str, Metrics]) -> str:
-    from ..costmodel.learning.report import table
+    from ..costmodel.learning.evaluation_report import table
 
     data, training = card["data"], card["training"]
     since = " after resuming" if training["resumed"] else ""

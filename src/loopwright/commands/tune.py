@@ -36,7 +36,7 @@ from ..passes.search.beam import WIDEST_BEAM
 from ..passes.search.result import Progress, Result
 from ..passes.search.searches import find_search, search_names
 from ..passes.search.space.stages import SPACES
-from ..passes.search.tile_searches import CHOSEN, tile_search_names
+from ..passes.search.tile_size_search import CHOSEN, tile_search_names
 from ..passes.syntax.schedule_ops import to_sequence
 from ..runtime.calling.inputs import Settings, load_array, make_arguments
 from ..runtime.jit.threads import MOST_THREADS

@@ -26,7 +26,7 @@ from loopwright.runtime.calling.signature import Sizes
 from loopwright.runtime.jit import object_code as jit
 from loopwright.runtime.labelling.labelling_worker import LabellingWorker
 from loopwright.runtime.labelling.measurer import Measurer, relative_difference
-from loopwright.runtime.labelling.measuring import MeasuringSlot
+from loopwright.runtime.labelling.measuring_slot import MeasuringSlot
 from loopwright.runtime.labelling.messages import (
     Candidate,
     Closed,

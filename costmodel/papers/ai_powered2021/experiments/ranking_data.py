@@ -37,11 +37,11 @@ from .....passes.polyhedral.extents import infer_extents
 from .....passes.schedules.schedule import Schedule
 from .....runtime.calling.signature import CValue
 from .....runtime.labelling.messages import ObjectCode
-from .....runtime.machine.fingerprint import code_generator, machine_fingerprint
+from .....runtime.machine.machine_fingerprint import code_generator, machine_fingerprint
 from .....runtime.program import Function, load
-from .....runtime.tuning.compiler import Compiler
-from .....runtime.tuning.messages import Arguments, Program, Trial
 from .....runtime.tuning.runner import Runner
+from .....runtime.tuning.schedule_compiler import Compiler
+from .....runtime.tuning.trial_messages import Arguments, Program, Trial
 from ....dataset.schema import rows_of
 from ....dataset.store import Writer
 from ....labels import Label, LabelledProgram, ProgramInstance, Status

@@ -37,10 +37,10 @@ from .....passes.schedules.schedule import Schedule
 from .....runtime.labelling.messages import ObjectCode
 from .....runtime.machine.probes import probes
 from .....runtime.program import load
-from .....runtime.tuning.compiler import Compiler
 from .....runtime.tuning.evaluator import arguments_of
-from .....runtime.tuning.messages import Program, Trial
 from .....runtime.tuning.runner import Runner
+from .....runtime.tuning.schedule_compiler import Compiler
+from .....runtime.tuning.trial_messages import Program, Trial
 from .....support.progress import ProgressLine
 from ..register_agent import SHARE, Agent, measurements
 from ..register_bands import RegisterSpace, State

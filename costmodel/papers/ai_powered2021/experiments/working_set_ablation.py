@@ -17,14 +17,14 @@ from pathlib import Path
 import numpy as np
 
 from .....passes.estimate.scheduling_context import SchedulingContext
-from .....passes.polyhedral.context import TooComplexError, bounded
+from .....passes.polyhedral.isl_context import TooComplexError, bounded
 from .....passes.schedules.schedule import Schedule
 from .....runtime.jit.cache import cache_directory
 from .....support.progress import ProgressLine
 from ....features.row_columns import FEATURES_VERSION, NAMES
+from ....learning.evaluation_report import evaluate, predictions
 from ....learning.examples import ProgramExamples, load_examples
 from ....learning.pairs import ProgramPairs, read_pairs
-from ....learning.report import evaluate, predictions
 from ....learning.splits import TRAINING, position
 from ....models.additive import Additive
 from ....models.learned_model import TrainingOptions

@@ -38,7 +38,7 @@ from .....passes.search.protocols import CostModel
 from .....passes.search.space.affine import predicted_interchanges
 from .....passes.search.space.loop_pairs import interchanges_by_levels
 from .....passes.transformations.affine_schedule import AffineSchedule
-from .....runtime.machine.fingerprint import machine_fingerprint
+from .....runtime.machine.machine_fingerprint import machine_fingerprint
 from .....runtime.measuring.timing import Timing
 from .....runtime.program import Function, load
 from ....dataset.schema import rows_of

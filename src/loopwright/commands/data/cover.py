@@ -21,7 +21,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Counts and prints."""
-    from ...costmodel.generator.coverage import benchmark_coverage, coverage_table, random_coverage
+    from ...costmodel.generator.program_coverage import (
+        benchmark_coverage,
+        coverage_table,
+        random_coverage,
+    )
 
     if arguments.programs < 1:
         raise UsageError(f"--programs must be positive, got {arguments.programs}")

@@ -18,7 +18,7 @@ from ...costmodel.labelled_data import (
 from ...costmodel.labels import LabelledProgram
 from ...runtime.labelling.local import label_here
 from ...runtime.labelling.messages import Policy
-from ...runtime.machine.fingerprint import machine_fingerprint
+from ...runtime.machine.machine_fingerprint import machine_fingerprint
 from .. import UsageError
 from ..common import check_seed
 from .common import add_measuring_arguments, measuring_policy

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...costmodel.polybench import PolybenchWorkload
 from ...runtime.labelling.local import label_here
-from ...runtime.machine.fingerprint import machine_fingerprint
+from ...runtime.machine.machine_fingerprint import machine_fingerprint
 from .. import UsageError
 from .common import add_measuring_arguments, measuring_policy
 from .labelling import label_and_store

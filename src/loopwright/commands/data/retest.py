@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ...costmodel.dataset.shards import list_shards, read_table
     from ...costmodel.replay import choose_pairs, differences, median_difference
     from ...runtime.labelling.local import label_here
-    from ...runtime.machine.fingerprint import machine_fingerprint
+    from ...runtime.machine.machine_fingerprint import machine_fingerprint
 
     if arguments.pairs < 1:
         raise UsageError(f"--pairs must be positive, got {arguments.pairs}")

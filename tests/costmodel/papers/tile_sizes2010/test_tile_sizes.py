@@ -14,8 +14,8 @@ from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.run_time_tilings import run_time_tilings
-from loopwright.passes.search.space.tile_sizes import USUAL, TileSpace
-from loopwright.passes.search.tile_searches import CHOSEN, Plan, find_tile_search
+from loopwright.passes.search.space.tile_size_space import USUAL, TileSpace
+from loopwright.passes.search.tile_size_search import CHOSEN, Plan, find_tile_search
 from loopwright.passes.transformations.tile import Tile
 from loopwright.runtime.program import load
 from loopwright.runtime.tuning import evaluator, tiles

@@ -8,11 +8,11 @@ from support.random_accesses import access_program
 
 from loopwright.dialects.parse import parse_module
 from loopwright.kernels.catalogue import catalogue
+from loopwright.passes.polyhedral.adjacent_accesses import ExecutionTimes
+from loopwright.passes.polyhedral.array_dataflow import ArrayAccesses
 from loopwright.passes.polyhedral.conflicts import last_accesses
-from loopwright.passes.polyhedral.context import TooComplexError, bounded
-from loopwright.passes.polyhedral.dataflow import ArrayAccesses
+from loopwright.passes.polyhedral.isl_context import TooComplexError, bounded
 from loopwright.passes.polyhedral.isl_schedule import to_isl
-from loopwright.passes.polyhedral.neighbours import ExecutionTimes
 from loopwright.passes.polyhedral.raising.raise_function import raise_module
 from loopwright.passes.polyhedral.scop import Scop
 from loopwright.passes.polyhedral.unimodular import UnimodularStatements

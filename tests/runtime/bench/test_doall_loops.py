@@ -6,7 +6,7 @@ import pytest
 
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.runtime.bench.parallelism import outermost_parallel_loops, parallel_operations
+from loopwright.runtime.bench.doall_loops import outermost_parallel_loops, parallel_operations
 from loopwright.runtime.program import Function, load
 
 

@@ -15,9 +15,9 @@ from random import Random
 from . import distribution
 from .distribution import GENERAL, Mix, draw
 from .exclusions import contains_benchmark
-from .expressions import Code
-from .memory import Dimension, ProgramCosts
+from .program_parts import Dimension, ProgramCosts
 from .random_accesses import Accesses
+from .random_expressions import Code
 from .random_nests import NestBuilder
 from .random_statements import Statements
 from .sizing import choose_sizes

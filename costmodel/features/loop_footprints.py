@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...passes.machine.target_files import reference_machine
-from .accesses import PERIODS
+from .access_profiles import PERIODS
 from .statements import StatementProfile
 
 _CACHE_LINE = reference_machine().cache_line

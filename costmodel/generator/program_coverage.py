@@ -29,7 +29,7 @@ from ...passes.transformations.parallel import Parallel
 from ...passes.transformations.tile import Tile
 from ...passes.transformations.vectorize import Vectorize
 from ..original import original_schedule
-from .program import random_program
+from .random_program import random_program
 
 QUANTILES = (0.1, 0.5, 0.9)
 BENCHMARK_SUITE = "polybench"

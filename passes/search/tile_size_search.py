@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 
 from ...support.plugins import PluginError, describe, load_plugin, plugins
-from .space.tile_sizes import TileSpace
+from .space.tile_size_space import TileSpace
 
 GROUP = "tile_searches"
 

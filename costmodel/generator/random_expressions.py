@@ -8,7 +8,7 @@ from random import Random
 
 from . import distribution
 from .distribution import draw
-from .memory import Interval
+from .program_parts import Interval
 
 LARGEST = 1e6
 """Values of larger magnitude are scaled down before they are used again."""

@@ -19,7 +19,7 @@ from ..measuring.candidate_loops import LARGEST_OF_SEARCHES, TooLarge, candidate
 from ..measuring.children import die_with_parent, limit_memory
 from ..program import Function
 from ..program import Program as Functions
-from .messages import Compiled, Program
+from .trial_messages import Compiled, Program
 
 
 def main(connection: Connection) -> None:

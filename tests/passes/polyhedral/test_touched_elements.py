@@ -7,7 +7,7 @@ from support.runtime_programs import GEMM
 
 import loopwright
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.polyhedral.footprints.traffic import touched_elements
+from loopwright.passes.polyhedral.touched_elements import touched_elements
 from loopwright.runtime.program import load
 
 

@@ -14,10 +14,10 @@ from functools import cached_property, reduce
 
 import islpy as isl
 
+from .adjacent_accesses import ExecutionTimes
 from .conflicts import last_accesses
-from .context import is_exhausted
+from .isl_context import is_exhausted
 from .isl_schedule import to_isl
-from .neighbours import ExecutionTimes
 from .schedule_tree import Sequence, Tree, restrict
 from .scop import Access, AccessKind, Array, Scop
 from .unimodular import UnimodularStatements

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..context import TooComplexError, bounded
-from ..counting import UncountableError, cardinality, fix_parameters
-from ..scop import Access, Array, Scop
+from .counting import UncountableError, cardinality, fix_parameters
+from .isl_context import TooComplexError, bounded
+from .scop import Access, Array, Scop
 
 # A number that is only shown is not worth more: about a second.
 _OPERATIONS = 5_000_000

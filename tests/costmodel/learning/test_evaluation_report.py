@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from loopwright.costmodel.learning.examples import ProgramExamples
-from loopwright.costmodel.learning.plots import write_plots
-from loopwright.costmodel.learning.report import (
+from loopwright.costmodel.learning.evaluation_report import (
     ProgramPredictions,
     as_plain_data,
     best_constant,
     evaluate,
     table,
 )
+from loopwright.costmodel.learning.examples import ProgramExamples
+from loopwright.costmodel.learning.prediction_plots import write_plots
 
 
 def program(predicted: list[float], measured: list[float], censored: int = 0) -> ProgramPredictions:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from random import Random
 
 from ...passes.polyhedral import schedule_tree
-from ...passes.polyhedral.context import bounded
+from ...passes.polyhedral.isl_context import bounded
 from ...passes.polyhedral.schedule_tree import Loop, Tree, chain, loops, walk
 from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule, Transformation

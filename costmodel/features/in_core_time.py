@@ -15,7 +15,7 @@ _LOADS, _STORES = _MACHINE.loads_per_cycle, _MACHINE.stores_per_cycle
 _GATHER, _SCATTER = _MACHINE.gather_cycles, _MACHINE.scatter_cycles
 
 
-class ComputingTimes(NamedTuple):
+class InCoreTimes(NamedTuple):
     """In-core cycles per instance, scalar and vectorised.
 
     In a loop that is marked to have vectors, both are those of vectors. `lanes` are those that
@@ -28,7 +28,7 @@ class ComputingTimes(NamedTuple):
     unrolled: bool
 
 
-def computing_times(place: LoopContext, vectors: Vectors, inner: Innermost) -> ComputingTimes:
+def in_core_times(place: LoopContext, vectors: Vectors, inner: Innermost) -> InCoreTimes:
     """How long computing takes, whether or not LLVM makes vectors."""
     profile = place.profile
     lanes = max(1.0, vectors.lanes if vectors.marked else min(profile.lanes, vectors.values))
@@ -39,4 +39,4 @@ def computing_times(place: LoopContext, vectors: Vectors, inner: Innermost) -> C
     spread = vectors.store_reversed + vectors.store_short + vectors.store_far + vectors.store_page
     registers = max(1.0, vectors.registers)
     packed = scalar * registers / lanes + scattered * _GATHER + spread * _SCATTER
-    return ComputingTimes(packed if vectors.marked else scalar, packed, lanes, unrolled)
+    return InCoreTimes(packed if vectors.marked else scalar, packed, lanes, unrolled)

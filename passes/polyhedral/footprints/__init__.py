@@ -1,1 +1,0 @@
-"""Footprints of programs."""
