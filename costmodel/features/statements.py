@@ -15,6 +15,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...passes.estimate.program_statistics import ProgramStatistics, bytes_of
 from ...passes.machine.target_files import reference_machine
+from ...passes.polyhedral.counting import fix_parameters
 from ...passes.polyhedral.dependences import DependenceKind, Dependences
 from ...passes.polyhedral.isl_context import TooComplexError, bounded
 from ...passes.polyhedral.scop import Scop, Statement
@@ -298,7 +299,7 @@ def _carried(
             continue
         try:
             with bounded():
-                distances = _fix_parameters(dependence.relation, sizes).deltas()
+                distances = fix_parameters(dependence.relation, sizes).deltas()
                 points = [] if distances.is_empty() else _corners(distances)
         except (TooComplexError, isl.Error):
             continue
@@ -306,16 +307,6 @@ def _carried(
             if point not in seen:
                 seen.add(point)
                 yield Carried(point, dependence.reduction)
-
-
-def _fix_parameters(relation: isl.Map, sizes: Mapping[str, int]) -> isl.Map:
-    """The relation for given values of parameters, without these parameters."""
-    for name, value in sizes.items():
-        position = relation.find_dim_by_name(isl.dim_type.param, name)
-        if position >= 0:
-            relation = relation.fix_val(isl.dim_type.param, position, isl.Val(str(value)))
-            relation = relation.project_out(isl.dim_type.param, position, 1)
-    return relation
 
 
 def _corners(distances: isl.Set) -> list[tuple[float, ...]]:

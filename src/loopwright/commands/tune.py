@@ -38,7 +38,6 @@ from ..passes.search.searches import find_search, search_names
 from ..passes.search.space.stages import SPACES
 from ..passes.search.tile_size_search import CHOSEN, tile_search_names
 from ..passes.syntax.schedule_ops import to_sequence
-from ..runtime.calling.inputs import Settings, load_array, make_arguments
 from ..runtime.jit.threads import MOST_THREADS
 from ..runtime.measuring.timing import format_seconds
 from ..runtime.program import Function
@@ -53,9 +52,9 @@ from .common import (
     check_seed,
     format_table,
     one_function,
-    pairs,
 )
-from .shipped import add_size_argument, comparison, find_kernel, kernel_settings
+from .program_inputs import argument_values, load_inputs
+from .shipped import add_size_argument, comparison, find_kernel
 
 COMBINED = {
     (True, False): "ranked",
@@ -171,7 +170,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.interchange,
         not arguments.no_runs,
     )
-    values = _values(arguments, function)
+    values = argument_values(arguments, function, load_inputs(arguments))
     entry = find_kernel(arguments.file)
     compared = None if entry is None else comparison(entry, function, values)
     with line:
@@ -197,7 +196,7 @@ def _run_tiles(arguments: argparse.Namespace, function: Function, budget: float 
             f"runs, best {format_seconds(progress.best)}", progress.measured, progress.planned
         ),
     )
-    values = _values(arguments, function)
+    values = argument_values(arguments, function, load_inputs(arguments))
     with line:
         result = tune_tiles(function, values, options)
     print(_describe_tiles(result))
@@ -260,19 +259,6 @@ def parse_time(text: str) -> float:
     if match is None or not float(match[1]):
         raise UsageError(f"--budget expects a time such as 2s, 5m or 300ms, got '{text}'")
     return float(match[1]) * UNITS[match[2]]
-
-
-def _values(arguments: argparse.Namespace, function: Function) -> list[object]:
-    inputs = {
-        name: load_array(Path(path)) for name, path in pairs("--input", arguments.input).items()
-    }
-    settings = Settings(pairs("--set", arguments.set), inputs, arguments.seed)
-    entry = find_kernel(arguments.file)
-    if entry is not None:
-        settings = kernel_settings(entry, function, arguments.size, settings)
-    elif arguments.size is not None:
-        raise UsageError(f"--size is for shipped kernels: give {arguments.file} sizes with --set")
-    return make_arguments(function.scop, function.signature, settings)
 
 
 def _text(progress: Progress) -> str:
