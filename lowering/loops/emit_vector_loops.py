@@ -225,7 +225,7 @@ class VectorLoopEmitter(ABC):
                 with self.copied(vectors):
                     for position in range(vectors):
                         whole(first + position * stride)
-            else:
+            elif vectors:
                 self._full_vectors(nest, first, Index(vectors), stride, whole)
             if rest:
                 self._between(nest, first + vectors * stride, (), (limit,), environment)
