@@ -1,4 +1,4 @@
-"""What a benchmark measured, as a file of `benchmarks/results/` that pages are written from.
+"""Benchmark records: files of `benchmarks/results/` that result pages are generated from.
 
     python benchmarks/legality.py --record legality
     loopwright bench polybench --size LARGE --schedule default --peers clang --json bench.json

@@ -1,4 +1,4 @@
-"""The shipped kernels: their text, sizes, arguments and costs, read from the tables beside them.
+"""Catalogue of the shipped kernels: text, sizes, arguments and operation counts.
 
     entry = catalogue()["polybench/gemm"]
     arguments = entry.arguments("LARGE")        # [1000, 1100, 1200, 1.5, 1.2, C, A, B]
@@ -38,7 +38,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .expressions import evaluate
+from .table_expressions import evaluate
 
 PACKAGE = __name__.rpartition(".")[0]
 
@@ -72,7 +72,7 @@ Size = str | Mapping[str, int]
 
 @dataclass(frozen=True)
 class KernelArray:
-    """An array argument: its shape and initial value as expressions, and its part in the kernel.
+    """An array argument: its shape and initial value as expressions, and its role in the kernel.
 
     `element_type` is a name in `ELEMENT_TYPES`.
     `determined` is an expression in the subscripts that is true where the values that the kernel

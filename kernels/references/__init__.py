@@ -1,4 +1,4 @@
-"""The shipped kernels in NumPy: what results are compared with, and a peer in benchmarks.
+"""NumPy references of the shipped kernels, for tests and benchmarks.
 
 A reference takes the arguments of the kernel's function, in the same order, and changes the arrays
 in place. Vectorised wherever the kernel allows it; where it does not, loops stay in Python, so

@@ -1,4 +1,4 @@
-"""Breaks long lines of C where people would."""
+"""Line breaking of C."""
 
 from __future__ import annotations
 

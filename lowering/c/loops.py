@@ -1,4 +1,4 @@
-"""Loops and conditions."""
+"""Loops and conditions in C."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xdsl.ir import Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from .affine_expressions import bound, condition
-from .expressions import SUM, Expression, assignment
+from .c_expressions import SUM, Expression, assignment
 from .names import mentions
 from .printer import Emitters, Printer
 

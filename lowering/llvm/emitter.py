@@ -1,4 +1,4 @@
-"""The state of a translation: the function being emitted and the values known so far."""
+"""State of a function's translation: insertion point and LLVM values."""
 
 from __future__ import annotations
 

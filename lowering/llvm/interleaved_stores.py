@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.vector import GatherOp, ScatterOp
-from ..loops.accesses import Numbering, touched_memrefs
+from ..loops.alias_analysis import Numbering, touched_memrefs
 from ..nest.index_expression import Index
 from .known_lanes import integers_of, lanes_of, stride_of
 

@@ -1,4 +1,4 @@
-"""Gathers of neighbouring columns, as loads of rows that are transposed in registers.
+"""Gathers of adjacent columns as row loads and an in-register transposition.
 
 A gather takes about a cycle per lane. Where a block gathers several neighbouring columns of the
 same rows, as an unrolled copy loop does that transposes, it takes a load per row and about as many
@@ -30,7 +30,7 @@ from xdsl.utils.hints import isa
 
 from ...dialects.vector import GatherOp
 from ...passes.estimate.access_costs import FEWEST_COLUMNS
-from ..loops.accesses import Numbering
+from ..loops.alias_analysis import Numbering
 from .known_lanes import integers_of, lanes_of
 from .memory_versions import MemoryVersions
 

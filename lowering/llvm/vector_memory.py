@@ -1,4 +1,4 @@
-"""Loads and stores of vectors: contiguous, masked, and at given offsets.
+"""Vector loads and stores: contiguous, masked, gather and scatter.
 
 Vectors are aligned to their element unless the operation's `alignment` attribute says more.
 """

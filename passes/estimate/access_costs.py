@@ -1,4 +1,4 @@
-"""What loads and stores cost their ports, with all data in the first-level cache."""
+"""Port cycles of loads and stores, with all data in the first-level cache."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ SHUFFLES_PER_LOAD = 1.0
 
 @dataclass(frozen=True)
 class LoopsAround:
-    """The loops around a statement (outermost first), the average numbers of their iterations, the
-    one that runs in lanes, and instances per vector.
-    """
+    """Surrounding loops, average trip counts, the vector loop, and instances per vector."""
 
     loops: tuple[Loop, ...]
     trips: tuple[float, ...]

@@ -1,4 +1,4 @@
-"""Statistics of statements under a schedule: extents of loops, trip counts, strides.
+"""Program statistics under a schedule: extents of loops, trip counts, strides.
 
 All figures are averages and upper estimates for choosing between schedules, never for legality.
 """

@@ -1,4 +1,4 @@
-"""A program under a schedule, at given sizes: what all parts of the estimate know."""
+"""A scheduled program at given sizes: the common input of the estimate's parts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .scheduling_context import SchedulingContext
 
 @dataclass(frozen=True, eq=False)
 class ScheduledProgram:
-    """The schedule, and the sizes and threads that it is estimated for."""
+    """A schedule with sizes and threads."""
 
     schedule: Schedule
     context: SchedulingContext

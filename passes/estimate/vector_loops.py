@@ -1,4 +1,4 @@
-"""Which loop around a statement runs in vector lanes, and how full the vectors are."""
+"""Vector loops of statements, and the utilisation of their lanes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def narrowed(lanes: int, trips: float) -> int:
 
 
 class VectorLoops:
-    """The vector loops of a program: those that are marked, and those that LLVM vectorises."""
+    """The vector loops of a program: marked ones, and those that LLVM vectorises."""
 
     def __init__(self, program: ScheduledProgram) -> None:
         self._program = program

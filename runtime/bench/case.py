@@ -1,4 +1,4 @@
-"""A kernel in one size: the arrays that all variants in this process work on."""
+"""A kernel at one size, with the arrays shared by all variants of a process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[Any]
 
 
 class NotApplicable(Exception):
-    """What cannot run a case; `str()` is the reason in one line."""
+    """A variant that cannot run a case; `str()` is the reason in one line."""
 
 
 def check_memory(entry: KernelEntry, size: Size) -> None:
@@ -37,7 +37,7 @@ def initial_contents(function: Function, arguments: list[Any]) -> list[tuple[Arr
 
 
 class Case:
-    """A kernel in one size.
+    """A kernel at one size.
 
     `arguments` are those of its function. `expected` are the values of the outputs that the
     unscheduled program computes, set once that has run. Raises NotApplicable where the machine has
@@ -55,14 +55,14 @@ class Case:
 
     @property
     def size_name(self) -> str:
-        """The size, for people."""
+        """The size, for display."""
         if isinstance(self.size, str):
             return self.size
         return "x".join(str(self.size[name]) for name in self.entry.parameters)
 
     @property
     def name(self) -> str:
-        """Kernel and size, for people."""
+        """Kernel and size, for display."""
         return f"{self.entry.name} {self.size_name}"
 
     def restore(self) -> None:

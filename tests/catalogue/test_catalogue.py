@@ -11,8 +11,8 @@ from xdsl.dialects.func import FuncOp
 
 from loopwright.dialects.parse import parse_module
 from loopwright.kernels.catalogue import ELEMENT_TYPES, SUITES, KernelArray, catalogue
-from loopwright.kernels.expressions import ExpressionError, evaluate
 from loopwright.kernels.references import REFERENCES
+from loopwright.kernels.table_expressions import ExpressionError, evaluate
 
 ENTRIES = catalogue()
 SOURCES = sorted({entry.source for entry in ENTRIES.values()})

@@ -38,11 +38,11 @@ def test_costs(name: str) -> None:
     interpreter = CountingInterpreter(parse_module(entry.text), trace=[])
     interpreter.run(entry.function, *arguments)
 
-    written_out = sum(interpreter.counts[operation] for operation in COUNTED)
+    fully_unrolled = sum(interpreter.counts[operation] for operation in COUNTED)
     if name.split("/")[1] in EXACT:
-        assert entry.flops(size) == written_out
+        assert entry.flops(size) == fully_unrolled
     else:
-        assert 0.6 * written_out <= entry.flops(size) <= written_out
+        assert 0.6 * fully_unrolled <= entry.flops(size) <= fully_unrolled
 
     arrays = {id(value): value for value in arguments if isinstance(value, np.ndarray)}
     first_read: set[tuple[int, tuple[int, ...]]] = set()

@@ -1,4 +1,4 @@
-"""C compilers: the original loops printed as C, built in the ways that people build them."""
+"""Peers: C compilers on the printed loops, with common flags."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from ....passes.machine.cpuinfo import CpuInfo
 from ...jit import openmp
 from ...jit.cache import cache_key, default_cache
 from ..case import Case, NotApplicable
+from ..doall_loops import loops_named, parallel_operations
 from ..native import NativeRun
-from ..parallelism import loops_named, parallel_operations
 from ..variant import Variant
 
 COMPILE_SECONDS = 300
@@ -36,7 +36,7 @@ _GOMP_SETTLES, _OMP_SETTLES = 0.01, 0.02
 
 @dataclass(frozen=True)
 class Build:
-    """A way to call a compiler, on one thread or (`parallel`) on several."""
+    """Compiler flags, for one thread or (`parallel`) several."""
 
     peer: str
     name: str

@@ -1,4 +1,4 @@
-"""Numba: the loops of a kernel as a Python function, compiled."""
+"""Peer: Numba on the kernel's loops as a Python function."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ....kernels.catalogue import KernelEntry
 from ...program import load
-from ..parallelism import parallel_operations
+from ..doall_loops import parallel_operations
 from .libraries import Unsupported
 from .python_loops import python_loops
 

@@ -1,4 +1,4 @@
-"""The loops of a kernel as a Python function, for compilers of such."""
+"""Translation of a kernel's loops to a Python function."""
 
 from __future__ import annotations
 

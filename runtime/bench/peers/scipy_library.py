@@ -1,4 +1,4 @@
-"""SciPy: what NumPy does not reach: of BLAS and LAPACK, filters, distances, special functions."""
+"""Peer: SciPy's BLAS and LAPACK routines beyond NumPy's, filters, distances, special functions."""
 
 from __future__ import annotations
 

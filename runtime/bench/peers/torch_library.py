@@ -1,4 +1,4 @@
-"""torch: kernels that are operators of it."""
+"""Peer: torch operators."""
 
 from __future__ import annotations
 

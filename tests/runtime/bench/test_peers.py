@@ -13,7 +13,7 @@ import pytest
 from loopwright.kernels.catalogue import KernelEntry, catalogue
 from loopwright.kernels.references import REFERENCES, reference
 from loopwright.runtime.bench.case import Case, NotApplicable
-from loopwright.runtime.bench.parallelism import parallel_operations
+from loopwright.runtime.bench.doall_loops import parallel_operations
 from loopwright.runtime.bench.peers import compilers, python
 from loopwright.runtime.bench.peers.compilers import Build, Compiler
 from loopwright.runtime.bench.peers.libraries import Unsupported
