@@ -138,14 +138,14 @@ class RowDescription:
         with ISL_LOCK:
             profiles = profiles_of(schedule, context)
             statistics = context.statistics(schedule.scop)
-            swapped = chains_by_levels(nest)
+            chains = chains_by_levels(nest)
             swapped = {
                 class_of(levels): {name for members in found for name in statements(members[-1])}
-                for levels, found in swapped.items()
+                for levels, found in chains.items()
             }
             classes = (NONE, *swapped)
             running = [each for each in leaves(nest) if profiles[each[0].statement].instances]
-            general = _general(schedule, context, nest, swapped.values())
+            general = _general(schedule, context, nest, chains.values())
             paths = [
                 (profiles[leaf.statement], iterators(statistics.statements[leaf.statement], loops))
                 for leaf, loops in running
