@@ -11,6 +11,7 @@ from support.random_programs import seeded_program, seeded_sizes
 from support.random_schedules import random_schedule
 
 from loopwright.dialects.errors import SourceError
+from loopwright.lowering.loops import storage
 
 # Those that make local arrays, and those that change the values of the loops that these begin at.
 TRANSFORMATIONS = (
@@ -47,6 +48,14 @@ def check(seed: int) -> bool:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_code_stays_inside_of_its_arrays(seed: int) -> None:
+    assert check(seed)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_arrays_that_isl_finds_no_place_for_live_further_out(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storage, "_HOME_OPERATIONS", 1)
     assert check(seed)
 
 

@@ -23,6 +23,7 @@ from xdsl.ir.affine import (
     AffineSymExpr,
 )
 
+from ....dialects.locations import written_name
 from ..affine_text import to_text
 from ..memrefs import as_memref, memref_shape, signed_value
 from ..names import ArgumentNames
@@ -163,7 +164,7 @@ class AffineValues:
             return self._division(operation)
         if operation.name in _READS:
             raise NotAffineError(value, "it is read from memory")
-        raise NotAffineError(value, f"it is computed by {operation.name}")
+        raise NotAffineError(value, f"it is computed by {written_name(operation)}")
 
     def _extremum(self, operation: Operation) -> AffineExpr:
         """arith.minsi, arith.maxsi."""
@@ -196,7 +197,7 @@ class AffineValues:
 
 
 def _name(value: SSAValue) -> str:
-    return value.owner.name if isinstance(value.owner, Operation) else "a block"
+    return written_name(value.owner) if isinstance(value.owner, Operation) else "a block"
 
 
 @dataclass(frozen=True)
