@@ -17,28 +17,15 @@ from loopwright.cli import main
 from loopwright.commands import COMMANDS
 
 COMMAND = [sys.executable, "-m", "loopwright"]
-SIZES = ["--set", "ni=5", "--set", "nj=6", "--set", "nk=7"]
 
 
 def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
-def run(
-    *arguments: str, text: str | None = "", folder: Path | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Runs the command with `text` on standard input; None closes it."""
-    command = [*COMMAND, *arguments]
-    if text is None:
-        command = ["sh", "-c", 'exec "$@" <&-', "sh", *command]
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command,
-        input=text,
-        encoding="latin-1",
-        env=environment(),
-        cwd=folder,
-        capture_output=True,
-        timeout=120,
+        [*COMMAND, *arguments], env=environment(), capture_output=True, text=True, timeout=120
     )
 
 
@@ -192,56 +179,3 @@ def test_warnings_are_one_line(tmp_path: Path) -> None:
         f"loopwright: warning: loopwright works without its cache: {path}: File exists "
         "(set LOOPWRIGHT_CACHE to another directory, or to 'off')\n"
     )
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["schedule", "-"],
-        ["deps", "-"],
-        ["emit", "--llvm", "-"],
-        ["run", "-", "-p", "none", "--seconds", "0", *SIZES],
-        ["build", "-", "-o", "gemm.o"],
-    ],
-)
-def test_a_program_from_standard_input(command: list[str], tmp_path: Path) -> None:
-    done = run(*command, text=GEMM, folder=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout
-
-
-def test_a_schedule_from_standard_input(tmp_path: Path) -> None:
-    (tmp_path / "gemm.mlir").write_text(GEMM)
-    good = run("schedule", "gemm.mlir", "-S", "-", text="parallel{loops=i}", folder=tmp_path)
-    assert (good.returncode, good.stderr) == (0, "")
-    assert "parallel" in good.stdout
-    bad = run("schedule", "gemm.mlir", "-S", "-", text="parallel{loops", folder=tmp_path)
-    assert bad.returncode == 1
-    assert bad.stderr.startswith("<stdin>:1:15: error: ")
-    both = run("schedule", "-", "-S", "-", text=GEMM, folder=tmp_path)
-    assert (both.returncode, both.stderr) == (
-        1,
-        "loopwright: error: standard input cannot be both the program and the schedule\n",
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "loopwright: error: <stdin> has no function with a body\n"),
-        ("\xff", "loopwright: error: cannot read standard input: it is not UTF-8 text\n"),
-        (None, "loopwright: error: there is no standard input to read\n"),
-    ],
-)
-def test_no_program_on_standard_input(text: str | None, message: str, tmp_path: Path) -> None:
-    done = run("deps", "-", text=text, folder=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", message)
-
-
-def test_opt_reads_standard_input(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "loopwright.opt", "-"]
-    done = subprocess.run(
-        command, input=GEMM, env=environment(), capture_output=True, text=True, timeout=120
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "func.func @gemm" in done.stdout

@@ -105,7 +105,7 @@ LOOP = {
 
 
 @pytest.mark.parametrize("removed", LOOP)
-@pytest.mark.parametrize("replacement", [None, "1 : i32", "array<i32: 9, 9, 9>", '"x"'])
+@pytest.mark.parametrize("replacement", [None, "1.0 : f64", "array<i32: 9, 9, 9>", '"x"'])
 def test_a_generic_loop_without_one_of_its_parts(removed: str, replacement: str | None) -> None:
     parts = {**LOOP, removed: replacement}
     text = ", ".join(f"{name} = {value}" for name, value in parts.items() if value is not None)

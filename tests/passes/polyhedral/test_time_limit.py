@@ -36,8 +36,9 @@ def is_usable() -> bool:
 @needs_timer
 def test_a_long_computation_ends() -> None:
     start = time.thread_time()
-    with pytest.raises(TooComplexError, match=r"isl gave up after 0\.1 seconds"), bounded(
-        seconds=0.1
+    with (
+        pytest.raises(TooComplexError, match=r"isl gave up after 0\.1 seconds"),
+        bounded(seconds=0.1),
     ):
         hard()
     assert time.thread_time() - start < 2
