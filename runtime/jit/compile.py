@@ -24,7 +24,7 @@ from ...lowering.validation.validate import Validator
 from ...lowering.validation.verdict import Verdict
 from ...passes.machine.target import Target
 from ...passes.polyhedral.bounds import check_bounds
-from ...passes.polyhedral.context import ISL_LOCK, bounded_for
+from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.polyhedral.raising.raise_function import raise_function
 from ...passes.polyhedral.scop import Scop
 from ...passes.schedules.schedule import Schedule, dependences_of
@@ -104,7 +104,7 @@ def read(source: str | Path) -> ModuleOp:
 
 def model(function: func.FuncOp) -> Scop:
     """The polyhedral model of a function; raises SourceError."""
-    with stage("raise"), bounded_for(function, f"the loops of '@{function.sym_name.data}'"):
+    with stage("raise"), ISL_LOCK:
         return raise_function(function)
 
 

@@ -112,7 +112,8 @@ def test_a_generic_loop_without_one_of_its_parts(removed: str, replacement: str 
     with pytest.raises(SourceError) as raised:
         parse_module(
             "func.func @f(%n: index) {\n"
-            f'  "affine.for"(%n) <{{{text}}}> ({{\n  ^bb0(%i: index):\n    "affine.yield"() : () -> ()\n'
+            f'  "affine.for"(%n) <{{{text}}}> ({{\n'
+            '  ^bb0(%i: index):\n    "affine.yield"() : () -> ()\n'
             "  }) : (index) -> ()\n  return\n}"
         )
     assert raised.value.location is not None
