@@ -14,10 +14,9 @@ from dataclasses import asdict
 from io import StringIO
 from pathlib import Path
 
-from loopwright.passes.machine.cpuinfo import CpuInfo
-
 from loopwright import load, opt
 from loopwright.cli import main
+from loopwright.passes.machine.cpuinfo import CpuInfo
 from loopwright.passes.machine.target import Target
 from loopwright.passes.transformations.registry import all_transformations, letters
 from loopwright.runtime.choosing.database import Question, Tuned, TuningDatabase
@@ -161,7 +160,8 @@ class Inputs:
         return [["opt", file, "-p", mutated(source, "tile{loops=i sizes=4},apply-schedule")]]
 
     def _machine_file(self, source: random.Random) -> list[list[str]]:
-        pair = {str(threads): asdict(Measurement(1e9, 2e9, 0.01)) for threads in (1, self.target.cores)}
+        one = asdict(Measurement(1e9, 2e9, 0.01))
+        pair = {"1": one, str(self.target.cores): one}
         machine = {
             "format": 1,
             "cpu": CpuInfo.read().model_name,

@@ -84,7 +84,7 @@ class _Writer:
         if kind is bytes:
             return ["bytes", *self._store(cast(bytes, value))]
         if isinstance(value, np.ndarray | np.generic):
-            array = cast("np.ndarray[Any, Any]", np.asarray(value))
+            array = cast("np.ndarray[Any, Any]", np.asarray(cast(Any, value)))
             if array.dtype.kind not in _KINDS:
                 raise NotPlainError(f"an array of {array.dtype}")
             what = "array" if isinstance(value, np.ndarray) else "number"
@@ -169,7 +169,7 @@ class _Reader:
         if kind == "tuple of fields" and issubclass(cls, tuple):
             if names != list(cast(Any, cls)._fields):
                 raise DamagedError(f"{name} has other fields now")
-            return tuple.__new__(cls, values)
+            return cast(Any, tuple).__new__(cls, values)
         raise DamagedError(f"{name} is no class of records")
 
     def _at(self, number: int) -> Any:

@@ -101,7 +101,7 @@ def test_nothing_is_executed_and_no_other_class_is_made(monkeypatch: pytest.Monk
     made.clear()
     with pytest.raises(records.DamagedError):
         records.from_bytes(pickle.dumps(Trap()))
-    nodes = [
+    nodes: list[list[Any]] = [
         ["dataclass", "os", "_Environ", [], []],
         ["dataclass", "subprocess", "Popen", [], []],
         ["tuple of fields", "builtins", "tuple", [], []],
