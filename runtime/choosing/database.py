@@ -159,7 +159,7 @@ class TuningDatabase:
             self._prepare(connection)
             with connection:
                 return work(connection)
-        # sqlite3 raises ValueError where the text in a damaged file, or of its message, is no UTF-8.
+        # sqlite3 raises ValueError where text of a damaged file is no UTF-8.
         except (sqlite3.Error, OSError, ValueError) as error:
             warnings.warn(
                 f"loopwright works without tuned schedules: {self.path}: {error} "

@@ -285,6 +285,7 @@ def test_sizes_with_which_checks_would_overflow(tmp_path: Path) -> None:
         assert library("saxpy", 4, 1.0, x, large, y, large) == Status.OUT_OF_BOUNDS
         assert library("saxpy", large, 1.0, x, large, y, large) == Status.OUT_OF_BOUNDS
     assert not y.any()
+    (tmp_path / "gemm").mkdir()
     gemm = shared(GEMM, tmp_path / "gemm")
     c = np.zeros((4, 5))
     rows = 2**61 + 4  # of eight bytes: their number is 32 in 64 bits
