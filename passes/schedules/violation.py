@@ -1,4 +1,4 @@
-"""Why a schedule is illegal: the dependence, and a pair of iterations that shows it."""
+"""Violations: the dependence, and a witness pair of iterations."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from enum import Enum
 
 import islpy as isl
 
-from ..polyhedral.context import TooComplexError, bounded
 from ..polyhedral.dependences import Dependence
+from ..polyhedral.isl_context import TooComplexError, bounded
 from ..polyhedral.points import first_point
 
 _KINDS = (isl.dim_type.param, isl.dim_type.in_, isl.dim_type.out)
@@ -23,7 +23,7 @@ _WITNESS_SECONDS = 2.0
 
 
 class Reason(Enum):
-    """What would happen to the target of a violated dependence."""
+    """The consequence for the target of a violated dependence."""
 
     BACKWARD = "but would run after it"
     TOGETHER = "but both would be one iteration of all loops"
@@ -43,7 +43,7 @@ class Witness:
 
 @dataclass(frozen=True)
 class Violation:
-    """Instances that a dependence orders, and that a schedule runs in the wrong order or in none.
+    """Instances of a dependence that a schedule runs in the wrong order or not at all.
 
     `pairs` is a part of the dependence's relation; `loop` the name of the loop at fault, or None
     where statements are in the wrong order.

@@ -9,7 +9,7 @@ import islpy as isl
 import pytest
 
 from loopwright.passes.polyhedral.abort_timer import abort_timer
-from loopwright.passes.polyhedral.context import TooComplexError, bounded
+from loopwright.passes.polyhedral.isl_context import TooComplexError, bounded
 
 needs_timer = pytest.mark.skipif(
     abort_timer() is None, reason="the system has no timers on the time of a thread"
