@@ -73,7 +73,7 @@ def main() -> int:
             progress.update("looking for peers")
             peers += peer_variants(options.peers.split(","), options.threads, workers)
         for number, entry in enumerate(entries, start=1):
-            progress.update(entry.name, number - 1)
+            progress.update(entry.name, number)
             if entry.name not in known:
                 line = {
                     **here,
@@ -85,6 +85,7 @@ def main() -> int:
             progress.clear()
             print("  ".join(map(str, row(known[entry.name]))), flush=True)
     finally:
+        progress.clear()
         workers.close()
     lines = [known[entry.name] for entry in entries]
     rows = [*map(row, lines), *means(lines)]
@@ -135,7 +136,14 @@ def measured(
     )  # fmt: skip
     outcomes: list[Outcome] = []
     variants = [as_written, default, fast, *peers]
-    measure(case, as_written, variants, seconds, progress.update, outcomes)
+    measure(
+        case,
+        as_written,
+        variants,
+        seconds,
+        lambda text: progress.update(f"{entry.name}: {text}"),
+        outcomes,
+    )
     own, others = outcomes[:3], outcomes[3:]
     right = [o for o in others if o.timing is not None and o.agrees]
     best = min(right, key=lambda o: o.timing.median if o.timing else math.inf, default=None)
