@@ -66,7 +66,7 @@ class Proof:
     _active: defaultdict[tuple[Term, Term], list[isl.Map]] = field(
         default_factory=lambda: defaultdict[tuple[Term, Term], list[isl.Map]](list), init=False
     )
-    _is_guessing: bool = field(default=False, init=False)
+    _guesses: int = field(default=0, init=False)
     _failures: int = field(default=0, init=False)
     _steps: int = field(default=0, init=False)
 
@@ -130,17 +130,20 @@ class Proof:
                 self._compare(left, right, pairs)
             return
         one, two = mine.operands
+        orders = [other.operands, other.operands[::-1]]
+        scores = [_likeness(one, left) + _likeness(two, right) for left, right in orders]
+        if scores[1] > scores[0]:
+            orders.reverse()
         saved = dict(self.assumed)
         try:
-            self._compare(one, other.operands[0], pairs)
-            self._compare(two, other.operands[1], pairs)
-        except UnequalTermsError as error:
+            self._compare(one, orders[0][0], pairs)
+            self._compare(two, orders[0][1], pairs)
+        except UnequalTermsError:
+            if scores[0] != scores[1]:
+                raise
             self.assumed = saved
-            try:
-                self._compare(one, other.operands[1], pairs)
-                self._compare(two, other.operands[0], pairs)
-            except UnequalTermsError:
-                raise error from None
+            self._compare(one, orders[1][0], pairs)
+            self._compare(two, orders[1][1], pairs)
 
     def _visit(self, mine: Term, other: Term, pairs: isl.Map) -> None:
         """Compares terms behind a load, unless they have been assumed to be equal there."""
@@ -159,14 +162,15 @@ class Proof:
             raise UnequalTermsError(reason, pairs)
         if active:
             widened = self._widen(mine, other, active[-1].union(pairs))
-        elif known is not None and not self._is_guessing:
+        elif known is not None and not self._guesses:
             widened = self._widen(mine, other, known.union(pairs))
         else:
             self._explore(key, known, pairs)
             return
-        # What is claimed of more instances than needed may be wrong of the others.
-        saved, was_guessing = dict(self.assumed), self._is_guessing
-        self._is_guessing = was_guessing or not active
+        # What is claimed of more instances than needed may be wrong of the others. A claim that
+        # was made in the course of another one falls with it: else their combinations are tried.
+        saved = dict(self.assumed)
+        self._guesses += 1
         try:
             self._explore(key, known, widened)
             return
@@ -174,9 +178,11 @@ class Proof:
             self._failures += 1
             if self._failures > _FAILURES:
                 raise UndecidedError("too many relations between iterations fail") from None
+            if self._guesses > 1:
+                raise
             self.assumed = saved
         finally:
-            self._is_guessing = was_guessing
+            self._guesses -= 1
         self._explore(key, known, pairs)
 
     def _explore(self, key: tuple[Term, Term], known: isl.Map | None, pairs: isl.Map) -> None:
@@ -197,6 +203,20 @@ class Proof:
         if not isinstance(other, Input | Undefined):
             hull = hull.intersect_range(other.statement.domain)
         return hull.coalesce()
+
+
+def _likeness(mine: Term, other: Term) -> int:
+    """How much two terms look like each other: which operands of a sum or product to compare."""
+    match mine, other:
+        case Load(), Load():
+            arguments = mine.access.array.argument, other.access.array.argument
+            return 2 if arguments[0] == arguments[1] else 1
+        case Apply(), Apply():
+            return 2 if mine.kind == other.kind else 0
+        case Scalar(), Scalar():
+            return 2 if mine.argument == other.argument else 0
+        case _:
+            return 1 if type(mine) is type(other) else 0
 
 
 def _elements(pairs: isl.Map) -> isl.Map:
