@@ -13,7 +13,7 @@ from typing import cast
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.affine import ApplyOp, ForOp, IfOp, LoadOp, StoreOp
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -31,8 +31,8 @@ from .terms import kind_of
 
 Subscripts = tuple[int, ...]
 
-STEPS = 1_000_000
-"""Operations that an execution may take: some seconds."""
+STEPS = 4_000_000
+"""Operations that an execution may take: some ten seconds."""
 
 
 class UnsupportedError(Exception):
@@ -100,7 +100,9 @@ class Execution:
                 ]
                 self._memories[argument] = self.arguments[number] = Memory(shape, number)
             elif isinstance(argument.type, IndexType):
-                self._environment[argument] = self._size(number, None)
+                size = self.sizes.get((number, None))
+                if size is not None:
+                    self._environment[argument] = size
             else:
                 self._environment[argument] = self.values.number("scalar", number)
         self._block(block)
@@ -198,7 +200,9 @@ class Execution:
         return tuple(self._affine(map_.data, operation.indices))
 
     def _index(self, value: SSAValue) -> int:
-        found = self._environment[value]
+        found = self._environment.get(value)
+        if found is None:
+            raise UnsupportedError("a size is not known")
         if isinstance(value.type, IndexType):
             return found
         key = self.values.keys[found]
@@ -208,7 +212,10 @@ class Execution:
 
     def _data(self, value: SSAValue) -> int:
         """The number of the term of a value."""
-        found = self._environment[value]
+        found = self._environment.get(value)
+        if found is None:  # no size, but a number to compute with
+            assert isinstance(value, BlockArgument)
+            return self.values.number("scalar", value.index)
         return self.values.number("index", found) if isinstance(value.type, IndexType) else found
 
     def _arithmetic(self, operation: Operation) -> None:
