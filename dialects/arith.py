@@ -1,4 +1,4 @@
-"""The arith dialect: xDSL's, with operations on vectors, and what it lacks."""
+"""The arith dialect: xDSL's, with vector operands and missing operations."""
 
 from __future__ import annotations
 

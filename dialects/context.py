@@ -1,4 +1,4 @@
-"""The dialects that loopwright speaks."""
+"""The context with all dialects of loopwright."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in the source text an operation or value was written.
+"""Source locations of operations and values.
 
 The parser stores a `FileLineColLoc` on every operation and block argument, which copies keep. The
 text itself lies in a side table for as long as one of these locations is alive, so that an error

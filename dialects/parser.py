@@ -1,4 +1,4 @@
-"""xDSL's parser with source positions, complete error messages, and what it lacks of MLIR."""
+"""xDSL's parser with source locations, complete error messages, and missing MLIR syntax."""
 
 from __future__ import annotations
 

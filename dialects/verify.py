@@ -1,4 +1,4 @@
-"""Verification of operations, with an error that points at the culprit."""
+"""Verification of operations, with source locations in errors."""
 
 from __future__ import annotations
 

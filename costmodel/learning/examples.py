@@ -44,7 +44,7 @@ class Unsupported(Exception):
 
 
 class Featuriser(Protocol):
-    """Turns schedules of one program into what a model learns from; goes to other processes."""
+    """Computes features of the schedules of one program; can be sent to other processes."""
 
     @property
     def schema(self) -> str:
@@ -75,7 +75,7 @@ class ProgramExamples:
 
 @dataclass
 class Skipped:
-    """Why programs and schedules are no examples, and how many of each reason."""
+    """Counts of skipped programs and schedules, by reason."""
 
     programs: Counter[str] = field(default_factory=Counter[str])
     schedules: Counter[str] = field(default_factory=Counter[str])
@@ -133,7 +133,7 @@ def _opened(folder: Path) -> Path | None:
 
 @dataclass(frozen=True)
 class _Found:
-    """What one program gave: features by position of the schedule, or why there are none."""
+    """Result for one program: features by position of the schedule, or the reason for none."""
 
     features: Mapping[int, Any]
     skipped: tuple[str, ...] = ()

@@ -55,7 +55,7 @@ _ADAPTING = Recipe(epochs=4, learning_rate=3e-4, weight_decay=0.05, batch=256)
 
 @dataclass(frozen=True)
 class AdditiveNetworkOptions:
-    """How many networks are averaged, the width of all layers, and how they are trained.
+    """Ensemble size, layer width, and training options.
 
     Errors larger than `tolerance` (of the logarithm) count linearly. Schedules that are predicted e
     times too fast count `exp(caution)` times as much: MAPE is mostly about these. It is added
@@ -72,7 +72,7 @@ class AdditiveNetworkOptions:
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows of schedules, and of their programs as written after these, each once.
+    """Feature rows of schedules, followed by those of their programs as written, each once.
 
     `originals` is the number of each schedule's program as written among all of them.
     """
@@ -82,7 +82,7 @@ class Batch:
 
 
 class AdditiveSum(nn.Module):
-    """Rows of statements -> the speed-up of each schedule."""
+    """Feature rows of statements -> the speed-up of each schedule."""
 
     def __init__(self, options: AdditiveNetworkOptions) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ class AdditiveSum(nn.Module):
 
 
 class AdditiveSums(nn.Module):
-    """Several networks: the mean of the logarithms of what they predict."""
+    """Ensemble of networks: mean of their predicted logarithms."""
 
     def __init__(self, options: AdditiveNetworkOptions) -> None:
         super().__init__()
@@ -117,7 +117,7 @@ class AdditiveSums(nn.Module):
 
 @dataclass(frozen=True)
 class LogarithmPool(PairPool):
-    """Pairs whose errors are those of the logarithm."""
+    """Training pairs with errors of the logarithm."""
 
     tolerance: float = 1.0
     caution: float = 0.0

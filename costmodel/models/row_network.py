@@ -31,7 +31,7 @@ _LEAST_SECONDS = 1e-12
 
 @dataclass(frozen=True)
 class RowBatch:
-    """Rows (number, features) of `count` groups behind each other, and the group of each.
+    """Concatenated rows (number, features) of `count` groups, with the group of each row.
 
     `unique` are the rows that differ from all before them, `inverse` which of these each row is
     like. `known` is what `logarithms` has found: several networks see the same rows.
@@ -71,7 +71,7 @@ class RowBatch:
 
 
 class RowNetwork(nn.Module):
-    """Rows -> a factor for each, 1 before it has learned; column `seconds` holds small numbers."""
+    """Rows -> a factor for each, initially 1; column `seconds` holds small numbers."""
 
     mean: Tensor
     deviation: Tensor

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from ..learning.errors import LearningError
 from ..learning.examples import ProgramExamples
 from .learned_model import TrainingOptions, TrainingProgress
-from .storage import check_plan, load_tensors, store_tensors
+from .model_files import check_plan, load_tensors, store_tensors
 from .tensors import descend, from_array, shuffled, usable_device
 
 VALIDATED_AT_ONCE = 512
@@ -29,7 +29,7 @@ Collate = Callable[[Sequence[Any], torch.device], Any]
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a network is trained when nothing else is asked for.
+    """Default hyperparameters of a training.
 
     Training ends early after `patience` epochs without a better state, by default a fifth of all.
     """
@@ -43,7 +43,7 @@ class Recipe:
 
 
 class Pool(Protocol):
-    """What there is to learn: features, and how wrong predictions for some of them are."""
+    """Training set: features, and the loss of predictions for a batch of them."""
 
     @property
     def features(self) -> Sequence[Any]:
@@ -57,7 +57,7 @@ class Pool(Protocol):
 
 @dataclass(frozen=True)
 class PairPool:
-    """Pairs of all programs behind each other, with percentages as errors."""
+    """Concatenated pairs of all programs, with percentage errors."""
 
     features: list[Any]
     speedups: Tensor
@@ -94,7 +94,7 @@ def percentage_errors(predicted: Tensor, measured: Tensor, censored: Tensor) -> 
 
 @dataclass
 class _State:
-    """What a training needs to go on, beside network, optimiser and schedule."""
+    """Checkpointed state of a training, beside network, optimiser and learning-rate schedule."""
 
     epoch: int = 0
     best: float = float("inf")
@@ -103,7 +103,7 @@ class _State:
 
 
 class Trainer:
-    """One training of a network."""
+    """One training run of a network."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Sequential and parallel loops."""
+"""The operation affine.for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `math` dialect: functions of math.h."""
+"""The `math` dialect in C: functions of math.h."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from xdsl.dialects import math
 
 from ...dialects.errors import SourceError
 from .arithmetic import integer_function, library_call, width_of
-from .expressions import Expression, binary, call, unary
+from .c_expressions import Expression, binary, call, unary
 from .helpers import power_helper
 from .printer import Emit, Emitters, Printer
 

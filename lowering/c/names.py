@@ -1,4 +1,4 @@
-"""Identifiers of the printed C, made of those of the program."""
+"""Identifiers of the printed C, derived from SSA names."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def mentions(text: str, name: str) -> bool:
 
 
 class Names:
-    """Names of a function's variables: unique among those in scope, used again beside them."""
+    """Names of a function's variables: unique among those in scope, reused in disjoint scopes."""
 
     def __init__(self, taken: frozenset[str]) -> None:
         self._scopes: list[set[str]] = [set(taken)]

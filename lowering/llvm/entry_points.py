@@ -1,4 +1,4 @@
-"""Functions for callers in C: they check their arguments, and return a status.
+"""Entry points for C callers: argument checks and a status code.
 
     i32 gemm(i64 ni, ..., ptr C, i64 C_dim0, i64 C_dim1, ptr A, ...)
 
@@ -27,7 +27,7 @@ from .types import I1, I32, I64, POINTER, size_in_bytes, value_type
 
 
 class Status(IntEnum):
-    """What an entry point returns."""
+    """Status codes of entry points."""
 
     OK = 0
     OUT_OF_MEMORY = 1
@@ -39,7 +39,7 @@ class Status(IntEnum):
 
 @dataclass(frozen=True)
 class EntryPoint:
-    """A function for callers in C.
+    """A C-callable function.
 
     `symbol` is its name, `function` that of the `func.func` which it calls. `fixed` has the values
     of integer arguments that callers do not pass. Known extents of memrefs are not passed either,

@@ -1,4 +1,4 @@
-"""The `math` dialect: LLVM intrinsics where there are some, else functions of the C library."""
+"""The `math` dialect: LLVM intrinsics, or functions of the C library."""
 
 from __future__ import annotations
 

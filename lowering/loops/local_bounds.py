@@ -1,4 +1,4 @@
-"""Proves that loops access local arrays inside of their extents, before code is made of them.
+"""Proof that accesses to local arrays stay within their allocated extents.
 
 Origin and extents of a local array come from the model (`storage`); the proof is about the loops
 that will be emitted, however they came about. At every call of a statement, for all values of the
@@ -15,7 +15,7 @@ from functools import cached_property
 import islpy as isl
 
 from ...dialects.errors import SourceError
-from ...passes.polyhedral.context import bounded_for
+from ...passes.polyhedral.isl_context import bounded_for
 from ...passes.polyhedral.schedule_tree import Loop
 from ...passes.polyhedral.scop import Access, Scop
 from ..nest.index_bounds import Range, is_never_negative, ranges_of
@@ -30,7 +30,7 @@ MOST_OPERATIONS = 5_000_000
 
 @dataclass(frozen=True)
 class _Position:
-    """What holds at a place in the nest.
+    """The known loop values and conditions at a point of the nest.
 
     `loops` are around it, outermost first; conditions are `met` or `failed`. `values` are those of
     the schedule's loops by name, `origins` where the local arrays begin that are allocated there.
@@ -165,9 +165,18 @@ def _range(loop: For, text: IslText) -> list[str]:
         least = [loop.size - 1, *(index + loop.size - 1 for index in least)]
     known = [*least, *(bound - 1 - value for bound in loop.upper)]
     found = [text.condition(Comparison(">=", index)) for index in known]
-    if loop.step > 1 and len(loop.lower) == 1:
-        found.append(f"({text.index(value - loop.lower[0])}) mod {loop.step} = 0")
+    if loop.step > 1:
+        found.append(" or ".join(f"({_steps_from(low, loop, text)})" for low in loop.lower))
     return found
+
+
+def _steps_from(first: Index, loop: For, text: IslText) -> str:
+    """That a loop begins at `first`, the greatest of its lower bounds, and goes on in steps."""
+    greatest = [
+        text.condition(Comparison(">=", first - other)) for other in loop.lower if other != first
+    ]
+    away = Index.variable(loop.variable) - first
+    return " and ".join([*greatest, f"({text.index(away)}) mod {loop.step} = 0"])
 
 
 def _over_variables(context: isl.Set, parameters: Mapping[str, Index]) -> isl.Set:

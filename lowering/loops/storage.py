@@ -1,4 +1,4 @@
-"""Where arrays live in the generated function.
+"""Allocation of local arrays at the innermost loop that encloses their reuse.
 
 Arguments stay where they are. A local array is allocated in the body of the innermost loop outside
 of which none of its cells is used twice, as large as the box of cells that one iteration of that
@@ -38,7 +38,7 @@ Offset = Callable[[Sequence[Index]], Index]
 
 @dataclass(frozen=True)
 class Placement:
-    """A local array's home: inside the loops `outer`, with the box of cells it needs there.
+    """Allocation of a local array: inside the loops `outer`, with the extents needed there.
 
     `offsets` are functions of the values of `outer`; `sizes` are their numbers of values. Both have
     one entry per subscript. `users` are the statements that access it.
@@ -62,7 +62,7 @@ class Placement:
 
 
 class Storage:
-    """The memref that each array is in at the current point of code generation."""
+    """The memref of each array at the current point of code generation."""
 
     def __init__(self, placements: Sequence[Placement], arguments: Mapping[str, SSAValue]):
         self.placements = {placement.array.name: placement for placement in placements}

@@ -1,4 +1,4 @@
-"""Whether every access stays inside of its array."""
+"""Bounds check of all accesses of a Scop."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from xdsl.ir.affine import AffineExpr
 
 from ...dialects.errors import SourceError
 from .affine_text import to_readable_text, to_text
-from .context import bounded_for
+from .isl_context import bounded_for
 from .scop import Access, AccessKind, Scop, Statement
 
 
 class BoundsError(SourceError):
-    """An access outside of its array, with the first instance where it happens.
+    """An out-of-bounds access, with the first instance that performs it.
 
     error: reads B[k, j + 1] outside of the array: element [0, 5] of 5x5, with i=0, k=0, j=4, N=4
     """
@@ -24,7 +24,7 @@ class BoundsError(SourceError):
 
 @dataclass(frozen=True, eq=False)
 class _Check:
-    """One subscript of an access: `instances` (over parameters and sizes) that are outside."""
+    """One subscript of an access: `instances` (over parameters and sizes) out of bounds."""
 
     statement: Statement
     access: Access
@@ -34,7 +34,7 @@ class _Check:
 
 @dataclass(frozen=True, eq=False)
 class _Checks:
-    """All checks of a Scop, and `sizes`: where any of them fails, as a set of parameter values."""
+    """All checks of a Scop, and `sizes`: the parameter values with a violation."""
 
     names: tuple[str, ...]
     sizes: isl.Set

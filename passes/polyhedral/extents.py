@@ -1,4 +1,4 @@
-"""The smallest arrays that a program needs: extents inferred from the accesses."""
+"""Inference of array extents from the accesses."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import islpy as isl
 
-from .context import ISL_LOCK
 from .counting import fix_parameters
+from .isl_context import ISL_LOCK
 from .scop import Array, Scop
 
 

@@ -1,4 +1,4 @@
-"""Why a schedule is illegal: the dependence, and a pair of iterations that shows it."""
+"""Violations: the dependence, and a witness pair of iterations."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from enum import Enum
 
 import islpy as isl
 
-from ..polyhedral.context import ISL_LOCK
 from ..polyhedral.dependences import Dependence
+from ..polyhedral.isl_context import ISL_LOCK
 
 _KINDS = (isl.dim_type.param, isl.dim_type.in_, isl.dim_type.out)
 
@@ -18,7 +18,7 @@ _SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256
 
 
 class Reason(Enum):
-    """What would happen to the target of a violated dependence."""
+    """The consequence for the target of a violated dependence."""
 
     BACKWARD = "but would run after it"
     TOGETHER = "but both would be one iteration of all loops"
@@ -38,7 +38,7 @@ class Witness:
 
 @dataclass(frozen=True)
 class Violation:
-    """Instances that a dependence orders, and that a schedule runs in the wrong order or in none.
+    """Instances of a dependence that a schedule runs in the wrong order or not at all.
 
     `pairs` is a part of the dependence's relation; `loop` the name of the loop at fault, or None
     where statements are in the wrong order.

@@ -24,7 +24,8 @@ from ..polyhedral.schedule_tree import Loop, loops, statements
 from ..schedules.errors import MalformedTransformation
 from ..schedules.schedule import Schedule, Transformation
 from ..transformations.registry import all_transformations, letters
-from .pipeline import PassCall, Word, error_at, make_transformation, unknown
+from .pipeline import PassCall, make_transformation, unknown
+from .tokens import TokenReader, Word, error_at
 
 _TOKEN = re.compile(
     r'\s*(?:(?P<loop>(?:[\w.-]+\.)?L\d{1,9})(?![\w.+-])|(?P<word>[\w.+-]+)|"(?P<string>[^"\n]*)"'
@@ -65,7 +66,7 @@ def print_notation(schedule: Schedule) -> str:
 
 @dataclass(frozen=True)
 class _Step:
-    """One step, not checked yet; `prefix` is empty where there is none directly in front of it."""
+    """One unchecked step; `prefix` is empty without a directly preceding one."""
 
     prefix: tuple[Word, ...]
     symbol: Word
@@ -98,7 +99,7 @@ def _deepest(schedule: Schedule) -> str:
 
 
 class _Reader:
-    """Finds out what a step means at one point of a schedule."""
+    """Interprets steps at one point of a schedule."""
 
     def __init__(self, text: str, schedule: Schedule, addressed: tuple[Word, ...]) -> None:
         self.text = text
@@ -220,39 +221,9 @@ def _print_values(value: object) -> str:
     return text if match is not None and match.lastgroup == "word" else f'"{text}"'
 
 
-class _Parser:
+class _Parser(TokenReader):
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.position = 0
-        self.advance()
-
-    def advance(self) -> None:
-        match = _TOKEN.match(self.text, self.position)
-        assert match is not None, "the pattern matches the end of the text, too"
-        self.kind = match.lastgroup or "end"
-        self.token = match[self.kind] if match.lastgroup else ""
-        start = match.start(self.kind) if match.lastgroup else len(self.text)
-        self.start = start - (self.kind == "string")
-        self.position = match.end()
-
-    def accept(self, symbol: str) -> bool:
-        if self.kind == "symbol" and self.token == symbol:
-            self.advance()
-            return True
-        return False
-
-    def expect(self, symbol: str, what: str | None = None) -> None:
-        if not self.accept(symbol):
-            found = "the end" if self.kind == "end" else repr(self.token)
-            message = f"expected {what or repr(symbol)}, not {found}"
-            raise error_at(self.text, self.start, message)
-
-    def word(self, what: str, *kinds: str) -> Word:
-        if self.kind not in kinds:
-            self.expect("", what)
-        word = Word(self.token, self.start)
-        self.advance()
-        return word
+        super().__init__(text, _TOKEN, ("string",))
 
     def steps(self) -> Iterator[_Step]:
         """The steps in order."""

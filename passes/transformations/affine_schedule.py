@@ -1,4 +1,4 @@
-"""Let isl's ILP scheduler choose the order."""
+"""Affine scheduling by isl's ILP scheduler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python arguments to C arguments: what a kernel takes, and the checks before a call.
+"""Conversion and checks of Python arguments.
 
 Each kind of argument *binds* a Python value: it checks the value, returns what goes into the C call
 (the address of an array, an integer, a float) and appends what the code is specialised on (shapes,
@@ -36,7 +36,7 @@ Key = list[tuple[int, ...] | int]
 
 @dataclass(frozen=True)
 class Place:
-    """Which argument of which kernel, for messages: `gemm: argument 2 'A'` (counted from 1)."""
+    """Position of an argument, for messages: `gemm: argument 2 'A'` (counted from 1)."""
 
     kernel: str
     position: int

@@ -1,4 +1,4 @@
-"""Where an array argument lies in memory: NumPy arrays, torch tensors, `__array_interface__`."""
+"""Memory of array arguments: NumPy arrays, torch tensors, `__array_interface__`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Memory(NamedTuple):
-    """A block of memory that holds an array.
+    """The memory block of an array.
 
     `dtype` is NumPy's name of the element type, or the library's own when NumPy has none.
     `contiguous` means row-major without gaps. `obstacle` says why the kernel cannot use this memory

@@ -1,4 +1,4 @@
-"""Object code on disk, so that a kernel is compiled once per machine and not once per process.
+"""Persistent cache of object code, keyed by source and machine.
 
 An entry is one file, named by its key: a header (magic, key, length and SHA-256 of the payload)
 and the payload. An entry that is damaged, truncated, written by another user or stored under
@@ -61,7 +61,7 @@ def _cache_at(directory: Path) -> ObjectCache:
 
 
 class ObjectCache:
-    """A directory of entries, safe to share between processes, of about `limit` bytes at most."""
+    """A cache directory, safe to share between processes, of about `limit` bytes at most."""
 
     def __init__(self, directory: Path, limit: int = DEFAULT_LIMIT) -> None:
         self.directory = directory

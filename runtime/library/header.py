@@ -1,4 +1,4 @@
-"""C headers: every function with its parameters, what it expects and what it returns."""
+"""C headers with documented functions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from ...lowering.llvm.entry_points import Status
+from ...lowering.llvm.llvm_target import processor
 from ...lowering.llvm.options import Options
-from ...lowering.llvm.target import processor
 from ...passes.machine.target import Target
 from ...passes.schedules.schedule import Schedule
 from ...support.version import __version__
@@ -33,7 +33,7 @@ Every function returns a status, LOOPWRIGHT_OK (0) when all went well."""
 
 @dataclass(frozen=True)
 class Entry:
-    """A function in a header: its interface, and how its code was made."""
+    """A function in a header: its interface and its schedule."""
 
     interface: Interface
     schedule: Schedule | None

@@ -1,4 +1,4 @@
-"""The limits of this machine as measured: kept in the cache directory, asked by `bench`.
+"""Stored limits of this machine, in the cache directory.
 
 A rate is FLOP/s or bytes/s; times are seconds. Where a number depends on how many cores work, it
 is there for one and for all.
@@ -49,7 +49,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class MeasuredMachine:
-    """A measured machine.
+    """The measured limits of a machine.
 
     `peaks[type][threads]` are FLOP/s of fused multiply-adds; `bandwidths[level][pattern][threads]`
     bytes/s, levels being L1, L2 ... and DRAM, patterns read, copy and triad; `fork_join` the

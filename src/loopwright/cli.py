@@ -1,4 +1,4 @@
-"""The command `loopwright`: finds the subcommand, runs it, and turns mistakes into messages."""
+"""The command `loopwright`: dispatch to subcommands, and user errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ examples:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reports mistakes as all of loopwright does: one line, exit code 1."""
+    """Argument parser whose errors are one line, with exit code 1."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (see {self.prog} --help)")

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ....passes.estimate.scheduling_context import SchedulingContext
-from ....passes.polyhedral.context import ISL_LOCK, TooComplexError
+from ....passes.polyhedral.isl_context import ISL_LOCK, TooComplexError
 from ....passes.schedules.schedule import Schedule
 from ...learning.errors import LearningError
 from ...learning.examples import ProgramExamples, Unsupported
 from ...models.learned_model import LearnedModel, TrainingOptions, TrainingProgress
-from ...models.options import read_options
+from ...models.model_options import read_options
 from ...models.tensors import descend, from_array, seeded, shuffled
 from .working_set_features import ESTIMATES, PLACES, PUBLISHED, SPLIT, VERSION, Row, row_of
 
@@ -50,7 +50,7 @@ DUELS_AT_ONCE = 1 << 17
 
 @dataclass(frozen=True)
 class TournamentOptions:
-    """What the network sees, the widths of its hidden layers, and how sure it must be of a win.
+    """Input features, hidden layer widths, and the margin of a win.
 
     `pairs` of schedules of each program are compared in every epoch of the training; `members`
     networks vote.
@@ -65,7 +65,7 @@ class TournamentOptions:
 
 @dataclass(frozen=True)
 class WorkingSetRows:
-    """Makes the features: one row per schedule."""
+    """Featuriser: one row per schedule."""
 
     kind: str
 
@@ -216,7 +216,7 @@ def scaled(rows: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 class _Learner:
-    """The training of one network."""
+    """Training of one network."""
 
     def __init__(
         self,

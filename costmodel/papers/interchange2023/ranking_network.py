@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from ...learning.errors import LearningError
 from ...learning.examples import ProgramExamples
 from ...models.learned_model import TrainingOptions
-from ...models.options import read_options
+from ...models.model_options import read_options
 from ...models.row_network import RowBatch, RowNetwork
 from ...models.tensors import from_array, one_thread, seeded
 from ...models.training import Recipe, train_network
@@ -42,7 +42,7 @@ _TOLERANCE = 0.5
 
 @dataclass(frozen=True)
 class NetworkOptions:
-    """`members` networks, the width of their layers, and what they are trained for.
+    """Ensemble size (`members`), layer width, and training objective.
 
     The softmax is of `sharpness` times the logarithms, the targets of logarithms over `noise`;
     `magnitude` is how much the times themselves count.
@@ -76,7 +76,7 @@ def collate(nests: Sequence[Rows], device: torch.device) -> RowBatch:
 
 @dataclass(frozen=True)
 class NestPool:
-    """Nests with the rows of their measured interchanges, and how much slower each is.
+    """Nests with the rows and relative times of their measured interchanges.
 
     `slower` is the logarithm of the time over that of the best one, at most that of what is cut
     off, which is `censored`.

@@ -24,8 +24,8 @@ from xdsl.ir.affine import (
 )
 
 from ..affine_text import to_text
+from ..identifiers import ArgumentNames
 from ..memrefs import as_memref, memref_shape, signed_value
-from ..names import ArgumentNames
 from ..scop import Parameter
 from .signs import is_never_negative
 
@@ -38,7 +38,7 @@ _CASES_HINT = "give each of its cases an access of its own, chosen by affine.if"
 
 
 class NotAffineError(Exception):
-    """A value that is no affine expression: `value` is the culprit, `str()` the reason."""
+    """A non-affine value: `value` is the culprit, `str()` the reason."""
 
     def __init__(self, value: SSAValue, reason: str, hint: str = _HINT):
         super().__init__(reason)
@@ -48,7 +48,7 @@ class NotAffineError(Exception):
 
 @dataclass(frozen=True)
 class Piecewise:
-    """A value with several affine cases: `format` makes isl text of that of its `operands`."""
+    """A piecewise affine value: `format` makes isl text of that of its `operands`."""
 
     value: SSAValue
     operands: tuple[AffineExpr, ...]
@@ -56,7 +56,7 @@ class Piecewise:
 
 
 class AffineValues:
-    """Finds the affine expressions of values: dims are loop depths, symbols are in `symbols`.
+    """Affine expressions of values: dims are loop depths, symbols are in `symbols`.
 
     Integer arithmetic on the way to a subscript or bound is taken not to overflow.
     """
@@ -201,7 +201,7 @@ def _name(value: SSAValue) -> str:
 
 @dataclass(frozen=True)
 class _Inputs:
-    """What the dims and symbols of a map stand for: values, and their expressions."""
+    """Operands of a map: values, and their expressions."""
 
     values: Sequence[SSAValue]
     expressions: Sequence[AffineExpr]

@@ -18,8 +18,8 @@ COMMANDS = {
     "train": "train a cost model on labelled pairs, and report how good it is",
     "calibrate": "adapt a cost model to this machine in a few minutes",
     "tune": "search for the fastest schedule of a program",
-    "bench": "measure kernels side by side with what else is installed",
-    "data": "make and keep data to learn from: programs, schedules, times",
+    "bench": "benchmark kernels against installed peers",
+    "data": "label training data: programs, schedules, times",
     "machine": "measure the limits of this machine and print its roofline",
     "emit": "print a program as loops, C, LLVM IR or assembly",
 }

@@ -1,4 +1,4 @@
-"""What several subcommands share: reading a program, picking a function, tables."""
+"""Shared by subcommands: program and function arguments, tables, checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shipped kernels as programs of the command line: `loopwright run polybench/gemm`."""
+"""Shipped kernels as programs of the command line: `loopwright run polybench/gemm`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..kernels.catalogue import KernelEntry, catalogue
 from ..runtime.calling.inputs import Settings, available_memory
 from ..runtime.program import Function, Program, load
-from ..runtime.tuning.messages import Comparison
+from ..runtime.tuning.trial_messages import Comparison
 from . import UsageError
 
 Array = NDArray[np.generic]

@@ -14,7 +14,7 @@ from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.machines import target_of
 from loopwright.costmodel.models.additive import Additive
 from loopwright.costmodel.models.learned_model import TrainingOptions
-from loopwright.costmodel.models.storage import load_model, save_model
+from loopwright.costmodel.models.model_files import load_model, save_model
 from loopwright.costmodel.papers.tiramisu2021.model import Tiramisu
 from loopwright.passes.machine.target import Target
 

@@ -20,7 +20,7 @@ from loopwright.cli import main
 from loopwright.costmodel import find
 from loopwright.costmodel.learning.pairs import read_pairs
 from loopwright.costmodel.learning.spaces import kinds_of, restrict
-from loopwright.costmodel.models.storage import load_model, load_tensors, store_tensors
+from loopwright.costmodel.models.model_files import load_model, load_tensors, store_tensors
 
 SMALL = [
     *("--option", "statement_layers=24,16", "--option", "loop_layer=16"),

@@ -62,7 +62,7 @@ def test_interchange_swaps_two_loops(notation: str, order: str) -> None:
 
 
 @pytest.mark.parametrize("kernel", ["gemm", "jacobi-2d", "2mm", "cholesky", "correlation"])
-def test_the_three_spellings_convert_into_each_other(kernel: str) -> None:
+def test_the_three_formats_convert_into_each_other(kernel: str) -> None:
     original = Schedule.original(polybench(kernel))
     for seed in range(6):
         schedule = random_schedule(SeededChooser(random.Random(seed)), original)

@@ -14,7 +14,7 @@ import pytest
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.machine.target import Target
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.search.caution import surest_gains
+from loopwright.passes.search.unanimity import unanimous_gains
 from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.choosing import auto
 from loopwright.runtime.choosing.auto import GAIN, modelled_schedule
@@ -254,7 +254,7 @@ def test_the_least_convinced_member_of_a_committee_counts(
     original = Schedule.original(load(SCALE)["scale"].scop)
     schedule = original.apply_all(parse_pipeline("reverse{loops=i}"))
     context = SchedulingContext({"n": 9, "A_dim0": 9}, 1)
-    assert surest_gains(Divided(members), context, [original, schedule]) == [1.0, gain]
+    assert unanimous_gains(Divided(members), context, [original, schedule]) == [1.0, gain]
 
 
 def test_a_model_must_promise_more_than_the_default_schedule() -> None:

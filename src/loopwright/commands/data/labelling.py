@@ -1,4 +1,4 @@
-"""Stores labels as they come, and says how far it is."""
+"""Storage of labels as they arrive, with a progress display."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...costmodel.labels import TOO_MUCH_MEMORY, LabelledProgram
-from .progress import Progress
+from .labelling_progress import LabellingProgress
 
 if TYPE_CHECKING:
     from ...costmodel.dataset.store import Writer
@@ -28,13 +28,12 @@ def label_and_store(
     """Stores all labels, those of so many programs, in a directory; the exit code."""
     from ...costmodel.dataset.store import Writer
 
-    progress = Progress(programs)
+    progress = LabellingProgress(programs)
     kinds: Counter[str] = Counter()
     stages: Counter[str] = Counter()
     unsettled = 0
     interrupted = False
-    with Writer(directory) as writer, closing(labels):
-        progress.show()
+    with Writer(directory) as writer, closing(labels), progress:
         try:
             for labelled in labels:
                 _store(directory, writer, labelled, kinds, fast_math=fast_math)
@@ -44,8 +43,6 @@ def label_and_store(
                 progress.advance(len(labelled.labels), mistakes)
         except KeyboardInterrupt:
             interrupted = True
-        finally:
-            progress.clear()
     print(f"{progress.pairs} pairs in {progress.seconds:.0f} s: {progress.rate:.1f} pairs/s")
     if progress.pairs:
         print(_describe(stages, progress.pairs))
