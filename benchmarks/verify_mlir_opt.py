@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 
 from xdsl.dialects import func
@@ -102,7 +103,7 @@ def check(
     return verify(function, other, assume=conditions).relation
 
 
-def with_sizes(function: Function, sizes: dict[str, int]) -> Function:
+def with_sizes(function: Function, sizes: Mapping[str, int]) -> Function:
     """The function for given sizes, with static shapes."""
     known = Sizes.named(function.scop, infer_extents(function.scop, sizes))
     static = specialise(function.function, known.shapes, known.integers)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import islpy as isl
 
-from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.polyhedral.extents import infer_extents
+from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.scop import Scop
 
 # Smaller and larger than the usual tiles and unroll factors, multiples of them and not.

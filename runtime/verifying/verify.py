@@ -9,11 +9,11 @@ import islpy as isl
 
 from ...dialects.errors import SourceError
 from ...passes.polyhedral.bounds import BoundsError, check_bounds
-from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.polyhedral.equivalence.equivalence import assumption, compare
 from ...passes.polyhedral.equivalence.parameters import check_signatures, with_parameters_of
 from ...passes.polyhedral.equivalence.symbolic_execution import STEPS, UnsupportedError
 from ...passes.polyhedral.equivalence.witness import Witness, find_witness
+from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.scop import Scop
 from ..program import Function
 from .answer import Answer, Relation

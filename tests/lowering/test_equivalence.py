@@ -25,7 +25,7 @@ def tiled(schedule: Schedule) -> Schedule:
 
 def unrolled(schedule: Schedule) -> Schedule:
     for names in chain_names(schedule):
-        schedule = applied(schedule, Unroll(names[-1], 3))
+        schedule = applied(schedule, Unroll((names[-1],), 3))
     return schedule
 
 

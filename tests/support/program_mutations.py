@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import count
 
 from xdsl.dialects import arith
@@ -100,7 +101,7 @@ def _order(operation: Operation) -> Iterator[Change]:
         while following is not None and not isinstance(following, StoreOp | ForOp):
             following = following.next_op
         if following is not None:
-            yield "store moved", lambda: _move_behind(operation, following)
+            yield "store moved", partial(_move_behind, operation, following)
 
 
 def _map(operation: Operation, name: str) -> AffineMap:

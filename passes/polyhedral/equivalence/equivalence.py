@@ -11,7 +11,7 @@ import islpy as isl
 
 from ....dialects.errors import SourceError
 from ..bounds import sizes_outside
-from ..context import ISL_LOCK, TooComplexError, bounded
+from ..isl_context import ISL_LOCK, TooComplexError, bounded
 from ..scop import Array, Scop
 from .last_writers import LastWriters, written
 from .proof import Proof, UndecidedError, UnequalTermsError

@@ -8,7 +8,7 @@ from functools import reduce
 import islpy as isl
 from xdsl.ir.affine import AffineMap
 
-from ..dataflow import ArrayAccesses
+from ..array_dataflow import ArrayAccesses
 from ..schedule_tree import Leaf, Sequence
 from ..scop import Access, AccessKind, Array, Scop, Statement
 from ..unimodular import UnimodularStatements
