@@ -96,7 +96,7 @@ def _order(operation: Operation) -> Iterator[Change]:
     """A loop or store with the next one behind."""
     following = operation.next_op
     if isinstance(operation, ForOp) and isinstance(following, ForOp):
-        yield "loops swapped", lambda: _move_behind(operation, following)
+        yield "loops swapped", partial(_move_behind, operation, following)
     if isinstance(operation, StoreOp):
         while following is not None and not isinstance(following, StoreOp | ForOp):
             following = following.next_op
