@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from .passes.schedules.schedule import Schedule
     from .runtime.kernel import Kernel
     from .runtime.program import Program, load
+    from .runtime.verifying.verify import verify
 
-__all__ = ["Kernel", "Program", "Schedule", "Target", "__version__", "errors", "load"]
+__all__ = ["Kernel", "Program", "Schedule", "Target", "__version__", "errors", "load", "verify"]
 
 _HOMES = {
     "Kernel": ".runtime.kernel",
@@ -32,6 +33,7 @@ _HOMES = {
     "Schedule": ".passes.schedules.schedule",
     "Target": ".passes.machine.target",
     "load": ".runtime.program",
+    "verify": ".runtime.verifying.verify",
 }
 
 

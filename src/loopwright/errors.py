@@ -7,6 +7,7 @@ from .costmodel.learning.errors import LearningError
 from .dialects.errors import SourceError
 from .lowering.validation.verdict import ValidationError
 from .passes.polyhedral.bounds import BoundsError
+from .passes.polyhedral.equivalence.equivalence import AssumptionError
 from .passes.schedules.errors import (
     IllegalTransformation,
     MalformedTransformation,
@@ -34,6 +35,7 @@ __all__ = [
     "ArgumentCountError",
     "ArgumentTypeError",
     "ArgumentValueError",
+    "AssumptionError",
     "BoundsError",
     "BuildError",
     "DatasetError",
@@ -67,5 +69,6 @@ USER_ERRORS = (
     DatasetError,
     LearningError,
     PluginError,
+    AssumptionError,
 )
 """The base classes of all of these."""

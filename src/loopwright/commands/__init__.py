@@ -13,6 +13,7 @@ COMMANDS = {
     "run": "run a program with and without a schedule, compare and time them",
     "build": "write an object file or shared library for C programs",
     "schedule": "print the loops of a program, before and after a schedule",
+    "verify": "prove that two programs compute the same",
     "deps": "print the dependences of a program",
     "train": "train a cost model on labelled pairs, and report how good it is",
     "calibrate": "adapt a cost model to this machine in a few minutes",

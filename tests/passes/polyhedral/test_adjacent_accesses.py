@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import islpy as isl
 import pytest
 from support.random_accesses import access_program
 
-from loopwright.dialects.parse import parse_module
+from loopwright.dialects.parse import parse_file, parse_module
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.polyhedral.adjacent_accesses import ExecutionTimes
 from loopwright.passes.polyhedral.array_dataflow import ArrayAccesses
@@ -61,3 +63,15 @@ def test_divisions() -> None:
             assert same_flow and same_anti, (seed, accesses.array.name)
             compared += not accesses.are_unimodular
     assert compared > 10
+
+
+def test_wrong_extrema() -> None:
+    """isl's lexicographic maximum is another one for the unrolled sum: its first step."""
+    (scop,) = raise_module(parse_file(Path(__file__).parent / "unrolled_sum.mlir")).values()
+    (accesses,) = (each for each in written(scop) if each.array.name == "arg5")
+    times = ExecutionTimes(scop, accesses.order)
+    sizes = isl.Set("[arg0, arg1, arg2] -> { : arg0 = 1 and arg1 = 1 and arg2 = 8 }")
+    reads, writes = (each.intersect_params(sizes) for each in (accesses.reads, accesses.writes))
+    found = times.last_before(accesses.writes, accesses.reads).intersect_params(sizes)
+    expected = last_accesses(accesses.order, writes, reads, writes)
+    assert found.is_equal(expected)

@@ -1,0 +1,1 @@
+"""Equivalence of two static affine programs, parametric in their sizes."""

@@ -1,0 +1,157 @@
+"""Are two static affine programs equal, for all sizes for which they are defined?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
+
+import islpy as isl
+
+from ....dialects.errors import SourceError
+from ..bounds import sizes_outside
+from ..isl_context import ISL_LOCK, TooComplexError, bounded
+from ..scop import Array, Scop
+from .last_writers import LastWriters, written
+from .proof import Proof, UndecidedError, UnequalTermsError
+
+# What isl may spend on one comparison: some ten seconds.
+OPERATIONS = 50_000_000
+SECONDS = 60.0
+
+_PARAM = isl.dim_type.param
+
+
+class AssumptionError(Exception):
+    """A condition that is none on sizes; `str()` is one line."""
+
+
+class OutsideError(Exception):
+    """One program leaves an array for sizes for which the other does not."""
+
+    def __init__(self, reason: str, sizes: isl.Set) -> None:
+        super().__init__(reason)
+        self.sizes = sizes
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a proof has come to: proved where there is no reason why not.
+
+    `sizes` are such that the first term that was not shown to be equal is needed, where there are
+    any: candidates for a witness.
+    """
+
+    reason: str | None = None
+    sizes: Mapping[str, int] | None = None
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether the programs are equal."""
+        return self.reason is None
+
+
+def assumption(scop: Scop, condition: str) -> isl.Set:
+    """The sizes for which a condition in isl's syntax holds; raises AssumptionError."""
+    names = ", ".join(size.name for size in scop.sizes)
+    with ISL_LOCK:
+        try:
+            return isl.Set(f"[{names}] -> {{ : {condition or '1 = 1'} }}").params()
+        except isl.Error:
+            raise AssumptionError(
+                f"cannot read the assumption '{condition}'; it is a condition on sizes, such as "
+                f"'n >= 1 and m >= n', of {names or 'which there are none'}"
+            ) from None
+
+
+def compare(
+    first: Scop,
+    second: Scop,
+    assumed: isl.Set | None = None,
+    *,
+    operations: int = OPERATIONS,
+    seconds: float = SECONDS,
+) -> Comparison:
+    """Whether two programs leave the same values, for all sizes with which neither is undefined.
+
+    Scalar results count, and all elements of array arguments. With `assumed`, only those of its
+    sizes count (see `assumption`). Programs must have the same parameters (`with_parameters_of`).
+    """
+    end = time.monotonic() + seconds
+
+    def check_time() -> None:
+        if time.monotonic() > end:
+            raise UndecidedError(f"the proof takes more than {seconds:.0f} s")
+
+    try:
+        with bounded(operations):
+            context = first.context.intersect(second.context)
+            if assumed is not None:
+                context = context.intersect(assumed)
+            _check_bounds(first, second, context)
+            outputs = list(_outputs(first, second))
+            Proof(
+                LastWriters(first, [(one, elements) for one, _, elements in outputs]),
+                LastWriters(second, [(other, elements) for _, other, elements in outputs]),
+                context,
+                check_time,
+            ).check()
+    except UnequalTermsError as error:
+        return Comparison(str(error), _sizes(error.pairs.params()))
+    except OutsideError as error:
+        return Comparison(str(error), _sizes(error.sizes))
+    except UndecidedError as error:
+        return Comparison(str(error))
+    except (TooComplexError, isl.Error) as error:
+        reason = error if isinstance(error, TooComplexError) else "isl fails"
+        return Comparison(f"too complex: {reason}")
+    return Comparison()
+
+
+def _outputs(first: Scop, second: Scop) -> Iterator[tuple[Array, Array, isl.Set]]:
+    """Arrays whose contents at the end count, in both programs, with the elements in question."""
+    others = {array.argument: array for array in second.arrays if array.argument is not None}
+    for array in first.arrays:
+        if array.argument is not None:
+            other = others[array.argument]
+            elements = [
+                part.set_tuple_name("element")
+                for part in (written(first, array), written(second, other))
+                if part is not None
+            ]
+            if elements:
+                yield array, other, reduce(isl.Set.union, elements).coalesce()
+    for array, other in zip(first.returns, second.returns, strict=True):
+        point = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0))
+        yield array, other, point.align_params(first.context.get_space())
+
+
+def _check_bounds(first: Scop, second: Scop, context: isl.Set) -> None:
+    """Both leave their arrays for the same sizes: neither is defined where the other is not."""
+    try:
+        sizes = [sizes_outside(scop, {}) for scop in (first, second)]
+    except SourceError as error:
+        raise UndecidedError(error.message) from None
+    for scop, one, other in zip((second, first), sizes[::-1], sizes, strict=True):
+        more = one.intersect(context).subtract(other)
+        if not more.is_empty():
+            raise OutsideError(f"'@{scop.name}' accesses arrays where the other does not", more)
+
+
+def _sizes(values: isl.Set) -> dict[str, int] | None:
+    """Small values of parameters out of a set of them."""
+    # The smallest ones make the quickest run, where there are smallest ones.
+    positive = isl.Set.universe(values.get_space())
+    for position in range(values.dim(_PARAM)):
+        positive = positive.lower_bound_val(_PARAM, position, isl.Val(0))
+    for candidates in (values.intersect(positive), values):
+        if not candidates.is_empty():
+            point = candidates.sample_point()
+            return {
+                candidates.get_dim_name(_PARAM, n) or "": point.get_coordinate_val(
+                    _PARAM, n
+                ).to_python()
+                for n in range(candidates.dim(_PARAM))
+            }
+    return None
