@@ -28,6 +28,7 @@ from .runtime.calling.errors import (
 )
 from .runtime.calling.inputs import InputError
 from .runtime.tuning.evaluator import EvaluationError
+from .support.extras import MissingExtra
 from .support.plugins import PluginError
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "KernelError",
     "LearningError",
     "MalformedTransformation",
+    "MissingExtra",
     "NotSpecialised",
     "OutOfBounds",
     "OutOfMemory",
@@ -66,6 +68,7 @@ USER_ERRORS = (
     BuildError,
     DatasetError,
     LearningError,
+    MissingExtra,
     PluginError,
 )
 """The base classes of all of these."""

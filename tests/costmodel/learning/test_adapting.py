@@ -24,14 +24,14 @@ def test_the_model_of_this_machine_comes_before_the_shipped_one(
 ) -> None:
     monkeypatch.setenv("LOOPWRIGHT_MODELS", str(tmp_path))
     assert adapted_model("additive") is None
-    stored = load_model(SHIPPED / "additive.pt")
+    stored = load_model(SHIPPED / "additive.npz")
     assert isinstance(stored.model, Additive)
     stored.model.fork_seconds = 0.5
     elsewhere = dataclasses.replace(Target.host(), caches={1: 1 << 10, 2: 1 << 12, 3: 1 << 14})
-    save_model(tmp_path / f"additive-{machine_word(elsewhere)}.pt", stored.model, {})
+    save_model(tmp_path / f"additive-{machine_word(elsewhere)}.npz", stored.model, {})
     found = find_model("additive")
     assert isinstance(found, Additive) and found.fork_seconds != 0.5
-    save_model(tmp_path / f"additive-{machine_word(Target.host())}.pt", stored.model, {})
+    save_model(tmp_path / f"additive-{machine_word(Target.host())}.npz", stored.model, {})
     found = find_model("additive")
     assert isinstance(found, Additive) and found.fork_seconds == 0.5
 
@@ -40,7 +40,7 @@ def test_a_model_of_another_version_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOOPWRIGHT_MODELS", str(tmp_path))
-    (tmp_path / f"additive-{machine_word(Target.host())}.pt").write_bytes(b"of another version")
+    (tmp_path / f"additive-{machine_word(Target.host())}.npz").write_bytes(b"of another version")
     with pytest.warns(RuntimeWarning, match="additive is used as shipped.*calibrate"):
         assert isinstance(find_model("additive"), Additive)
 
@@ -72,7 +72,12 @@ def test_labels_with_fast_math_are_stored_as_such(
     asked: list[bool] = []
 
     def store(
-        labels: object, programs: object, directory: object, *, fast_math: bool = False
+        labels: object,
+        programs: object,
+        directory: object,
+        *,
+        fast_math: bool = False,
+        open_writer: object = None,
     ) -> int:
         asked.append(fast_math)
         return 1

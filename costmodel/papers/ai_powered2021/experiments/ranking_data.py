@@ -42,7 +42,7 @@ from .....runtime.program import Function, load
 from .....runtime.tuning.compiler import Compiler
 from .....runtime.tuning.messages import Arguments, Program, Trial
 from .....runtime.tuning.runner import Runner
-from ....dataset.schema import rows_of
+from ....dataset.rows import rows_of
 from ....dataset.store import Writer
 from ....labels import Label, LabelledProgram, ProgramInstance, Status
 from ..two_level_tiles import two_level_tiles

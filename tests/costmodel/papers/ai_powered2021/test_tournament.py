@@ -73,8 +73,8 @@ def test_the_tournament_learns_an_order(tmp_path: Path) -> None:
     wins = model.score(test.features)
     assert spearman(wins, test.speedups) > 0.9
     assert wins.min() >= 0 and wins.max() < 1.2
-    save_model(tmp_path / "t.pt", model, {})
-    again = load_model(tmp_path / "t.pt").model
+    save_model(tmp_path / "t.npz", model, {})
+    again = load_model(tmp_path / "t.npz").model
     assert again.score(test.features).tolist() == wins.tolist()
 
 
