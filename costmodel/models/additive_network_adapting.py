@@ -12,7 +12,7 @@ from ...support.blas_threads import one_blas_thread
 from ..learning.errors import LearningError
 from ..learning.examples import ProgramExamples
 from .adamw import AdamW, Gradient
-from .additive_network import (
+from .additive_sum import (
     FORKS,
     INSTANCE_SECONDS,
     INSTANCES,

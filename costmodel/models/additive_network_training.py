@@ -13,7 +13,8 @@ from torch import Tensor, nn
 
 from ..features.row_columns import NAMES, SLICES
 from ..learning.examples import ProgramExamples
-from .additive_network import (
+from .additive_network_adapting import FAR_OFF, TOO_FAST
+from .additive_sum import (
     FORK_SECONDS,
     FORKS,
     INSTANCE_SECONDS,
@@ -24,7 +25,6 @@ from .additive_network import (
     AdditiveSum,
     with_originals,
 )
-from .additive_network_adapting import FAR_OFF, TOO_FAST
 from .learned_model import TrainingOptions
 from .row_network_training import TensorRows, TrainedRowNetwork
 from .statement_rows import with_shared_originals

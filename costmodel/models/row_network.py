@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from .unique_rows import unique_rows
 
-Matrix = NDArray[np.float32]
+Matrix = NDArray[np.floating[Any]]
+"""In single precision."""
+
 Weights = Mapping[str, Matrix]
 
 LARGEST = 6.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from .row_network import LARGEST, LARGEST_CORRECTION, LEAST_SECONDS
+from .row_network import LARGEST, LARGEST_CORRECTION, LEAST_SECONDS, Matrix
 from .tensors import from_array
 
 _STILL = 0.01
@@ -28,7 +28,7 @@ class TensorRows:
     count: int
 
     @classmethod
-    def of(cls, groups: list[NDArray[np.float32]], device: torch.device) -> TensorRows:
+    def of(cls, groups: Sequence[Matrix], device: torch.device) -> TensorRows:
         """One group per matrix."""
         rows = np.concatenate(groups).astype(np.float32, copy=False)
         owner = np.repeat(np.arange(len(groups)), [len(group) for group in groups])

@@ -14,7 +14,7 @@ from ...learning.errors import LearningError
 from ...learning.examples import ProgramExamples
 from ...models.learned_model import TrainingOptions, TrainingProgress
 from ...models.tensors import arrays_of, descend, from_array, seeded, shuffled
-from .tournament import DuelNetwork, Values, scaled
+from .duel_network import DuelNetwork, Values, scaled
 
 EPOCHS = 10
 LEARNING_RATE = 4e-3

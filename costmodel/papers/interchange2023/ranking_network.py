@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,26 +25,7 @@ from ...models.row_network import RowBatch, RowNetwork
 from .classes import CLASSES, SHOTS
 from .interchange_model import InterchangeModel
 from .nest_rows import NAMES, SECONDS, RowDescription
-
-Rows = NDArray[np.float32]
-
-LEAST_SECONDS = 1e-12
-
-
-@dataclass(frozen=True)
-class NetworkOptions:
-    """`members` networks, the width of their layers, and what they are trained for.
-
-    The softmax is of `sharpness` times the logarithms, the targets of logarithms over `noise`;
-    `magnitude` is how much the times themselves count.
-    """
-
-    members: int = 3
-    width: int = 192
-    dropout: float = 0.3
-    sharpness: float = 3.0
-    noise: float = 0.05
-    magnitude: float = 1.0
+from .nest_times import NetworkOptions, logarithms_of_times
 
 
 class InterchangeNetwork(InterchangeModel):
@@ -108,9 +88,3 @@ class InterchangeNetwork(InterchangeModel):
         for number, network in enumerate(self.networks):
             own: Mapping[str, Any] = state[str(number)]
             network.restore({name.removeprefix("rows."): value for name, value in own.items()})
-
-
-def logarithms_of_times(network: RowNetwork, batch: RowBatch) -> Rows:
-    """The logarithm of the seconds of each interchange."""
-    estimates = np.maximum(batch.rows[:, SECONDS], np.float32(LEAST_SECONDS))
-    return np.log(batch.sums(estimates * network.factors(batch)) + np.float32(LEAST_SECONDS))

@@ -18,7 +18,7 @@ from ...models.tensors import arrays_of, from_array, seeded
 from ...models.training import Recipe, train_network
 from .accuracy import CUT_OFF, times_of
 from .nest_rows import NAMES, SECONDS, NestRows
-from .ranking_network import LEAST_SECONDS, NetworkOptions, Rows
+from .nest_times import LEAST_SECONDS, NetworkOptions, Rows
 
 RECIPE = Recipe(epochs=20, learning_rate=3e-3, weight_decay=0.05, batch=64, patience=20)
 

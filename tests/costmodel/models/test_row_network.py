@@ -13,16 +13,16 @@ from torch import Tensor
 
 from loopwright.costmodel.models import row_network
 from loopwright.costmodel.models.adamw import AdamW
-from loopwright.costmodel.models.additive_network import (
-    FORKS,
-    AdditiveNetworkOptions,
-    AdditiveSum,
-)
 from loopwright.costmodel.models.additive_network_adapting import Pairs, gradient
 from loopwright.costmodel.models.additive_network_training import (
     LogarithmPool,
     TrainedSum,
     collate,
+)
+from loopwright.costmodel.models.additive_sum import (
+    FORKS,
+    AdditiveNetworkOptions,
+    AdditiveSum,
 )
 from loopwright.costmodel.models.row_network import RowBatch, RowNetwork
 from loopwright.costmodel.models.row_network_training import TensorRows, TrainedRowNetwork
