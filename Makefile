@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test lint types unit filecheck campaign pairs docs reference results clean
+.PHONY: help demo test lint types unit filecheck campaign pairs wheel-check docs reference results clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
 demo: $(STAMP) ## optimise and run real kernels, print a table
 	$(BIN)/python benchmarks/demo.py
@@ -37,6 +37,9 @@ campaign: pairs ## long random campaigns (hours)
 # LOOPWRIGHT_CAMPAIGN_PAIRS, _SEED and _JOBS say how many, and which.
 pairs: $(STAMP) ## random programs and schedules against the interpreter
 	$(BIN)/python tests/campaign.py
+
+wheel-check: $(STAMP) ## sdist and wheel; the wheel alone in a fresh environment
+	$(BIN)/python tools/wheel_check.py
 
 docs: export NO_MKDOCS_2_WARNING = 1
 

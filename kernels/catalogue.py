@@ -28,6 +28,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -118,9 +119,14 @@ class KernelEntry:
     tolerance: float
 
     @property
+    def file(self) -> Path:
+        """The file of affine text that the loops are in."""
+        return Path(str(resources.files(PACKAGE) / f"{self.source}.mlir"))
+
+    @property
     def text(self) -> str:
         """The kernel as affine text."""
-        return (resources.files(PACKAGE) / f"{self.source}.mlir").read_text(encoding="utf-8")
+        return self.file.read_text(encoding="utf-8")
 
     @property
     def argument_names(self) -> tuple[str, ...]:

@@ -316,6 +316,18 @@ class Program(Mapping[str, Function]):
 def load(source: str | Path) -> Program:
     """Reads a program from a file, or from its text (any string with a line break or a brace).
 
-    Raises SourceError.
+    Where there is no such file, `polybench/gemm` and `kernels/polybench/gemm.mlir` are the shipped
+    kernel. Raises SourceError.
     """
-    return Program(read(source))
+    return Program(read(_shipped(source) or source))
+
+
+def _shipped(source: str | Path) -> Path | None:
+    """The file of a shipped kernel, if that is meant."""
+    text = str(source)
+    if "\n" in text or "{" in text or Path(text).exists():
+        return None
+    from ..kernels.catalogue import catalogue
+
+    entry = catalogue().get(text.removeprefix("kernels/").removesuffix(".mlir"))
+    return None if entry is None else entry.file

@@ -6,9 +6,12 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+from support.labels import labelled_program
 
 from loopwright.cli import main
 from loopwright.costmodel.adapted import adapted_model, machine_word, models_directory
+from loopwright.costmodel.dataset.journal import Journal
+from loopwright.costmodel.dataset.rows import rows_of
 from loopwright.costmodel.find import SHIPPED, find_model
 from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.machines import target_of
@@ -17,6 +20,7 @@ from loopwright.costmodel.models.learned_model import TrainingOptions
 from loopwright.costmodel.models.storage import load_model, save_model
 from loopwright.costmodel.papers.tiramisu2021.model import Tiramisu
 from loopwright.passes.machine.target import Target
+from loopwright.runtime.machine.fingerprint import machine_fingerprint
 
 
 def test_the_model_of_this_machine_comes_before_the_shipped_one(
@@ -87,3 +91,21 @@ def test_labels_with_fast_math_are_stored_as_such(
     for options in ([], ["--fast-math"]):
         assert main(["calibrate", "--budget", "1s", *options]) == 1
     assert asked == [False, True]
+
+
+def test_calibration_adapts_to_the_labels_of_its_journal(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LOOPWRIGHT_MODELS", str(tmp_path))
+    with Journal(tmp_path / "labels") as journal:
+        for number in range(12):
+            journal.append(rows_of(labelled_program(number, machine_fingerprint())))
+
+    monkeypatch.setattr("loopwright.commands.calibrate.label_and_store", lambda *_, **__: 0)
+    assert main(["calibrate", "--model", "additive", "--budget", "1s"]) == 0
+    assert "3 programs that the model has not learned from" in capsys.readouterr().out
+    adapted = adapted_model("additive")
+    assert adapted is not None
+    stored = load_model(adapted)
+    assert stored.card["adapted"]["programs"] == 12
+    assert isinstance(find_model("additive"), Additive)
