@@ -35,6 +35,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..support.summaries import summary
 from .expressions import evaluate
 
 PACKAGE = __name__.rpartition(".")[0]
@@ -172,6 +173,9 @@ class KernelEntry:
         """Bytes that one call must at least read and write."""
         elements = int(evaluate(self.traffic_expression, self.parameter_values(size)))
         return elements * np.dtype(ELEMENT_TYPES[self.element_type]).itemsize
+
+    def __repr__(self) -> str:
+        return summary(self, f"{self.name}({', '.join(self.argument_names)})")
 
 
 def subscripts(shape: tuple[int, ...], start: int = 0) -> dict[str, Array]:

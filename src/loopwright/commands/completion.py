@@ -14,6 +14,9 @@ import shtab
 
 from . import COMMANDS
 
+COMPLETED = {"FILE": shtab.FILE, "DIR": shtab.DIRECTORY}
+"""What stands for the value of an option, and how the shell completes it."""
+
 SHELLS = ("bash", "zsh", "tcsh")
 
 
@@ -36,4 +39,14 @@ def whole_parser() -> argparse.ArgumentParser:
     for name, summary in COMMANDS.items():
         module = importlib.import_module(f".{name}", __package__)
         module.add_arguments(commands.add_parser(name, help=summary))
+    _complete_files(parser)
     return parser
+
+
+def _complete_files(parser: argparse.ArgumentParser) -> None:
+    for action in parser._actions:  # pyright: ignore[reportPrivateUsage]
+        if isinstance(action.choices, dict):
+            for inner in action.choices.values():
+                _complete_files(inner)
+        elif isinstance(action.metavar, str) and action.metavar in COMPLETED:
+            vars(action)["complete"] = COMPLETED[action.metavar]

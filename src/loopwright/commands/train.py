@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="other weights (0)")
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 ... (cpu)")
-    parser.add_argument("--threads", type=int, default=1, metavar="N", help="of torch (1)")
+    parser.add_argument("-t", "--threads", type=int, default=1, metavar="T", help="of torch (1)")
     parser.add_argument(
         "--workers", type=int, default=1, metavar="N", help="processes for features (1)"
     )

@@ -43,7 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "contractions; others make the labels that the model of a paper learns from",
     )
     parser.add_argument(
-        "--model", help=f"that searches, by name or a file ({SearchedWorkload.model})"
+        "--model",
+        metavar="NAME",
+        help=f"that searches, by name or a file ({SearchedWorkload.model})",
     )
     parser.add_argument(
         "--schedules",
