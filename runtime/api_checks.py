@@ -20,7 +20,7 @@ LARGEST_SIZE = (1 << 63) - 1
 def check_flags(subject: str, **flags: object) -> None:
     """Raises TypeError for what is neither True nor False."""
     for name, value in flags.items():
-        if not isinstance(value, bool | np.bool_):
+        if not _is_flag(value):
             raise TypeError(f"{subject}: {name} is True or False, not {_shown(value)}")
 
 
@@ -63,13 +63,13 @@ def check_sizes(subject: str, sizes: object, known: Iterable[str] = ()) -> None:
 
 def check_integer(subject: str, name: str, value: object) -> None:
     """Raises TypeError for what is no integer; True and False are none."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+    if _is_flag(value) or not isinstance(value, Integral):
         raise TypeError(f"{subject}: {name} is an integer, not {_shown(value)}")
 
 
 def check_seconds(subject: str, name: str, value: object) -> None:
     """Raises TypeError, ValueError for what is no time in seconds."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+    if _is_flag(value) or not isinstance(value, Real):
         raise TypeError(f"{subject}: {name} is a number of seconds, not {_shown(value)}")
     if not 0 <= float(value) < float("inf"):
         raise ValueError(f"{subject}: {name} must be finite and not negative, got {value}")
@@ -93,6 +93,10 @@ def check_choice(subject: str, name: str, value: object, choices: Iterable[str])
     check_text(subject, name, value)
     if value not in known:
         raise ValueError(f"{subject}: {name} is one of {', '.join(known)}, not {_shown(value)}")
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool | np.bool_)
 
 
 def _shown(value: object) -> str:

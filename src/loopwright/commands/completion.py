@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+from typing import cast
 
 import shtab
 
@@ -45,8 +46,9 @@ def whole_parser() -> argparse.ArgumentParser:
 
 def _complete_files(parser: argparse.ArgumentParser) -> None:
     for action in parser._actions:  # pyright: ignore[reportPrivateUsage]
-        if isinstance(action.choices, dict):
-            for inner in action.choices.values():
+        choices = cast(object, action.choices)
+        if isinstance(choices, dict):
+            for inner in cast("dict[str, argparse.ArgumentParser]", choices).values():
                 _complete_files(inner)
         elif isinstance(action.metavar, str) and action.metavar in COMPLETED:
             vars(action)["complete"] = COMPLETED[action.metavar]
