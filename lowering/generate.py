@@ -21,6 +21,7 @@ from .loops.emit_statements import StatementEmitter
 from .loops.ir_builder import IRBuilder
 from .loops.local_bounds import check_local_subscripts
 from .loops.storage import Storage, place_local_arrays, possible_homes
+from .memory.mask_hoisting import hoist_masks
 from .memory.scalar_replacement import promote
 from .memory.software_prefetching import stream
 from .memory.store_to_load_forwarding import remove_redundant_accesses
@@ -121,6 +122,7 @@ def _generate(
     builder.emit(func.ReturnOp(*results))
     kind = ([*entry.arg_types], [result.type for result in results])
     function = func.FuncOp(scop.name, kind, Region(entry))
+    hoist_masks(function)
     promote(function)
     if vectors:
         remove_redundant_accesses(function)

@@ -1,15 +1,18 @@
 """Repeatable random tests, and a cache of compiled code apart from the user's.
 
 Hypothesis is quick and gives the same examples in every run; `-m campaign` tests say otherwise.
+A failing example is shrunk only with LOOPWRIGHT_SHRINK=1: that may take five minutes.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
+PHASES = (Phase.explicit, Phase.generate)
 CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
 
 settings.register_profile(
@@ -18,6 +21,7 @@ settings.register_profile(
     deadline=None,
     derandomize=True,
     print_blob=True,
+    phases=(*PHASES, Phase.shrink) if os.environ.get("LOOPWRIGHT_SHRINK") else PHASES,
     suppress_health_check=CHECKS,
 )
 settings.load_profile("quick")

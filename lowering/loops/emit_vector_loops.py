@@ -108,12 +108,12 @@ class VectorLoopEmitter(ABC):
             self._anywhere(nest, lower, upper, environment)
             return True
         starts = self._starts(nest, lower, upper)
-        if not all(self.can_be_vector(nest, environment, start) for start in starts):
+        if not starts or not all(self.can_be_vector(nest, environment, s) for s in starts):
             return False
         self.vectors.append(nest)
         for start in starts:
             self._in_range(nest, start, lower, upper, environment)
-        return bool(starts)
+        return True
 
     def _starts(self, nest: For, lower: tuple[Index, ...], upper: tuple[Index, ...]) -> list[Index]:
         """Where the vectors of a short loop, or of the tile around it, begin."""
@@ -225,7 +225,7 @@ class VectorLoopEmitter(ABC):
                 with self.copied(vectors):
                     for position in range(vectors):
                         whole(first + position * stride)
-            else:
+            elif vectors:
                 self._full_vectors(nest, first, Index(vectors), stride, whole)
             if rest:
                 self._between(nest, first + vectors * stride, (), (limit,), environment)

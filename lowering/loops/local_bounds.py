@@ -165,9 +165,18 @@ def _range(loop: For, text: IslText) -> list[str]:
         least = [loop.size - 1, *(index + loop.size - 1 for index in least)]
     known = [*least, *(bound - 1 - value for bound in loop.upper)]
     found = [text.condition(Comparison(">=", index)) for index in known]
-    if loop.step > 1 and len(loop.lower) == 1:
-        found.append(f"({text.index(value - loop.lower[0])}) mod {loop.step} = 0")
+    if loop.step > 1:
+        found.append(" or ".join(f"({_steps_from(low, loop, text)})" for low in loop.lower))
     return found
+
+
+def _steps_from(first: Index, loop: For, text: IslText) -> str:
+    """That a loop begins at `first`, the greatest of its lower bounds, and goes on in steps."""
+    greatest = [
+        text.condition(Comparison(">=", first - other)) for other in loop.lower if other != first
+    ]
+    away = Index.variable(loop.variable) - first
+    return " and ".join([*greatest, f"({text.index(away)}) mod {loop.step} = 0"])
 
 
 def _over_variables(context: isl.Set, parameters: Mapping[str, Index]) -> isl.Set:

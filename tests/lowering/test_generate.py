@@ -47,7 +47,7 @@ def test_full_tiles_have_no_masks() -> None:
     full, partial = text.split("} else {")
     assert "affine.if affine_set<(d0) : (-d0 + 2 >= 0)>(%jt)" in full
     assert "affine.vector_load" in full
-    assert "mask" not in full
+    assert "masked" not in full
     assert "vector.maskedload" in partial
 
 

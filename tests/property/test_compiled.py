@@ -81,19 +81,27 @@ def test_scheduled_code_does_what_the_program_says(data: st.DataObject) -> None:
     run_scheduled(data)
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_larger_programs(seed: int) -> None:
+@pytest.mark.parametrize("part", range(10))
+def test_larger_programs(part: int) -> None:
     """Hypothesis likes small programs; these are as large as they come."""
+    assert sum(map(run_larger, range(3 * part, 3 * part + 3))) >= 3
+
+
+def run_larger(seed: int) -> int:
+    """How many runs of a program, with other sizes and threads, could be compared exactly."""
     program = seeded_program(seed, calls=True)
     function = function_of(program)
     source = random.Random(seed)
     schedule = random_schedule(SeededChooser(source), function.schedule(), 8)
+    compared = 0
     for threads in (1, 2, 3):
         sizes = seeded_sizes(program, source)
         expected, exact = interpreted(program, sizes)
-        assert exact, "choose another seed"
         found = compiled(program, function, sizes, schedule, threads, check_bounds=threads == 2)
-        assert_same(expected, found, describe(program, sizes, schedule, threads))
+        if exact:
+            assert_same(expected, found, describe(program, sizes, schedule, threads))
+            compared += 1
+    return compared
 
 
 @pytest.mark.campaign

@@ -7,7 +7,6 @@ import re
 import pytest
 from support.scops import polybench, schedule_of
 
-from loopwright.passes.schedules import schedule as schedule_module
 from loopwright.passes.schedules.errors import IllegalTransformation
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.syntax.pipeline import parse_pipeline
@@ -183,9 +182,13 @@ def test_says_nothing_where_nothing_helps() -> None:
     assert "hint" not in str(found)
 
 
-def test_a_verdict_searches_no_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_verdict_searches_no_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
-    monkeypatch.setattr(schedule_module, "advise", lambda *args: asked.append(args))
+
+    def record(*args: object) -> None:
+        asked.append(args)
+
+    monkeypatch.setattr(Schedule, "_repair_hint", record)
     original = Schedule.original(polybench("gemm"))
     (step,) = parse_pipeline("parallel{loops=k}")
     assert not original.legal(step)

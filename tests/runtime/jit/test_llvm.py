@@ -161,9 +161,9 @@ def test_threads_use_it_at_once(kind: Make) -> None:
 
 def test_the_variable_takes_that_of_llvmlite() -> None:
     program = (
-        "from loopwright.runtime import jit, llvm\n"
+        "from loopwright.runtime.jit.object_code import compile_module, llvm\n"
         "from loopwright.passes.machine.target import Target\n"
-        "jit.compile_module('define void @f() { ret void }', target=Target.host())\n"
+        "compile_module('define void @f() { ret void }', target=Target.host())\n"
         "print(llvm.version())"
     )
     for value in ("llvmlite", ""):

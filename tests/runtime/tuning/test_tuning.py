@@ -20,6 +20,7 @@ from loopwright.passes.search.algorithm import Search
 from loopwright.passes.search.result import Result, Task
 from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.choosing.database import Question, Tuned, TuningDatabase
+from loopwright.runtime.measuring import candidate_loops
 from loopwright.runtime.measuring.workers import Overdue, Worker
 from loopwright.runtime.program import Function, load
 from loopwright.runtime.tuning import compiler as compiling
@@ -184,6 +185,7 @@ def test_wrong_results_are_found_by_another_schedule() -> None:
 
 def test_what_is_too_large_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiling, "LARGEST_OF_SEARCHES", 40)
+    monkeypatch.setattr(candidate_loops, "LARGEST_OF_SEARCHES", 40)
     sizes = {"n": N, "A_dim0": N, "A_dim1": N, "x_dim0": N}
     compiler = compiling.Compiler(Program(SUM, "sum", sizes, 1, False, 1 << 30))
     found = compiler.compile("unroll{loops=j factor=64}")
