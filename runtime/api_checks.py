@@ -14,8 +14,6 @@ from ..passes.machine.target import Target
 from ..support.summaries import shortened
 from .jit.threads import MOST_THREADS
 
-LARGEST_SIZE = (1 << 63) - 1
-
 
 def check_flags(subject: str, **flags: object) -> None:
     """Raises TypeError for what is neither True nor False."""
@@ -57,8 +55,6 @@ def check_sizes(subject: str, sizes: object, known: Iterable[str] = ()) -> None:
         if names and name not in names:
             raise ValueError(f"{subject}: there is no size '{name}'; there are {', '.join(names)}")
         check_integer(subject, f"size {name}", value)
-        if not -LARGEST_SIZE <= cast(int, value) <= LARGEST_SIZE:
-            raise ValueError(f"{subject}: size {name} has 64 bits at most, got {value}")
 
 
 def check_integer(subject: str, name: str, value: object) -> None:
