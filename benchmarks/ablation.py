@@ -1,4 +1,4 @@
-"""Which facts a model needs: `python benchmarks/ablation.py LABELS [SECTION ...]`.
+"""Ablation of feature sections: `python benchmarks/ablation.py LABELS [SECTION ...]`.
 
 Trains one `additive-network` on all sections of a row, then one without each section: its numbers
 are the same everywhere. `body+trip_counts` leaves out both. LOOPer (section 6.3) asks the same of
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loopwright.costmodel.features.row_columns import SLICES
+from loopwright.costmodel.learning.evaluation_report import evaluate, predictions
 from loopwright.costmodel.learning.examples import ProgramExamples, load_examples
 from loopwright.costmodel.learning.pairs import read_pairs
-from loopwright.costmodel.learning.report import evaluate, predictions
 from loopwright.costmodel.learning.splits import split
 from loopwright.costmodel.models.additive_network import AdditiveNetwork
 from loopwright.costmodel.models.learned_model import TrainingOptions

@@ -1,4 +1,4 @@
-"""What a call from Python costs on top of the machine code, for a kernel with five arrays.
+"""Call overhead from Python over the machine code, for a kernel with five arrays.
 
 Usage: python benchmarks/call.py
 

@@ -1,4 +1,4 @@
-"""Where the time from text to callable goes, for gemm with a tiled, vectorised, parallel schedule.
+"""Compile time by stage, for gemm with a tiled, vectorised, parallel schedule.
 
 Runs in a process whose modules are loaded and whose object cache is off; prints medians.
 """

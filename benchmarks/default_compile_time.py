@@ -1,4 +1,4 @@
-"""How long text to callable takes with the default schedule, for every PolyBench kernel at LARGE.
+"""Compile time with the default schedule, for every PolyBench kernel at LARGE.
 
 Usage: python benchmarks/default_compile_time.py [--record NAME] [KERNEL ...]
 

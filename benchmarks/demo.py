@@ -1,4 +1,4 @@
-"""Optimises and runs a few real kernels and prints what it brought: `make demo`.
+"""Demonstration: optimises and runs a few real kernels and prints the speed-ups (`make demo`).
 
 Each kernel runs unscheduled (as written, on one thread), with its default schedule, and as NumPy
 code, in turns on the same arrays; the results are compared.

@@ -1,4 +1,4 @@
-"""Matrix products beside the best of OpenBLAS, MKL and oneDNN: `python benchmarks/gemm.py`.
+"""Matrix products against OpenBLAS, MKL and oneDNN: `python benchmarks/gemm.py`.
 
 The sizes of Table 1 of "AI Powered Compiler Techniques for DL Code Optimization" (2021), squares
 and PolyBench. Ours is the default schedule; each library runs in a process of its own, with

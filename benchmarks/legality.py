@@ -1,4 +1,4 @@
-"""The time of one legality check, for the kernels and steps that people ask about.
+"""Time of one legality check, by kernel and transformation.
 
 Each step is checked on a fresh schedule, whose verdicts are not remembered, and once more when
 they are, as in a search. Dependences are computed before: once per program.

@@ -1,4 +1,4 @@
-"""How good finished models are: `python benchmarks/model_accuracy.py LABELS MODEL [MODEL ...]`.
+"""Accuracy of trained models: `python benchmarks/model_accuracy.py LABELS MODEL [MODEL ...]`.
 
 A shipped model or the file of one, judged by the same programs as any other: those that
 `loopwright train` learns nothing from, and PolyBench. So models that have learned from different
@@ -15,9 +15,9 @@ from pathlib import Path
 import record
 
 from loopwright.costmodel.find import find_model
+from loopwright.costmodel.learning.evaluation_report import evaluate, predictions, table
 from loopwright.costmodel.learning.examples import ProgramExamples, load_examples
 from loopwright.costmodel.learning.pairs import ProgramPairs, read_pairs
-from loopwright.costmodel.learning.report import evaluate, predictions, table
 from loopwright.costmodel.learning.spaces import SPACES, restrict
 from loopwright.costmodel.learning.splits import TRAINING, position, split
 from loopwright.costmodel.models.learned_model import LearnedModel

@@ -1,4 +1,4 @@
-"""How many candidates per second a cost model scores on one core, features included.
+"""Throughput of cost models: candidates per second on one core, features included.
 
 Usage: python benchmarks/model_speed.py [--record NAME] [MODEL | FILE.npz] [KERNEL ...]
 

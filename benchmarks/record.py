@@ -1,4 +1,4 @@
-"""What a benchmark measured, as a file of `benchmarks/results/` that pages are written from.
+"""Benchmark records: files of `benchmarks/results/` that result pages are generated from.
 
     python benchmarks/legality.py --record legality
     loopwright bench polybench --size LARGE --schedule default --peers clang --json bench.json
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import hashlib
 import json
 import shlex
 import subprocess
@@ -48,18 +49,23 @@ def write(
     rows: Sequence[Sequence[Cell]],
     *,
     command: str | None = None,
+    title: str | None = None,
+    text: str = "",
 ) -> None:
-    """Writes a record; does nothing without a name. The command is by default this process's."""
+    """Writes a record; does nothing without a name. The command is by default this process's.
+
+    `title` and `text` are for a record that is new.
+    """
     if name is None:
         return
     path = FOLDER / f"{name}.json"
     old = json.loads(path.read_text()) if path.exists() else {}
     content = {
         "page": old.get("page", "speed"),
-        "title": old.get("title", name),
-        "text": old.get("text", ""),
+        "title": old.get("title", title or name),
+        "text": old.get("text", text),
         "command": command or _own_command(),
-        "commit": _git("rev-parse", "--short", "HEAD"),
+        "commit": commit(),
         "machine": machine(),
         "date": datetime.date.today().isoformat(),
         "columns": list(columns),
@@ -75,6 +81,17 @@ def _text(content: dict[str, Any], rows: Sequence[Sequence[Cell]]) -> str:
     )
     lines = ",\n".join(f"  {json.dumps(list(row))}" for row in rows)
     return f'{{\n{fields} "rows": [\n{lines}\n ]\n}}\n'
+
+
+def commit() -> str:
+    """The commit of the working tree."""
+    return _git("rev-parse", "--short", "HEAD")
+
+
+def code() -> str:
+    """A hash of the commit and of what differs from it in the working tree."""
+    state = _git("rev-parse", "HEAD") + _git("diff", "HEAD")
+    return hashlib.sha256(state.encode()).hexdigest()[:12]
 
 
 def machine() -> str:

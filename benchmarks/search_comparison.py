@@ -1,4 +1,4 @@
-"""Model-guided against execution-guided beam search on PolyBench, in slots of time.
+"""Model-guided against execution-guided beam search on PolyBench, with equal time budgets.
 
     python benchmarks/search_comparison.py FOLDER --size MEDIUM --seconds 55 [KERNEL ...]
     python benchmarks/search_comparison.py FOLDER --size MEDIUM --report
@@ -48,7 +48,7 @@ GROUP = 4
 
 @dataclass
 class Journal:
-    """What was measured of one kernel: a file of lines, each a JSON object."""
+    """Measurements of one kernel: a file of lines, each a JSON object."""
 
     path: Path
     lines: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -71,7 +71,7 @@ class Journal:
 
 
 class RecordingEvaluator:
-    """Runs what the journal does not know, as long as there is time."""
+    """Runs what the journal has no measurement of, within a time budget."""
 
     def __init__(self, journal: Journal, evaluator: RunningEvaluator, end: float) -> None:
         self._journal = journal

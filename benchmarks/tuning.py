@@ -1,4 +1,4 @@
-"""What `auto` gains over the default schedule on PolyBench, kernel by kernel.
+"""Speed-up of `auto` over the default schedule on PolyBench, kernel by kernel.
 
     python benchmarks/tuning.py FILE --size LARGE --budget 20s --seconds 55 [KERNEL ...]
     python benchmarks/tuning.py FILE --untuned --model additive
@@ -33,7 +33,7 @@ from loopwright.kernels.catalogue import KernelEntry
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.search.caution import surest_gains
+from loopwright.passes.search.unanimity import unanimous_gains
 from loopwright.runtime.bench.selection import SelectionError, select_kernels
 from loopwright.runtime.choosing.auto import SECONDS, modelled_schedule
 from loopwright.runtime.program import Function
@@ -105,7 +105,7 @@ def untuned(
     begin = time.monotonic()
     found = modelled_schedule(original, sizes, options.threads, options.model)
     seconds = time.monotonic() - begin
-    predicted = surest_gains(find_model(options.model), context, [default, found])[1]
+    predicted = unanimous_gains(find_model(options.model), context, [default, found])[1]
     return {
         "gain": in_turns(entry, function, values, options, found),
         "predicted": predicted,

@@ -1,4 +1,4 @@
-"""What untuned `auto` takes of labelled schedules: `python benchmarks/untuned_choice.py DIR`.
+"""Choice of untuned `auto` among labelled schedules: `python benchmarks/untuned_choice.py DIR`.
 
 Of every searched program in DIR that the shipped model has not learned from (validation and test),
 with a label of the default schedule: the schedule of which the least convinced member of the model
@@ -25,8 +25,8 @@ from loopwright.costmodel.learning.pairs import ProgramPairs, read_pairs
 from loopwright.costmodel.learning.splits import TRAINING, position
 from loopwright.costmodel.original import original_schedule
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
-from loopwright.passes.search.caution import surest_gains
 from loopwright.passes.search.protocols import CostModel
+from loopwright.passes.search.unanimity import unanimous_gains
 from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.choosing.auto import GAIN
 
@@ -36,7 +36,7 @@ SLOWER = 0.95
 
 @dataclass(frozen=True)
 class Choice:
-    """What is expected of a program's schedules, and measured, over its default schedule."""
+    """Predicted and measured speed-ups of a program's schedules over its default schedule."""
 
     least: Sequence[float]
     mean: Sequence[float]
@@ -80,7 +80,7 @@ def _choice(program: ProgramPairs, default: int, model: CostModel) -> Choice:
     context = SchedulingContext(program.sizes, max(program.threads))
     predicted = model.predict(context, schedules)
     return Choice(
-        surest_gains(model, context, schedules),
+        unanimous_gains(model, context, schedules),
         [each / predicted[0] for each in predicted],
         [float(program.speedups[n] / program.speedups[default]) for n in order],
     )

@@ -1,4 +1,4 @@
-"""What the validation of generated loops costs, for every PolyBench kernel at LARGE.
+"""Time of translation validation, for every PolyBench kernel at LARGE.
 
 Usage: python benchmarks/validation_cost.py [KERNEL ...]
 

@@ -1,4 +1,4 @@
-"""Cost models by what users write: `roofline`, the name of a trained model, the path of a file."""
+"""Lookup of cost models by name: `roofline`, a trained model, or the path of a model file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from ..passes.estimate.estimate import Roofline
 from ..passes.search.protocols import CostModel, Ranker
-from ..passes.search.space.swaps import LoopPairModel
+from ..passes.search.space.loop_pairs import LoopPairModel
 from .adapted import adapted_model
 from .learning.errors import LearningError
 from .models.array_files import SUFFIX
@@ -115,7 +115,7 @@ def _is_file(name: str) -> bool:
 
 
 def _load(path: Path) -> LearnedModel:
-    from .models.storage import load_model
+    from .models.model_files import load_model
 
     return load_model(path).model
 

@@ -1,4 +1,4 @@
-"""The labelled-data pipeline's workloads: random programs, and which schedules to label of each.
+"""Workloads of the labelled-data pipeline: random programs and the schedules to label.
 
 Plug-ins add to them: entry points `loopwright.workloads`.
 """
@@ -24,8 +24,8 @@ from .find import find_model
 from .generator import CONTRACTION, GENERAL, GENERATOR_VERSION, Mix, random_program
 from .labels import ProgramInstance
 from .sampler import SAMPLER_VERSION, sample_schedules
-from .sampler.neighbours import neighbour
 from .sampler.paths import BEST, DEFAULT, NEAR_DEFAULT
+from .sampler.random_neighbours import neighbour
 
 GROUP = "workloads"
 
@@ -88,7 +88,7 @@ class RandomWorkload(SeededWorkload):
 
 @dataclass(frozen=True)
 class SearchedWorkload(SeededWorkload):
-    """What a search with a model takes for fast, of programs of the general mix.
+    """Schedules found by a model-guided search, for programs of the general mix.
 
     Random schedules do not show where a model is wrong about what it prefers: it is the errors in
     one direction that a search picks out. Of each program there are the default schedule for so
@@ -146,7 +146,7 @@ _model = cache(find_model)
 
 @dataclass(frozen=True)
 class ContractionWorkload(SearchedWorkload):
-    """The same of products of matrices and the like, whose best schedules take many steps.
+    """Schedules found by a model-guided search, for contractions, whose best schedules are long.
 
     Among random schedules of small programs there are hardly any with packed panels and register
     tiles, and none is as fast.

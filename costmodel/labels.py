@@ -1,4 +1,4 @@
-"""Labels and workloads: the plain data between both ends of the labelled-data pipeline.
+"""Labels and workloads: the data exchanged along the labelled-data pipeline.
 
 A *workload* (programs and schedules, no machine code) says what to label; what compiles and runs
 gives *labels* back. Neither side imports the other.
@@ -102,7 +102,7 @@ class Incident:
 
     @property
     def is_mistake(self) -> bool:
-        """Whether somebody should look at it: of what needs too much memory, nobody has to."""
+        """Whether it needs inspection: excessive memory does not."""
         return self.kind != TOO_MUCH_MEMORY
 
 

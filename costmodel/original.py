@@ -1,4 +1,4 @@
-"""From the text of a program to its schedule without transformations."""
+"""Program text -> its original schedule (without transformations)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workload `polybench`: a test set that is never learned from."""
+"""Workload `polybench`: a held-out test set."""
 
 from __future__ import annotations
 

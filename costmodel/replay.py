@@ -1,4 +1,4 @@
-"""Workload that labels pairs again, here or with newer code."""
+"""Workload that labels stored pairs again, elsewhere or with newer code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAIRS_EACH = 12
 
 @dataclass(frozen=True)
 class ReplayWorkload:
-    """Programs with the texts of their schedules; those that do not apply any more are left out."""
+    """Programs with the texts of their schedules; those that no longer apply are left out."""
 
     programs: Sequence[tuple[ProgramInstance, tuple[str, ...]]]
 

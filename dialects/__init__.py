@@ -1,0 +1,1 @@
+"""The language: dialects, parsing, verification, source positions of errors."""

@@ -1,4 +1,4 @@
-"""Comparisons of the arith dialect: xDSL's, also lane by lane and with attributes."""
+"""Comparisons of the arith dialect: xDSL's, also element-wise and with attributes."""
 
 from __future__ import annotations
 

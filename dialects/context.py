@@ -1,4 +1,4 @@
-"""The dialects that loopwright speaks."""
+"""The context with all dialects of loopwright."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _llvm() -> Dialect:
 
 
 def _math() -> Dialect:
-    from xdsl.dialects.math import Math
+    from .mathematics import Math
 
     return Math
 

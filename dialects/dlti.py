@@ -1,4 +1,4 @@
-"""The data layout dialect: xDSL's, which also reads the older syntax of specifications."""
+"""The data layout dialect: xDSL's, which also parses the older syntax of specifications."""
 
 from __future__ import annotations
 

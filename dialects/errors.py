@@ -1,4 +1,4 @@
-"""The error that every mistake in a program raises."""
+"""SourceError: user errors with a position in the source text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .locations import Location, locate
 
 
 class SourceError(Exception):
-    """A mistake in a program; `str()` is ready to be shown to its author.
+    """A user error in a program; `str()` is the message with source line and caret.
 
         gemm.mlir:7:12: error: unknown operation 'arith.addff'
             %5 = arith.addff %3, %4 : f64
@@ -60,7 +60,7 @@ class SourceError(Exception):
 
 
 class HintedParseError(ParseError):
-    """A syntax error that knows what the author could do, for use inside of parsers."""
+    """A syntax error with a hint, for use inside of parsers."""
 
     def __init__(self, span: Span, message: str, hint: str) -> None:
         super().__init__(span, message)
@@ -68,7 +68,7 @@ class HintedParseError(ParseError):
 
 
 class HintedVerifyException(VerifyException):
-    """A failed verification that knows what the author could do, and about which operand it is.
+    """A failed verification with a hint, and the operand that it is about.
 
     For use inside of operations.
     """

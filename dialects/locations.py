@@ -1,4 +1,4 @@
-"""Where in the source text an operation or value was written.
+"""Source locations of operations and values.
 
 The parser stores a `FileLineColLoc` on every operation and block argument, which copies keep. The
 text itself lies in a side table for as long as one of these locations is alive, so that an error
@@ -95,6 +95,14 @@ def name_of(value: SSAValue) -> str:
     """The name of a value in the source, such as `%0`; "a value" for one that a pass has made."""
     name = value.name_hint or _names.get(value)
     return "a value" if name is None else f"%{name}"
+
+
+def written_name(operation: Operation) -> str:
+    """The name of the operation that was written where this one is, which may be made of it."""
+    place = locate(operation)
+    rest = place.text[place.column - 1 :] if place is not None and place.text else ""
+    written = re.match(r'"?(\w+\.\w+)', rest)
+    return written[1] if written else operation.name
 
 
 def locate(subject: Operation | SSAValue) -> Location | None:

@@ -1,4 +1,4 @@
-"""Text to verified modules."""
+"""Parsing and verification of modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `schedule` dialect: a schedule as text, apart from the program.
+"""The `schedule` dialect: schedules as operations, separate from the program.
 
     schedule.sequence @gemm {
       %i, %j, %k = schedule.loops "i", "j", "k"

@@ -1,4 +1,4 @@
-"""The vector dialect: xDSL's, and what it lacks of MLIR's for generated loops."""
+"""The vector dialect: xDSL's, with the operations of MLIR that generated loops need."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The kernels shipped with loopwright, as package data (see `catalogue`)."""
+"""The shipped kernels, as package data (see `catalogue`)."""

@@ -1,4 +1,4 @@
-"""The shipped kernels: their text, sizes, arguments and costs, read from the tables beside them.
+"""Catalogue of the shipped kernels: text, sizes, arguments and operation counts.
 
     entry = catalogue()["polybench/gemm"]
     arguments = entry.arguments("LARGE")        # [1000, 1100, 1200, 1.5, 1.2, C, A, B]
@@ -7,15 +7,19 @@
 A suite is a table, `gemm.toml`, or a folder of tables. Arguments come in the order parameters,
 scalars, arrays. The fields of a kernel:
 
-- `arrays`: `initial` is the value of an element as a function of its subscripts i, j, k, l (first
-  to fourth) and the parameters; without it the array starts as zeros. `gram` replaces the array X
-  by X * X^T, which makes it positive definite. `determined` says which elements of an output are
-  more than rounding errors (default: all): the standard values give gramschmidt a matrix of little
-  more than half the rank.
+- `arrays`: `initial` is the value of an element as a function of its subscripts i, j, k, l, u, v
+  (first to sixth) and the parameters; without it the array starts as zeros. `element_type` is
+  there where it is not the kernel's; `u8` and `u16` are MLIR's `i8` and `i16`. `gram` replaces the
+  array X by X * X^T, which makes it positive definite. `determined` says which elements of an
+  output are more than rounding errors (default: all): the standard values give gramschmidt a
+  matrix of little more than half the rank.
 - `tolerance` is there where a recurrence amplifies rounding errors.
 - `flops` counts additions, subtractions, multiplications, divisions, roots, minima and maxima of
   the text, with loop-invariant products and repeated subexpressions counted once.
-- `traffic` counts array elements: those read before they are written, plus those written.
+- `traffic` counts array elements: those read before they are written, plus those written. Without
+  it, every array counts once.
+- `parallel` and `simd` name the loops that a C programmer would put `omp parallel for` and
+  `omp simd` on.
 - `sizes`: the parameters of each size class, in order.
 - `source` names an entry of another suite whose loops and other fields are taken over.
 """
@@ -36,20 +40,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..support.summaries import summary
-from .expressions import evaluate
+from .table_expressions import evaluate
 
 PACKAGE = __name__.rpartition(".")[0]
 
-SUITES = ("polybench", "tiramisu", "interchange", "gemm", "tile_size")
+SUITES = ("polybench", "tiramisu", "interchange", "gemm", "tile_size", "field")
 
 ELEMENT_TYPES: Mapping[str, type[np.generic]] = MappingProxyType(
-    {"f64": np.float64, "f32": np.float32, "i32": np.int32}
+    {
+        "f64": np.float64,
+        "f32": np.float32,
+        "i32": np.int32,
+        "u16": np.uint16,
+        "u8": np.uint8,
+        "i8": np.int8,
+    }
 )
 
-TOLERANCES: Mapping[str, float] = MappingProxyType({"f64": 1e-9, "f32": 1e-5, "i32": 0.0})
+TOLERANCES: Mapping[str, float] = MappingProxyType(
+    {"f64": 1e-9, "f32": 1e-5, **dict.fromkeys(("i32", "u16", "u8", "i8"), 0.0)}
+)
 """Differences that rounding explains, relative to the largest value of an output."""
 
-SUBSCRIPTS = ("i", "j", "k", "l")
+SUBSCRIPTS = ("i", "j", "k", "l", "u", "v")
 
 CHUNK = 1 << 20
 """Elements initialised at a time: their intermediate values stay in the caches."""
@@ -61,14 +74,16 @@ Size = str | Mapping[str, int]
 
 @dataclass(frozen=True)
 class KernelArray:
-    """An array argument: its shape and initial value as expressions, and its part in the kernel.
+    """An array argument: its shape and initial value as expressions, and its role in the kernel.
 
+    `element_type` is a name in `ELEMENT_TYPES`.
     `determined` is an expression in the subscripts that is true where the values that the kernel
     computes do not consist of rounding errors alone.
     """
 
     name: str
     shape: tuple[str, ...]
+    element_type: str = "f64"
     initial: str = "0"
     gram: bool = False
     output: bool = False
@@ -78,9 +93,14 @@ class KernelArray:
         """The shape for given parameters."""
         return tuple(int(evaluate(extent, parameters)) for extent in self.shape)
 
-    def create(self, element_type: str, parameters: Mapping[str, int]) -> Array:
+    def nbytes(self, parameters: Mapping[str, int]) -> int:
+        """Its size in memory."""
+        elements = math.prod(self.extents(parameters))
+        return elements * np.dtype(ELEMENT_TYPES[self.element_type]).itemsize
+
+    def create(self, parameters: Mapping[str, int]) -> Array:
         """A new array with its initial values."""
-        array = np.zeros(self.extents(parameters), ELEMENT_TYPES[element_type])
+        array = np.zeros(self.extents(parameters), ELEMENT_TYPES[self.element_type])
         if self.initial != "0":
             rows = max(1, CHUNK * len(array) // max(1, array.size))
             for start in range(0, len(array), rows):
@@ -102,12 +122,15 @@ class KernelArray:
 class KernelEntry:
     """One kernel of the catalogue: a function in a file, and data about its arguments.
 
-    `source` is the entry that the loops come from: the kernel itself, or one of another suite that
-    has the same loops and element type. Correct versions that round differently agree up to
-    `tolerance`, relative to the largest value of an output.
+    `table` is the name of the table that has it, which in the suite `field` is its domain. `source`
+    is the entry that the loops come from: the kernel itself, or one of another suite that has the
+    same loops and element type. Correct versions that round differently agree up to `tolerance`,
+    relative to the largest value of an output. `parallel` and `simd` are loops by the names of
+    their variables.
     """
 
     name: str
+    table: str
     source: str
     function: str
     element_type: str
@@ -116,8 +139,10 @@ class KernelEntry:
     arrays: tuple[KernelArray, ...]
     sizes: Mapping[str, Mapping[str, int]]
     flops_expression: str
-    traffic_expression: str
+    traffic_expression: str | None
     tolerance: float
+    parallel: tuple[str, ...]
+    simd: tuple[str, ...]
 
     @property
     def file(self) -> Path:
@@ -151,14 +176,13 @@ class KernelEntry:
         """New arguments for one call, with the kernel's initial values."""
         parameters = self.parameter_values(size)
         scalars = (float(evaluate(value, parameters)) for value in self.scalars.values())
-        arrays = (array.create(self.element_type, parameters) for array in self.arrays)
+        arrays = (array.create(parameters) for array in self.arrays)
         return [*parameters.values(), *scalars, *arrays]
 
     def array_bytes(self, size: Size) -> int:
         """Bytes of all array arguments."""
         parameters = self.parameter_values(size)
-        elements = sum(math.prod(array.extents(parameters)) for array in self.arrays)
-        return elements * np.dtype(ELEMENT_TYPES[self.element_type]).itemsize
+        return sum(array.nbytes(parameters) for array in self.arrays)
 
     def output_arrays(self, arguments: list[int | float | Array]) -> dict[str, Array]:
         """The result arrays among the arguments of a call, by name."""
@@ -171,6 +195,8 @@ class KernelEntry:
 
     def traffic(self, size: Size) -> int:
         """Bytes that one call must at least read and write."""
+        if self.traffic_expression is None:
+            return self.array_bytes(size)
         elements = int(evaluate(self.traffic_expression, self.parameter_values(size)))
         return elements * np.dtype(ELEMENT_TYPES[self.element_type]).itemsize
 
@@ -208,31 +234,39 @@ def read_table(suite: str) -> dict[str, dict[str, Any]]:
     files = [root / f"{suite}.toml"]
     if not files[0].is_file():
         files = [each for each in (root / suite).iterdir() if each.name.endswith(".toml")]
-    table: dict[str, dict[str, Any]] = {}
+    kernels: dict[str, dict[str, Any]] = {}
     for file in sorted(files, key=lambda each: each.name):
-        table |= tomllib.loads(file.read_text(encoding="utf-8"))
-    return table
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+        name = file.name.removesuffix(".toml")
+        kernels |= {kernel: {**fields, "table": name} for kernel, fields in table.items()}
+    return kernels
 
 
 def make_entry(name: str, source: str, fields: Mapping[str, Any]) -> KernelEntry:
     """The entry `name` with the loops of the entry `source`."""
     parameters = tuple(fields["parameters"])
+    element_type = fields["element_type"]
     sizes = {
         size: MappingProxyType(dict(zip(parameters, values, strict=True)))
         for size, values in fields["sizes"].items()
     }
     return KernelEntry(
         name=name,
+        table=fields["table"],
         source=source,
         function=function_name(source.rpartition("/")[2]),
-        element_type=fields["element_type"],
+        element_type=element_type,
         parameters=parameters,
         scalars=MappingProxyType(fields.get("scalars", {})),
-        arrays=tuple(KernelArray(**array) for array in fields["arrays"]),
+        arrays=tuple(
+            KernelArray(**{"element_type": element_type, **array}) for array in fields["arrays"]
+        ),
         sizes=MappingProxyType(sizes),
         flops_expression=fields["flops"],
-        traffic_expression=fields["traffic"],
-        tolerance=fields.get("tolerance", TOLERANCES[fields["element_type"]]),
+        traffic_expression=fields.get("traffic"),
+        tolerance=fields.get("tolerance", TOLERANCES[element_type]),
+        parallel=tuple(fields.get("parallel", ())),
+        simd=tuple(fields.get("simd", ())),
     )
 
 

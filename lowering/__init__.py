@@ -1,0 +1,1 @@
+"""Code generation: schedule -> loop nest -> loop IR -> LLVM IR, C."""

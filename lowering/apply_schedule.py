@@ -1,4 +1,4 @@
-"""Replace a function by its scheduled loops."""
+"""Replaces functions by their scheduled loops (pass `apply-schedule`)."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ..dialects import affine
 from ..dialects.memref import is_memref
-from ..passes.polyhedral.context import bounded_for
+from ..passes.polyhedral.isl_context import bounded_for
 from ..passes.polyhedral.schedule_tree import Loop, loops, statements
 from ..passes.polyhedral.scop import Array, Parameter, Scop
 from ..passes.schedules.schedule import Schedule
@@ -22,13 +22,13 @@ from .loops.ir_builder import IRBuilder
 from .loops.local_bounds import check_local_subscripts
 from .loops.storage import Storage, place_local_arrays, possible_homes
 from .memory.mask_hoisting import hoist_masks
-from .memory.scalar_replacement import promote
-from .memory.software_prefetching import stream
+from .memory.scalar_replacement import replace_scalars
+from .memory.software_prefetching import prefetch_and_bypass
 from .memory.store_to_load_forwarding import remove_redundant_accesses
 from .nest.ast_to_nest import ast_to_nest
 from .nest.build_ast import build_ast
 from .nest.index_expression import Index
-from .nest.index_set_splitting import cut_into_full_ranges
+from .nest.index_set_splitting import split_index_sets
 from .nest.nest import Block as Parts
 from .nest.nest import Nest, restrict, scattered_loops
 from .nest.run_time_tiles import size_parameter
@@ -109,7 +109,7 @@ def _generate(
         schedule.target.cache_line,
         simd,
     )
-    nest = cut_into_full_ranges(nest)
+    nest = split_index_sets(nest)
     with stage("local arrays"):
         check_local_subscripts(scop, nest, placements, parameters, context)
     with storage.allocated(builder, None, nest):
@@ -123,10 +123,10 @@ def _generate(
     kind = ([*entry.arg_types], [result.type for result in results])
     function = func.FuncOp(scop.name, kind, Region(entry))
     hoist_masks(function)
-    promote(function)
+    replace_scalars(function)
     if vectors:
         remove_redundant_accesses(function)
-        stream(function, schedule.target)
+        prefetch_and_bypass(function, schedule.target)
     return function
 
 

@@ -1,4 +1,4 @@
-"""Binds the sizes of an unscheduled function, so that its loops have constant bounds."""
+"""Specialisation of an unscheduled function to sizes, for constant loop bounds."""
 
 from __future__ import annotations
 

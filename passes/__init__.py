@@ -1,4 +1,4 @@
-"""What is true of a program, and what may be done to it.
+"""Polyhedral analysis, legality, transformations, and schedule search.
 
 The `schedule` dialect has one operation per transformation, so it is completed and registered here.
 """

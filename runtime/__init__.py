@@ -1,0 +1,1 @@
+"""Machine code: compilation, calls, measurements, tuning."""

@@ -1,4 +1,4 @@
-"""A compiled function as a Python callable."""
+"""Kernels: compiled functions as Python callables."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SPECIALISATIONS = 256
 
 @dataclass(frozen=True, eq=False)
 class Specialisation:
-    """The code of a kernel for given shapes and integers.
+    """Code of a kernel for given shapes and integers.
 
     `failures` counts failed allocations (None when the code allocates nothing), `violation` has the
     first access outside of an array (None when they are not checked). `conflicts` has the pairs of

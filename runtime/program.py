@@ -1,4 +1,4 @@
-"""Programs: modules of functions, ready to be compiled."""
+"""Programs: modules of functions to compile."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ..lowering.llvm import Options
 from ..passes.default.default_schedule import default_schedule
 from ..passes.machine.target import Target
 from ..passes.polyhedral.bounds import check_bounds
-from ..passes.polyhedral.context import ISL_LOCK
 from ..passes.polyhedral.dependences import Dependences
 from ..passes.polyhedral.extents import infer_extents
+from ..passes.polyhedral.isl_context import ISL_LOCK
 from ..passes.polyhedral.scop import Scop
 from ..passes.schedules.schedule import Schedule, dependences_of
 from ..support.summaries import summary

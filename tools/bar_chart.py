@@ -1,4 +1,4 @@
-"""Horizontal bars on a logarithmic scale, as an SVG text that is the same on every machine."""
+"""Horizontal bar chart on a logarithmic scale, as reproducible SVG."""
 
 from __future__ import annotations
 

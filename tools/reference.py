@@ -1,4 +1,4 @@
-"""Writes the pages of the reference that follow from the code: `python tools/reference.py`.
+"""Generator of reference pages from the code: `python tools/reference.py`.
 
 `docs/reference/transformations.md` from the registry, the docstrings and the fields of the
 transformations; `docs/reference/cli.md` from the parsers of the commands. A test compares them.
@@ -26,7 +26,7 @@ TRANSFORMATIONS = """\
 
 Written by `tools/reference.py` from the code. Each section has the effect with *before -> after*,
 the pass of a pipeline, the operation of the `schedule` dialect, the letters of the compact notation
-and the options. [Schedules](schedules.md) explains these spellings and the names of loops.
+and the options. [Schedules](schedules.md) explains these formats and the names of loops.
 
 Every step is checked against the dependences of the program when it is added; an illegal one is
 refused with a reason.
@@ -81,7 +81,7 @@ def _summary(cls: type) -> str:
 def _transformation(name: str, cls: type[Transformation]) -> str:
     letters = cls.symbol.replace("{}", "<number of loops>") or name
     signature = describe_options(cls)
-    spellings = [
+    formats = [
         ("pass", f"`{name}{{{signature}}}`" if signature else f"`{name}`"),
         ("operation", f"`{_operation(name, cls)}`"),
         ("compact notation", f"`{letters}(...)`"),
@@ -94,7 +94,7 @@ def _transformation(name: str, cls: type[Transformation]) -> str:
         [
             f"## {name}\n",
             f"{inspect.getdoc(cls)}\n",
-            *_table(("spelling", ""), spellings),
+            *_table(("format", ""), formats),
             "",
             *_table(("option", "meaning", "default"), options),
             "",
@@ -149,7 +149,7 @@ def _command(parser: argparse.ArgumentParser, level: int = 2) -> str:
     actions = [action for action in parser._actions if action.dest != "help"]
     nested = [a for a in actions if isinstance(a, argparse._SubParsersAction)]
     rows = [
-        (f"`{_spelling(action)}`", action.help or "") for action in actions if action not in nested
+        (f"`{_usage(action)}`", action.help or "") for action in actions if action not in nested
     ]
     if rows:
         lines += [*_table(("argument", "meaning"), rows), ""]
@@ -163,7 +163,7 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", ":")) else f"{text[:1].upper()}{text[1:]}."
 
 
-def _spelling(action: argparse.Action) -> str:
+def _usage(action: argparse.Action) -> str:
     """An argument as a help text has it: `-t T, --threads T`."""
     choices = "{" + ",".join(map(str, action.choices)) + "}" if action.choices else None
     value = action.metavar or choices or action.dest.upper()

@@ -1,4 +1,4 @@
-"""Writes the pages of results: `python tools/results.py`, or `make results`.
+"""Generator of result pages: `python tools/results.py`, or `make results`.
 
 Every file of `benchmarks/results/` is what one command measured once: a table, with the command,
 the commit, the machine (a name of `benchmarks/machines.json`) and the date. The pages of

@@ -16,7 +16,7 @@ from .shards import list_shards, read_rows
 class Report:
     """What was read, and one line per problem. `pairs` are labels of different schedules.
 
-    `put_aside` are those problems that are left for somebody to look at, and can be deleted.
+    `put_aside` are problems that are kept for inspection, and can be deleted.
     """
 
     shards: int

@@ -1,4 +1,4 @@
-"""Features of an innermost loop's body: all statements in it together."""
+"""Features of an innermost loop's body: all its statements together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Body(NamedTuple):
 
     `outer` statements of it have loops of their own inside, so it is no innermost loop; `serial`
     ones hand results from one of its iterations to the next, by themselves. `instructions`, `loads`
-    and `stores` are those of all together, written out as often as they are. `forward` and
+    and `stores` are those of all together, as often as unrolling repeats them. `forward` and
     `backward` are the smallest distances, in iterations, from this statement or to it, at which the
     one that is later or earlier in the text is later at an element: 0 where there are none.
     """

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import islpy as isl
 
-from ...passes.polyhedral.context import TooComplexError, bounded
 from ...passes.polyhedral.counting import UncountableError, cardinality, fix_parameters
+from ...passes.polyhedral.isl_context import TooComplexError, bounded
 from ...support.cached_property import cached_property
 
 _UNKNOWN = 1000.0
@@ -20,7 +20,7 @@ _OPERATIONS = 1_000_000
 
 
 class Extent(NamedTuple):
-    """Per iterator: how many values it takes on average for given outer ones; extreme values.
+    """Per iterator: its average trip count for given outer iterators, and its extreme values.
 
     `links` are the pairs of iterators of which one bounds the other, as in a triangle. `orders` are
     the numbers of values for other orders of the loops, where they are known.
@@ -34,7 +34,7 @@ class Extent(NamedTuple):
 
 
 class Orders:
-    """How many values iterators take when loops are in another order: triangles turned over.
+    """Average trip counts of iterators under permuted loops (triangular domains).
 
     isl is asked about iterators that bound each other only, and once about each set of them.
     """
@@ -92,7 +92,7 @@ class Orders:
 
 
 class Domains:
-    """Asks isl about each domain once. Programs that schedules change share domains."""
+    """Cache of domain extents; programs that schedules change share domains."""
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         self._sizes = sizes

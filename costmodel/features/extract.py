@@ -14,10 +14,10 @@ from ...passes.machine.target_files import reference_machine
 from ...passes.polyhedral.schedule_tree import Tree, nests
 from ...passes.schedules.schedule import Schedule
 from .bodies import body
-from .estimate import estimate
 from .loop_context import LoopContext
 from .nests import NestedStatement
 from .programs import profile_program
+from .roofline_estimate import estimate
 from .row_columns import NAMES
 from .rows import control, memory, with_kilobytes
 from .sections import Machine, Surroundings, execution, surroundings

@@ -1,4 +1,4 @@
-"""Linear forms of the schedule functions of loops, read from isl once."""
+"""Linear forms of the schedule functions of loops, cached per isl function."""
 
 from __future__ import annotations
 

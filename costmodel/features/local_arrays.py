@@ -23,7 +23,7 @@ Kept = frozenset[tuple[str, int, float]]
 
 @dataclass(frozen=True)
 class LocalArray:
-    """An array whose first subscripts are the first iterators of its users, so many of each."""
+    """An array whose first subscripts are the outermost iterators of its users."""
 
     extents: tuple[float, ...]
     users: frozenset[str]

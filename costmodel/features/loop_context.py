@@ -10,8 +10,8 @@ from typing import NamedTuple
 from ...passes.machine.target_files import reference_machine
 from ...passes.polyhedral.schedule_tree import Loop
 from ...support.cached_property import cached_property
-from .footprints import Footprint, footprints
 from .linear import LinearForm, directions
+from .loop_footprints import Footprint, footprints
 from .skewed import iterations
 from .statements import StatementProfile
 
@@ -21,7 +21,7 @@ _SHORT = 300
 """Instructions that LLVM lets a loop become when it unrolls it."""
 
 _SHORTEST_VECTORS = 8
-"""Iterations of a loop that vectors are made of before it is written out."""
+"""Iterations from which a loop is vectorised before it is unrolled."""
 
 _COPIES = 128
 """Copies of a body that the code generator makes at most."""
@@ -80,7 +80,7 @@ class LoopContext:
         )
 
     @cached_property
-    def written_out(self) -> tuple[bool, ...]:
+    def fully_unrolled(self) -> tuple[bool, ...]:
         """Which loops are gone: unrolled fully, by request or because they are short.
 
         LLVM unrolls inner loops of few iterations, if their number is constant, before it looks for
@@ -108,7 +108,7 @@ class LoopContext:
         return tuple(result)
 
     def _vectors_first(self, position: int) -> bool:
-        """Whether LLVM is told to make vectors along a loop before it writes that out.
+        """Whether LLVM is told to vectorise a loop before unrolling it.
 
         That is what `lowering.llvm.short_loops` looks at, as far as this statement tells, and
         whether or not the iterations fill whole vectors.
@@ -151,9 +151,9 @@ class LoopContext:
 
     @cached_property
     def innermost(self) -> int | None:
-        """The position of the innermost loop that is left when short loops are written out."""
+        """The position of the innermost loop that is left when short loops are unrolled."""
         return next(
-            (n for n in range(len(self.loops) - 1, -1, -1) if not self.written_out[n]), None
+            (n for n in range(len(self.loops) - 1, -1, -1) if not self.fully_unrolled[n]), None
         )
 
     @cached_property
@@ -161,7 +161,7 @@ class LoopContext:
         """How often the body stands in each loop."""
         return tuple(
             trips if gone else min(float(loop.unroll or 1), trips)
-            for loop, trips, gone in zip(self.loops, self.trips, self.written_out, strict=True)
+            for loop, trips, gone in zip(self.loops, self.trips, self.fully_unrolled, strict=True)
         )
 
     @cached_property
@@ -268,7 +268,7 @@ class LoopContext:
     def jumps(self) -> float:
         """How often an instance reads or writes a line that does not follow the last one.
 
-        Iterations that are written out, as in a register tile, are streams beside each other.
+        Unrolled iterations, as in a register tile, are streams beside each other.
         """
         total = 0.0
         for number, access in enumerate(self.profile.accesses):
@@ -278,7 +278,7 @@ class LoopContext:
                     continue
                 step = abs(self.steps[position][number])
                 if step > max(reach, _CACHE_LINE / access.size / 2) * 1.01:
-                    if self.written_out[position]:
+                    if self.fully_unrolled[position]:
                         continue
                     break
                 run *= self.values[position]
@@ -334,7 +334,7 @@ class LoopContext:
 
 
 class Query(NamedTuple):
-    """A statement and its loops, outermost first, with their functions.
+    """A statement and its loops, outermost first, with their schedule functions.
 
     `kept` tells profiles of the same statement apart, `stored` are the arrays that its nest stores
     to.
@@ -348,7 +348,7 @@ class Query(NamedTuple):
 
 
 class LoopContexts:
-    """Cache of loop contexts: schedules have most of them in common."""
+    """Cache of loop contexts: schedules share most of them."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[object, ...], LoopContext] = {}
@@ -375,7 +375,7 @@ class LoopContexts:
 
 
 class _Plan(NamedTuple):
-    """A query, what makes it the same as another one, and what a loop context needs of it."""
+    """A query, its cache key, and the inputs of its loop context."""
 
     key: tuple[object, ...]
     query: Query
@@ -400,7 +400,7 @@ def _plan(query: Query) -> _Plan:
 
 
 class _Space(NamedTuple):
-    """What `LoopContext` says of iterations."""
+    """The iteration space of a `LoopContext`."""
 
     trips: tuple[float, ...]
     values: tuple[float, ...]

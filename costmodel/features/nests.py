@@ -10,16 +10,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ...passes.polyhedral.schedule_tree import Loop, Tree, leaves
-from .footprints import Footprint
 from .linear import LinearForms
 from .local_arrays import Kept, LocalArray, kept_dimensions
 from .loop_context import LoopContext, LoopContexts, Query
+from .loop_footprints import Footprint
 from .sections import Surroundings
 from .statements import StatementProfile
 
 
 class Neighbour(NamedTuple):
-    """Another statement of a nest; `common` is how many loops the two share, from the outermost.
+    """Another statement of a nest; `common` is the number of loops that both share.
 
     `is_later` says that it comes later in the text.
     """
@@ -53,7 +53,7 @@ class NestedStatement(NamedTuple):
 
 
 class Nests:
-    """Cache of nests: schedules share those that they do not change."""
+    """Cache of nests: schedules share those that they leave unchanged."""
 
     MOST = 4096
 

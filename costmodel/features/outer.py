@@ -1,7 +1,7 @@
 """Features of the second innermost loop: register reuse across its iterations.
 
-Where the innermost loop has few vectors and always as many, LLVM writes these out, and what does
-not move with the loop around stays in registers there, as in a register tile.
+LLVM unrolls an innermost loop of a few vectors and a constant trip count; what is invariant along
+the loop around it stays in registers there, as in a register tile.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .loop_context import LoopContext
 
 
 class Outer(NamedTuple):
-    """The innermost loop among those around the innermost one that are not written out.
+    """The innermost surrounding loop that is not fully unrolled.
 
     `trips` are its iterations, `load_same` and `store_same` the accesses that do not move with it,
     `carries` says that it hands results to its next iteration. `constant` says of the innermost
@@ -37,7 +37,7 @@ def outer(place: LoopContext) -> Outer:
     lanes = 1 if place.loops[inner].vector else place.profile.lanes
     constant = place.is_constant(inner)
     vectors = place.trips[inner] / lanes
-    position = next((n for n in range(inner - 1, -1, -1) if not place.written_out[n]), None)
+    position = next((n for n in range(inner - 1, -1, -1) if not place.fully_unrolled[n]), None)
     if position is None:
         return Outer(0.0, 1.0, 0.0, 0.0, 0.0, 0.0, constant, vectors)
     load_same = store_same = 0.0

@@ -1,4 +1,4 @@
-"""Program profiles: what does not depend on the schedule, at given sizes."""
+"""Program profiles: schedule-independent properties at given sizes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def profile_program(schedule: Schedule, context: SchedulingContext) -> ProgramPr
 
 
 class _Statements:
-    """Cache of statement profiles: programs that schedules change share most of them."""
+    """Cache of statement profiles, shared between transformed programs."""
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         self._domains = Domains(sizes)

@@ -14,7 +14,7 @@ LEVELS = 5
 
 
 class Work(NamedTuple):
-    """What the statement is, whatever the schedule."""
+    """Schedule-independent work of the statement."""
 
     instances: float
     depth: float
@@ -31,7 +31,7 @@ class Work(NamedTuple):
 
 
 class Vectors(NamedTuple):
-    """Vector lanes: of the marked loop, or of the innermost one, where LLVM may make vectors.
+    """Vector lanes: of the marked loop, or of the innermost one if LLVM may vectorise it.
 
     Accesses are counted by how they move along that loop; loads first, then stores.
     """
@@ -60,7 +60,7 @@ class Vectors(NamedTuple):
 
 
 class Innermost(NamedTuple):
-    """The innermost loop that is left when short loops are written out."""
+    """The innermost loop after full unrolling of short loops."""
 
     trips: float
     load_same: float
@@ -81,7 +81,7 @@ class Innermost(NamedTuple):
 
 
 class Recurrence(NamedTuple):
-    """The innermost loop that hands results from one iteration to another.
+    """The innermost loop that carries a dependence.
 
     `between` is how many iterations of the loops inside of it lie between.
     """
@@ -98,7 +98,7 @@ class Recurrence(NamedTuple):
 
 
 class LoopCounts(NamedTuple):
-    """What `Control` says of the loops around the statement, whatever else is in them."""
+    """The part of `Control` that the loops around the statement alone determine."""
 
     loops: float
     unrolled: float
@@ -110,7 +110,7 @@ class LoopCounts(NamedTuple):
 
 
 class Control(NamedTuple):
-    """Loops and conditions around the statement."""
+    """Control overhead: loops and conditions around the statement."""
 
     loops: float
     unrolled: float
@@ -127,7 +127,7 @@ class Control(NamedTuple):
 
 
 class Threads(NamedTuple):
-    """The outermost parallel loops; `forks` is the statement's part of how often they start."""
+    """The outermost parallel loops; `forks` is the statement's share of their fork-joins."""
 
     parallel: float
     threads: float
@@ -139,7 +139,7 @@ class Threads(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Bytes: touched in all, and moved into the caches of levels 1 to 3 per instance.
+    """Footprint and traffic: bytes touched, and moved into caches L1 to L3 per instance.
 
     `lines_1` ... are those of these lines that no other one precedes, so that nothing fetches them
     ahead; `level_1` ... counts from the innermost loop to the one whose data fit.
@@ -175,7 +175,7 @@ class Level(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """What is known of the machine: bytes of its caches, bits of its vectors."""
+    """Properties of the machine: cache sizes in bytes, vector width in bits."""
 
     level_1: float
     level_2: float
@@ -184,7 +184,7 @@ class Machine(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """Parts of a rough estimate, in cycles per instance on one thread; `seconds` is the whole.
+    """Parts of the roofline estimate, in cycles per instance on one thread; `seconds` is the whole.
 
     What it takes to start parallel loops is not part of it: `Threads.forks` counts these.
     """
@@ -200,7 +200,7 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Execution:
-    """How a program runs: what loops must know of it.
+    """How a program is executed: the context that loops depend on.
 
     `threads` run its parallel loops, `explicit` says that all innermost loops are vectors,
     `parallel_nests` counts nests with parallel loops. See `execution`.
@@ -219,7 +219,7 @@ class Execution:
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:
-    """What rows must know of the whole program; see `surroundings`."""
+    """Whole-program context of a row; see `surroundings`."""
 
     execution: Execution
     program_bytes: float

@@ -1,4 +1,4 @@
-"""Trip counts of skewed loops, whose values are sums of iterators.
+"""Trip counts of skewed loops, whose iterators are sums of program iterators.
 
 The values that some loops take together are the image of the domain under their functions. Of a box
 it is a zonotope, whose volume is the sum, over all choices of as many iterators as there are

@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 
 from ...passes.machine.target_files import reference_machine
 from ...passes.polyhedral.schedule_tree import Loop
-from .computing import ComputingTimes, computing_times
+from .in_core_time import InCoreTimes, in_core_times
 from .loop_context import LoopContext
 from .outer import outer
 from .sections import (
@@ -35,7 +35,7 @@ NEAR = 64
 
 
 class Share(NamedTuple):
-    """What a statement brings into its innermost loop, written out as often as it is."""
+    """A statement's contribution to the unrolled body of its innermost loop."""
 
     serial: float
     instructions: float
@@ -44,7 +44,7 @@ class Share(NamedTuple):
 
 
 class StatementFeatures(NamedTuple):
-    """Per-statement features; `before_body` and `after_body` follow each other in a row.
+    """Per-statement features, in two runs of adjacent columns around those of the body.
 
     `levels` lack what all statements touch, `streams` counts arrays that the cache of level 2
     cannot hold.
@@ -55,7 +55,7 @@ class StatementFeatures(NamedTuple):
     recurrence: Recurrence
     loops: LoopCounts
     threads: Threads
-    times: ComputingTimes
+    times: InCoreTimes
     streams: float
     levels: list[float]
     share: Share
@@ -81,7 +81,7 @@ def _describe(place: LoopContext, execution: Execution) -> StatementFeatures:
         chain,
         loop_counts(place),
         threads(place, execution),
-        computing_times(place, lanes, inner),
+        in_core_times(place, lanes, inner),
         streams(place, execution),
         levels(place),
         share(place),
@@ -135,7 +135,7 @@ def vectors(place: LoopContext, execution: Execution) -> Vectors:
 
 
 class _Strides(NamedTuple):
-    """Accesses counted by how they move with a step of a loop: loads, then stores.
+    """Access counts by stride along a loop: loads, then stores.
 
     `vectors` are the last numbers of `Vectors`, `inner` those of `Innermost`, with `conflicts`,
     and `level` the last ones of `Level`.
@@ -220,7 +220,7 @@ def recurrence(place: LoopContext, inner: Innermost) -> Recurrence:
     position = place.innermost if place.innermost in carriers else max(carriers)
     assert position is not None
     distance, is_sum = carriers[position]
-    # Of loops that are written out, those that carry results too make the chain longer.
+    # Unrolled loops that carry results make the chain longer.
     chains = distance * prod(
         copies for n, copies in enumerate(place.copies) if n not in carriers and n != place.vector
     )
@@ -267,7 +267,7 @@ def loop_counts(place: LoopContext) -> LoopCounts:
     skewed = 0
     for n, loop in enumerate(loops):
         entered *= place.trips[n]
-        if place.written_out[n]:
+        if place.fully_unrolled[n]:
             unrolled += 1
         else:
             iterations += entered / (loop.unroll or 1)

@@ -1,4 +1,4 @@
-"""Statement profiles: operations, accesses and dependences before any schedule."""
+"""Statement profiles: operations, accesses and dependences, independent of the schedule."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from xdsl.ir import Operation, SSAValue
 
 from ...passes.estimate.program_statistics import ProgramStatistics, bytes_of
 from ...passes.machine.target_files import reference_machine
-from ...passes.polyhedral.context import TooComplexError, bounded
+from ...passes.polyhedral.counting import fix_parameters
 from ...passes.polyhedral.dependences import DependenceKind, Dependences
+from ...passes.polyhedral.isl_context import TooComplexError, bounded
 from ...passes.polyhedral.scop import Scop, Statement
 from ...passes.schedules.schedule import Schedule
 from ...support.cached_property import cached_property
-from .accesses import AccessProfile, Boxes, profile_accesses
+from .access_profiles import AccessProfile, Boxes, profile_accesses
 from .domains import Domains, Orders
 
 _CLASSES = {
@@ -61,7 +62,7 @@ _ADDED = ("pack_", "unpack_")
 
 
 class Operations(NamedTuple):
-    """How many operations of each kind one instance executes, besides loads and stores."""
+    """Operation counts of one instance by kind, without loads and stores."""
 
     additions: float = 0.0
     multiplications: float = 0.0
@@ -75,7 +76,7 @@ class Operations(NamedTuple):
 
 @dataclass(frozen=True)
 class Carried:
-    """From an instance to a later one that needs its result: by how much the iterators differ."""
+    """Distance vector of a loop-carried flow dependence."""
 
     distance: tuple[float, ...]
     reduction: bool
@@ -83,7 +84,7 @@ class Carried:
 
 @dataclass(frozen=True)
 class StatementProfile:
-    """A statement at given sizes, without a schedule.
+    """Schedule-independent profile of a statement at given sizes.
 
     `spans` are average numbers of values per iterator, `low` and `high` their extreme values,
     `orders` tells the spans in other orders of the loops, `box` how many times larger the box
@@ -298,7 +299,7 @@ def _carried(
             continue
         try:
             with bounded():
-                distances = _fix_parameters(dependence.relation, sizes).deltas()
+                distances = fix_parameters(dependence.relation, sizes).deltas()
                 points = [] if distances.is_empty() else _corners(distances)
         except (TooComplexError, isl.Error):
             continue
@@ -306,16 +307,6 @@ def _carried(
             if point not in seen:
                 seen.add(point)
                 yield Carried(point, dependence.reduction)
-
-
-def _fix_parameters(relation: isl.Map, sizes: Mapping[str, int]) -> isl.Map:
-    """The relation for given values of parameters, without these parameters."""
-    for name, value in sizes.items():
-        position = relation.find_dim_by_name(isl.dim_type.param, name)
-        if position >= 0:
-            relation = relation.fix_val(isl.dim_type.param, position, isl.Val(str(value)))
-            relation = relation.project_out(isl.dim_type.param, position, 1)
-    return relation
 
 
 def _corners(distances: isl.Set) -> list[tuple[float, ...]]:

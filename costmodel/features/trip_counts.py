@@ -12,7 +12,7 @@ _BLOCK = 4
 
 
 class TripCounts(NamedTuple):
-    """Of the marked loop, or of the innermost one, where LLVM may make vectors.
+    """Trip counts of the marked loop, or of the innermost one if LLVM may vectorise it.
 
     `least` and `most` iterations that it has at a time, as in a triangle; the shares of all its
     iterations that run in `whole` vectors, and in `blocks` of four of them; how often the rest is a

@@ -166,7 +166,7 @@ Vectors and invariants that are hoisted make it shorter, by a factor of about 15
 
 @dataclass(frozen=True)
 class Mix:
-    """What differs between kinds of random programs; the defaults are those of the general mix."""
+    """Parameters of a kind of random programs; the defaults are those of the general mix."""
 
     nests: Mapping[int, float]
     depths: Mapping[int, float]

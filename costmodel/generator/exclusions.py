@@ -1,4 +1,4 @@
-"""Exclusion of the kernels that models are judged by.
+"""Exclusion of evaluation kernels from the training data.
 
 Statements are compared by their shape: the loops around them and what these run over, the arrays'
 subscripts, the operations; names, constants and sizes do not count.

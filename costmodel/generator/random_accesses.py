@@ -1,4 +1,4 @@
-"""Which arrays a statement accesses, and with which subscripts."""
+"""Random accesses: arrays and subscripts of a statement."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from random import Random
 
 from . import distribution
-from .expressions import Code, Value
-from .memory import SYMMETRIC, UNIT, ArraySpec, Dimension, Interval, Loop
+from .program_parts import SYMMETRIC, UNIT, ArraySpec, Dimension, Interval, Loop
+from .random_expressions import Code, Value
 
 MOST_SUBSCRIPTS = 4
 

@@ -1,4 +1,4 @@
-"""Loop nests: how deep, over what, rectangular or triangular, perfect or not."""
+"""Random loop nests: depth, extents, rectangular or triangular, perfect or imperfect."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from random import Random
 
 from . import distribution
 from .distribution import Mix, draw
-from .memory import ArraySpec, Dimension, Loop
+from .program_parts import ArraySpec, Dimension, Loop
 from .random_accesses import Nest
 from .random_statements import Statements
 
@@ -20,7 +20,7 @@ ACCUMULATING = ("reduction", "contraction")
 
 @dataclass
 class NestBuilder:
-    """Writes nests into the code of `statements`.
+    """Appends nests to the code of `statements`.
 
     All nests of a program are about as deep as the first.
     """

@@ -10,9 +10,9 @@ from random import Random
 
 from . import distribution
 from .distribution import draw
-from .expressions import Code, Value
-from .memory import UNIT, ArraySpec, Loop, ProgramCosts, Work
+from .program_parts import UNIT, ArraySpec, Loop, ProgramCosts, Work
 from .random_accesses import MOST_SUBSCRIPTS, Accesses, Nest, shifted
+from .random_expressions import Code, Value
 
 Term = Callable[[Sequence[Loop], Sequence[Loop], Nest, ArraySpec], Value]
 """Makes what a reduction adds up, from all loops, those that are kept, the nest, the target."""
@@ -23,7 +23,7 @@ ACCUMULATED = 1e6
 
 @dataclass
 class Statements:
-    """Writes statements into the code, and notes what they cost."""
+    """Appends statements to the code, and records their costs."""
 
     random: Random
     code: Code

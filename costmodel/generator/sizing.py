@@ -1,4 +1,4 @@
-"""Sizes for a program, so that a run takes about a given time and its arrays fit into memory."""
+"""Problem sizes of a random program, for a target run time and memory footprint."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 from . import distribution
-from .memory import Dimension, Loop, ProgramCosts
+from .program_parts import Dimension, Loop, ProgramCosts
 
 LEAST_EXTENT = 4
 LARGEST_SCALE = 1e8

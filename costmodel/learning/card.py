@@ -1,4 +1,4 @@
-"""Model cards: what a model is, what it has learned from, and how good it is."""
+"""Model cards: description, training data, metrics."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .evaluation_report import Metrics, as_plain_data
 from .examples import ProgramExamples
-from .report import Metrics, as_plain_data
 from .splits import Split
 
 

@@ -1,4 +1,4 @@
-"""Labelled pairs, program by program, as they lie in a directory of shards."""
+"""Labelled pairs by program, read from a directory of shards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subspaces of programs and schedules, to compare models on."""
+"""Subspaces of programs and schedules, for comparisons of models."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ VALIDATION = 0.1
 
 
 class OfProgram(Protocol):
-    """Anything of one program at given sizes."""
+    """Protocol of data about one program at given sizes."""
 
     @property
     def text(self) -> str:

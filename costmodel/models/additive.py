@@ -20,7 +20,7 @@ from ..learning.examples import ProgramExamples
 from .boosting import AdditiveOptions, Boosting, Growing
 from .forest import Forest, Tree, Values
 from .learned_model import LearnedModel, TrainingOptions, TrainingProgress
-from .options import read_options
+from .model_options import read_options
 from .statement_rows import ScheduleBatch, ScheduleRows, StatementRows, tree_inputs
 from .unique_rows import unique_rows
 

@@ -19,7 +19,7 @@ from ...support.extras import extra_for
 from ..learning.examples import ProgramExamples
 from .additive_sum import AdditiveNetworkOptions, AdditiveSum, Batch
 from .learned_model import LearnedModel, TrainingOptions
-from .options import read_options
+from .model_options import read_options
 from .statement_rows import ScheduleRows, StatementRows
 
 SCORED_AT_ONCE = 512

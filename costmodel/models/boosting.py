@@ -1,4 +1,4 @@
-"""Gradient boosting of per-statement corrections from times of whole schedules."""
+"""Gradient boosting of per-statement corrections, fitted to times of whole schedules."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ..learning.examples import ProgramExamples
 from .array_files import load_arrays, store_arrays
 from .forest import Forest, Growth, Tree, Values, digitise, grow, quantiles
 from .learned_model import TrainingOptions, TrainingProgress
+from .model_files import check_plan
 from .statement_rows import ScheduleBatch, tree_inputs, with_shared_originals
-from .storage import check_plan
 
 _STEP = 0.1
 """How far the time of a fork moves per tree, of what would be best."""
@@ -30,7 +30,7 @@ STORED_EVERY = 20
 
 @dataclass(frozen=True)
 class AdditiveOptions:
-    """How the trees are grown.
+    """Hyperparameters of the boosted trees.
 
     `members` forests of `trees` trees of `depth` are averaged. Each tree adds `rate` of what it
     would change, sees a `part` of the programs and a `share` of the features. Errors larger than
@@ -50,7 +50,7 @@ class AdditiveOptions:
 
 
 class Growing:
-    """One forest of a training: best on validation, with a checkpoint."""
+    """Training of one forest: early stopping on validation, with checkpoints."""
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class Growing:
 
 
 class Boosting:
-    """A forest that grows, tree by tree."""
+    """State of boosting: the forest so far and the residuals."""
 
     def __init__(
         self,
@@ -232,7 +232,7 @@ class Boosting:
 
 @dataclass(frozen=True, eq=False)
 class _Labels:
-    """Schedules of programs with their measured speed-ups, as logarithms."""
+    """Schedules of programs with the logarithms of their measured speed-ups."""
 
     batch: ScheduleBatch
     speedups: Values
@@ -254,7 +254,7 @@ class _Labels:
 
 
 class _Judge:
-    """Errors on programs that no tree is grown for."""
+    """Validation error, on held-out programs."""
 
     def __init__(self, programs: Sequence[ProgramExamples]) -> None:
         self.labels = _Labels.of(programs) if programs else None

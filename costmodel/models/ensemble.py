@@ -20,13 +20,13 @@ from ..learning.examples import ProgramExamples
 from .additive import Additive
 from .additive_network import AdditiveNetwork
 from .learned_model import LOWEST, LearnedModel, TrainingOptions
-from .options import read_options
+from .model_options import read_options
 from .statement_rows import StatementRows
 
 
 @dataclass(frozen=True)
 class EnsembleOptions:
-    """How many forests and networks there are; `share` is that of `additive`."""
+    """Numbers of forests and networks; `share` is the weight of `additive`."""
 
     forests: int = 1
     networks: int = 3

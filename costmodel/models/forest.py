@@ -1,4 +1,4 @@
-"""Forest of oblivious trees: all nodes of a level ask the same question.
+"""Forest of oblivious trees: one split per level.
 
 A tree of depth D is D questions `feature > threshold` and 2^D values; the answers are the bits of
 the position of a row's value (Kohavi and Li, "Oblivious decision trees, graphs, and top-down
@@ -31,7 +31,7 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Trees whose values add up: arrays (trees, depth), and (trees, 2^depth) for `values`."""
+    """Additive trees: arrays (trees, depth), and (trees, 2^depth) for `values`."""
 
     features: NDArray[np.int64]
     thresholds: NDArray[np.float32]
@@ -108,7 +108,7 @@ def digitise(rows: Matrix, thresholds: list[NDArray[np.float32]]) -> NDArray[np.
 
 @dataclass(frozen=True)
 class Growth:
-    """How trees are grown: levels, share of features per tree, regularisation of values."""
+    """Hyperparameters of a tree: depth, feature sampling, regularisation of leaf values."""
 
     depth: int = 6
     share: float = 0.3

@@ -1,4 +1,4 @@
-"""Base class of learned cost models: trained, asked, stored."""
+"""Base class of learned cost models: training, prediction, storage."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOWEST = 1e-3
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """Where a training is: errors as shares, `best` that of the best state so far."""
+    """Progress of a training: errors as fractions, `best` that of the best state so far."""
 
     epoch: int
     epochs: int
@@ -33,7 +33,7 @@ class TrainingProgress:
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """How to train, whatever the model; each reads what means something to it.
+    """Training options common to all models; a model ignores those that do not apply.
 
     None stands for the model's own default. `checkpoint` is a file that the state of the training
     is kept in, or a folder where the model has several parts; with `resume` it goes on from there,
@@ -59,7 +59,7 @@ class TrainingOptions:
 
 
 class LearnedModel(ABC):
-    """A cost model with parameters that are learned from labels; a `CostModel` for searches.
+    """A cost model with parameters learned from labels; a `CostModel` for searches.
 
     `configuration` is plain data from which, with `state()`, the model can be made again.
     """

@@ -1,4 +1,4 @@
-"""Base class of cost models that are one neural network."""
+"""Base class of cost models with one neural network."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from ..learning.examples import ProgramExamples
 from .learned_model import LearnedModel, TrainingOptions
-from .options import read_options
+from .model_options import read_options
 from .tensors import arrays_of, from_array, load_arrays_into, seeded
 from .training import PairPool, Recipe, train_network
 
@@ -22,7 +22,7 @@ SCORED_AT_ONCE = 512
 
 
 class NetworkModel(LearnedModel):
-    """A network with its options; subclasses build it and turn features into its inputs."""
+    """A network with its options; subclasses build it and batch its inputs."""
 
     options_class: ClassVar[type[Any]]
     recipe: ClassVar[Recipe]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...passes.estimate.scheduling_context import SchedulingContext
-from ...passes.polyhedral.context import ISL_LOCK
+from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.schedules.schedule import Schedule
 from ..features.extract import rows_of
 from ..features.row_columns import FEATURES_VERSION, column
@@ -29,7 +29,7 @@ class ScheduleRows(NamedTuple):
 
 
 class StatementRows:
-    """Makes the features: one row per statement."""
+    """Featuriser: one row per statement."""
 
     schema = f"statements-{FEATURES_VERSION}"
 
@@ -57,7 +57,7 @@ def with_shared_originals(programs: Sequence[ProgramExamples]) -> list[ScheduleR
 
 @dataclass(frozen=True, eq=False)
 class ScheduleBatch:
-    """Rows of many schedules behind each other; programs as written come last, each once.
+    """Concatenated rows of schedules; programs as written come last, without duplicates.
 
     Schedule n has the rows from `starts[n]` on; `originals[n]` is the number of its program among
     all (an entry each for the schedules, not for the programs as written).

@@ -20,7 +20,7 @@ from ..learning.errors import LearningError
 from ..learning.examples import ProgramExamples
 from .array_files import load_arrays, store_arrays
 from .learned_model import TrainingOptions, TrainingProgress
-from .storage import check_plan
+from .model_files import check_plan
 from .tensors import descend, from_array, shuffled, tensors_of, usable_device
 
 VALIDATED_AT_ONCE = 512
@@ -30,7 +30,7 @@ Collate = Callable[[Sequence[Any], torch.device], Any]
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a network is trained when nothing else is asked for.
+    """Default hyperparameters of a training.
 
     Training ends early after `patience` epochs without a better state, by default a fifth of all.
     """
@@ -44,7 +44,7 @@ class Recipe:
 
 
 class Pool(Protocol):
-    """What there is to learn: features, and how wrong predictions for some of them are."""
+    """Training set: features, and the loss of predictions for a batch of them."""
 
     @property
     def features(self) -> Sequence[Any]:
@@ -58,7 +58,7 @@ class Pool(Protocol):
 
 @dataclass(frozen=True)
 class PairPool:
-    """Pairs of all programs behind each other, with percentages as errors."""
+    """Concatenated pairs of all programs, with percentage errors."""
 
     features: list[Any]
     speedups: Tensor
@@ -95,7 +95,7 @@ def percentage_errors(predicted: Tensor, measured: Tensor, censored: Tensor) -> 
 
 @dataclass
 class _State:
-    """What a training needs to go on, beside network, optimiser and schedule."""
+    """Checkpointed state of a training, beside network, optimiser and learning-rate schedule."""
 
     epoch: int = 0
     best: float = float("inf")
@@ -104,7 +104,7 @@ class _State:
 
 
 class Trainer:
-    """One training of a network."""
+    """One training run of a network."""
 
     def __init__(
         self,

@@ -1,1 +1,1 @@
-"""Reproductions of papers, which join loopwright through entry points; nothing imports them."""
+"""Reproductions of papers; they join through entry points, and nothing imports them."""

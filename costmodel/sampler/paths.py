@@ -15,8 +15,8 @@ from random import Random
 
 from ...passes.schedules.schedule import Schedule
 from ...passes.search.space.trees import tree_key
-from . import moves
-from .neighbours import neighbour
+from . import random_moves
+from .random_neighbours import neighbour
 
 SAMPLER_VERSION = 1
 """Schedules of one seed and program are the same as long as this is the same."""
@@ -32,7 +32,7 @@ Move = Callable[[Random, Schedule], Schedule | None]
 
 @dataclass(frozen=True)
 class Stage:
-    """A level of the search space: each repetition makes one of the moves, with a probability.
+    """A level of the search space: each repetition takes one of the moves with a probability.
 
     `probabilities` are those of the first, the second ... repetition; the first that is not made
     ends the stage.
@@ -44,18 +44,20 @@ class Stage:
 
 
 STAGES = (
-    Stage("fusion", {moves.fuse: 0.6, moves.distribute: 0.4}, (0.35, 0.35)),
+    Stage("fusion", {random_moves.fuse: 0.6, random_moves.distribute: 0.4}, (0.35, 0.35)),
     Stage(
         "affine",
-        {moves.interchange: 0.82, moves.skew: 0.12, moves.reverse: 0.06},
+        {random_moves.interchange: 0.82, random_moves.skew: 0.12, random_moves.reverse: 0.06},
         (0.55, 0.4, 0.3),
     ),
-    Stage("tiling", {moves.tile: 1.0}, (0.55, 0.2)),
-    Stage("packing", {moves.pack: 1.0}, (0.07,)),
-    Stage("parallelism", {moves.parallel: 0.88, moves.wavefront_of_tiles: 0.12}, (0.6,)),
-    Stage("register tiling", {moves.register_tile: 1.0}, (0.22, 0.35)),
-    Stage("vectors", {moves.vectorize: 1.0}, (0.75,)),
-    Stage("unrolling", {moves.unroll: 1.0}, (0.35,)),
+    Stage("tiling", {random_moves.tile: 1.0}, (0.55, 0.2)),
+    Stage("packing", {random_moves.pack: 1.0}, (0.07,)),
+    Stage(
+        "parallelism", {random_moves.parallel: 0.88, random_moves.wavefront_of_tiles: 0.12}, (0.6,)
+    ),
+    Stage("register tiling", {random_moves.register_tile: 1.0}, (0.22, 0.35)),
+    Stage("vectors", {random_moves.vectorize: 1.0}, (0.75,)),
+    Stage("unrolling", {random_moves.unroll: 1.0}, (0.35,)),
 )
 
 AFFINE_START = 0.12
@@ -64,7 +66,7 @@ AFFINE_START = 0.12
 
 @dataclass(frozen=True)
 class Space:
-    """What lies on a path, and how many paths start from a schedule of isl's."""
+    """The stages of a path, and how many paths start from an affine schedule."""
 
     stages: tuple[Stage, ...]
     affine_start: float
@@ -86,7 +88,7 @@ PATHS_PER_SCHEDULE = 4
 
 @dataclass(frozen=True)
 class Sample:
-    """A legal schedule, and which stages have led to it."""
+    """A legal schedule, and the stages that led to it."""
 
     schedule: Schedule
     origin: str
@@ -146,7 +148,10 @@ def _path(random: Random, original: Schedule, space: Space) -> Iterator[tuple[Sa
     """The schedules on a way through the stages, and whether each is a candidate."""
     schedule, origin = original, ""
     if random.random() < space.affine_start:
-        schedule, origin = moves.affine_schedule(random, original) or original, "affine-schedule"
+        schedule, origin = (
+            random_moves.affine_schedule(random, original) or original,
+            "affine-schedule",
+        )
     reached = None
     for stage in space.stages:
         for probability in stage.probabilities:

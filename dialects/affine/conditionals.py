@@ -1,4 +1,4 @@
-"""Conditional execution, and the terminator of all affine regions."""
+"""The operations affine.if and affine.yield."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class YieldOp(affine.YieldOp):
 
 
 class IfOp(affine.IfOp):
-    """Runs a region where integers lie in a set.
+    """Executes a region if integers lie in a set.
 
     %0 = affine.if affine_set<(d0)[s0] : (s0 - d0 - 1 >= 0)>(%i)[%n] -> f64 {
       affine.yield %1 : f64

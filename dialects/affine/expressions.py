@@ -34,7 +34,7 @@ _Identifier = Callable[[], AffineExpr | None]
 
 
 class OperandScope:
-    """SSA values met in affine expressions, in order: each is one dimension or symbol."""
+    """SSA operands of affine expressions, in order: each is one dimension or symbol."""
 
     def __init__(self) -> None:
         self._dims: dict[tuple[str, int], UnresolvedOperand] = {}

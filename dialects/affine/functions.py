@@ -1,4 +1,4 @@
-"""Operations that compute integers: apply, min, max, and changes between index spaces."""
+"""Integer operations: apply, min, max, delinearize_index, linearize_index."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class ApplyOp(affine.ApplyOp):
 
 
 class MinOp(affine.MinOp):
-    """The least of several affine functions.
+    """Minimum of several affine functions.
 
     %0 = affine.min affine_map<(d0) -> (d0, 8)>(%i)
     """
@@ -90,7 +90,7 @@ class MinOp(affine.MinOp):
 
 @irdl_op_definition
 class MaxOp(IRDLOperation):
-    """The greatest of several affine functions.
+    """Maximum of several affine functions.
 
     %0 = affine.max affine_map<(d0) -> (d0, 8)>(%i)
     """

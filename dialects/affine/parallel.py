@@ -1,4 +1,4 @@
-"""Loops whose iterations may run in any order."""
+"""The operation affine.parallel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which values affine operations may use as dimensions and symbols (MLIR's rules).
+"""Validity of dimensions and symbols in affine operations (MLIR's rules).
 
 A symbol is an integer that is fixed while an affine scope (a function) runs through its loops; a
 dimension may also be an affine function of induction variables. Three rules are wider than

@@ -1,4 +1,4 @@
-"""The shipped kernels in NumPy: what results are compared with, and a peer in benchmarks.
+"""NumPy references of the shipped kernels, for tests and benchmarks.
 
 A reference takes the arguments of the kernel's function, in the same order, and changes the arrays
 in place. Vectorised wherever the kernel allows it; where it does not, loops stay in Python, so
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from ..catalogue import KernelEntry
-from . import images, linear_algebra, medley, solvers, stencils
+from . import field, images, linear_algebra, medley, solvers, stencils
 
 REFERENCES: Mapping[str, Callable[..., None]] = MappingProxyType(
     {
@@ -57,6 +57,7 @@ REFERENCES: Mapping[str, Callable[..., None]] = MappingProxyType(
         "tiramisu/seidel2d": stencils.seidel2d,
         "interchange/blur": images.blur,
         "gemm/gemm": linear_algebra.plain_gemm,
+        **field.REFERENCES,
     }
 )
 

@@ -1,4 +1,4 @@
-"""NumPy versions of the kernels of data mining and dynamic programming."""
+"""NumPy versions of PolyBench's data-mining and dynamic-programming kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loop IR to C99: see `emit_c`."""
+"""Loop IR -> C99: see `emit_c`."""
 
 from .translate import emit_c
 

@@ -1,4 +1,4 @@
-"""Affine expressions, maps and sets."""
+"""Affine expressions, maps and sets in C."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xdsl.ir.affine import (
 )
 
 from ...dialects.errors import SourceError
-from .expressions import Expression, binary, call, integer, unary
+from .c_expressions import Expression, binary, call, integer, unary
 from .helpers import index_helper
 from .printer import Emitters, Printer
 

@@ -1,4 +1,4 @@
-"""The `arith` dialect: constants, integer and floating-point arithmetic, conversions."""
+"""The `arith` dialect in C: constants, integer and floating-point arithmetic, conversions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
-from .expressions import ATOM, UNARY, Expression, binary, call, integer, select, unary
+from .c_expressions import ATOM, UNARY, Expression, binary, call, integer, select, unary
 from .helpers import bitcast_helper, float_helper, integer_helper
 from .printer import Emit, Emitters, Printer
 from .types import bits, type_of
@@ -262,6 +262,7 @@ EMITTERS: Emitters = {
     "arith.minnumf": library_call("fmin"),
     "arith.cmpf": emit_cmpf,
     "arith.index_cast": _cast(),
+    "arith.index_castui": _cast(signed=False),
     "arith.extsi": _cast(),
     "arith.extui": _cast(signed=False),
     "arith.trunci": _cast(),

@@ -1,4 +1,4 @@
-"""Functions: signatures, bodies, calls.
+"""Functions in C: signatures, bodies, calls.
 
 Arguments come in order. A memref is a `restrict` pointer to rows of its extents, after one int64_t
 for each dynamic one; an index is an int64_t; scalars are themselves. One result is returned,
@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects.errors import SourceError
 from ...dialects.memref import is_memref
-from .expressions import ATOM, Expression, integer
+from .c_expressions import ATOM, Expression, integer
 from .names import Names, function_name
 from .printer import Array, Emitters, Printer, Unit, needed_values
 from .types import HEADERS, c_type

@@ -1,4 +1,4 @@
-"""Functions that the printed code calls and C does not have: printed once, where used.
+"""Helper functions of the printed C, emitted on demand.
 
 What MLIR defines and C does not (overflow, division by zero, shifts by the width or more) is as in
 `lowering/llvm/integer_arithmetic.py`.

@@ -1,4 +1,4 @@
-"""Breaks long lines of C where people would."""
+"""Line breaking of C."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ LINE_LENGTH = 100
 CONTINUATION = " " * 8
 
 _BREAK = re.compile(r"(?<=,) | (?=[-+*/?:] |&& |\|\| )")
+_LAST_RESORT = re.compile(r"(?<= =) |(?<=\()")
 
 
 def wrap(text: str, indent: str) -> list[str]:
@@ -26,15 +27,17 @@ def wrap(text: str, indent: str) -> list[str]:
 
 def _best_break(text: str, room: int) -> int | None:
     """The last of the outermost places that fit; a first third of the room is left unbroken."""
-    breaks = [(order, -at) for at, order in _breaks(text) if at <= room]
+    breaks = [(order, -at) for at, order in _breaks(_BREAK, text) if at <= room]
+    if not breaks:
+        breaks = [(order, -at) for at, order in _breaks(_LAST_RESORT, text) if at <= room]
     late = [each for each in breaks if -each[1] > room // 3]
     return -min(late or breaks)[1] if breaks else None
 
 
-def _breaks(text: str) -> Iterator[tuple[int, tuple[int, bool]]]:
+def _breaks(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, tuple[int, bool]]]:
     """Places at which a line may end: outer before inner, sums before products."""
-    for match in _BREAK.finditer(text):
+    for match in pattern.finditer(text):
         before = text[: match.start()]
         opened = sum(before.count(bracket) for bracket in "([")
         closed = sum(before.count(bracket) for bracket in ")]")
-        yield match.start(), (opened - closed, text[match.end()] in "*/")
+        yield match.start(), (opened - closed, text.startswith(("*", "/"), match.end()))

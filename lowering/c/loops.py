@@ -1,4 +1,4 @@
-"""Loops and conditions."""
+"""Loops and conditions in C."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects import affine, scf
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from .affine_expressions import bound, condition
-from .expressions import SUM, Expression, assignment
+from .c_expressions import SUM, Expression, assignment
 from .names import mentions
 from .printer import Emitters, Printer
 
@@ -44,16 +44,24 @@ def _emit_for(
     carried = declare(printer, op.results, initial, hints)
     for argument, name in zip(arguments, carried, strict=True):
         printer.bind(argument, Expression(name))
-    pragma = "#pragma omp parallel for" if op in printer.unit.parallel else None
-    if pragma is None and (clause := simd(op)):
+    clause = simd(op)
+    pragma = None
+    if op in printer.unit.parallel and not printer.in_parallel:
+        pragma = f"#pragma omp parallel for {clause}".rstrip()
+    elif clause:
         printer.line(f"#pragma omp {clause}")
     with parallel_region(printer, pragma), loop(printer, index, lower, upper, step):
         printer.block(block, lambda values: assign(printer, op.results, carried, values))
 
 
 def simd(op: Operation) -> str:
-    """`simd simdlen(8)` for a loop with the attribute `omp.simd`; empty for another one."""
+    """`simd simdlen(8)` for a loop with the attribute `omp.simd`; empty for another one.
+
+    Without a width, the compiler chooses it.
+    """
     width = op.attributes.get("omp.simd")
+    if isinstance(width, UnitAttr):
+        return "simd"
     if not isa(width, IntegerAttr):
         return ""
     lanes = width.value.data

@@ -1,4 +1,4 @@
-"""Loads, stores and allocation of arrays."""
+"""Loads, stores and allocation of arrays in C."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xdsl.utils.hints import isa
 
 from ...dialects.errors import SourceError
 from .affine_expressions import apply_map
-from .expressions import ATOM, Expression, assignment, integer
+from .c_expressions import ATOM, Expression, assignment, integer
 from .helpers import ALLOCATE
 from .printer import Array, Emitters, Printer, root
 from .types import size_in_bytes

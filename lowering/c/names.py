@@ -1,4 +1,4 @@
-"""Identifiers of the printed C, made of those of the program."""
+"""Identifiers of the printed C, derived from SSA names."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ union unsigned void volatile while NAN INFINITY NULL
 # Functions that the printed code may call: nothing else can have these names.
 _CALLED = """
 abort acos acosh asin asinh atan atan2 cbrt ceil copysign cos cosh erf exp exp2 expm1 fabs floor fma
-fmax fmin fmod free islessgreater isunordered log log10 log1p log2 malloc memcpy nearbyint pow round
-signbit sin sinh sqrt tan tanh trunc
+fmax fmin fmod free isfinite isinf islessgreater isnan isnormal isunordered log log10 log1p log2
+malloc memcpy nearbyint pow round signbit sin sinh sqrt tan tanh trunc
 """
 
 # Other names in the headers: a variable may hide them, a function may not have them.
@@ -56,7 +56,7 @@ def mentions(text: str, name: str) -> bool:
 
 
 class Names:
-    """Names of a function's variables: unique among those in scope, used again beside them."""
+    """Names of a function's variables: unique among those in scope, reused in disjoint scopes."""
 
     def __init__(self, taken: frozenset[str]) -> None:
         self._scopes: list[set[str]] = [set(taken)]

@@ -1,4 +1,4 @@
-"""Parallel loops: `affine.parallel`.
+"""Parallel loops in C: `affine.parallel` as OpenMP pragmas.
 
 One with results runs in order, as everywhere in loopwright, so that the result does not depend on
 the number of threads.
@@ -16,7 +16,7 @@ from xdsl.ir import SSAValue
 from ...dialects import affine
 from ...dialects.errors import SourceError
 from .affine_expressions import apply_map, extremum
-from .expressions import Expression, binary, call
+from .c_expressions import Expression, binary, call
 from .helpers import float_helper, integer_helper
 from .loops import assign, declare, loop, parallel_region, simd
 from .printer import Emitters, Printer

@@ -1,4 +1,4 @@
-"""The state of a printing: the lines so far, and what the values of the program are in C."""
+"""Printer state: the lines so far, and the C expressions of SSA values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...dialects.errors import SourceError
-from .expressions import Expression
+from .c_expressions import Expression
 from .helpers import Helper
 from .line_breaks import wrap
 from .names import Names
@@ -25,7 +25,7 @@ Emitters: TypeAlias = Mapping[str, Emit]
 
 @dataclass
 class Unit:
-    """What the functions of one C file share. `parallel` are loops that get a pragma."""
+    """State shared by the functions of one C file. `parallel` are loops with a pragma."""
 
     emitters: Emitters
     parallel: Collection[Operation] = ()

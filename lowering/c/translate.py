@@ -1,4 +1,4 @@
-"""Loop IR to C99, to be read and to be compiled."""
+"""Translation of loop IR to C99."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loop IR to LLVM IR: see `translate`."""
+"""Loop IR -> LLVM IR: see `translate`."""
 
 from .entry_points import EntryPoint, Status
 from .functions import symbol

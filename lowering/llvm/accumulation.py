@@ -1,4 +1,4 @@
-"""Sums that a loop accumulates in one place, term by term.
+"""Reduction chains: additions whose products are computed apart, off the critical path.
 
 The next addition waits for the one before, and on many processors a fused multiply-add takes longer
 than an addition: `s = s + a[i] * b[i]` runs faster when the product is computed apart, beside the

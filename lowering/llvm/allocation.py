@@ -1,4 +1,4 @@
-"""Memory that a function allocates.
+"""Stack and heap allocation of memrefs.
 
 Small allocations of constant size are stack slots, made once per call (and per thread). All others
 are on the heap, aligned to 64 bytes, and are freed exactly once: at the `memref.dealloc` when that

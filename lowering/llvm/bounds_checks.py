@@ -1,4 +1,4 @@
-"""The bounds-checked build: each access is compared with the extents of its array before it runs.
+"""Bounds-checked build: a check of the subscripts before each access.
 
     x = A[i, j]    ->    if not (0 <= i < M and 0 <= j < N): note("A", ...)
                          x = *(that holds ? &A[i, j] : &scratch)

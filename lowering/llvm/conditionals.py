@@ -1,4 +1,4 @@
-"""Conditions: `affine.if` and `scf.if`, with and without results."""
+"""Conditional execution: `affine.if` and `scf.if`, with and without results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constants."""
+"""Constants of the `arith` dialect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of a translation: the function being emitted and the values known so far."""
+"""State of a function's translation: insertion point and LLVM values."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from xdsl.utils.hints import isa
 from ...dialects.errors import SourceError
 from .accumulation import accumulating_additions
 from .heap import Heap
+from .interleaved_stores import InterleavedStores, interleaved_stores
 from .module import ModuleEmitter
 from .shifted_loads import ShiftedLoad, shifted_loads
 from .transposed_loads import TransposedLoads, transposed_loads
@@ -68,6 +69,7 @@ class FunctionEmitter:
         self.loaded: set[Operation] = set()
         self._shifted_loads: dict[Block, Mapping[Operation, ShiftedLoad]] = {}
         self._transposed_loads: dict[Block, Mapping[Operation, TransposedLoads]] = {}
+        self._interleaved_stores: dict[Block, Mapping[Operation, InterleavedStores]] = {}
         self.stack_bytes = 0
         self.scratch: dict[int, ir.Value] = {}
         self.scopes: list[list[ir.Value]] = [[]]
@@ -126,6 +128,15 @@ class FunctionEmitter:
         if block not in self._transposed_loads:
             self._transposed_loads[block] = transposed_loads(block, noalias=self.noalias)
         return self._transposed_loads[block].get(operation)
+
+    def interleaved_stores(self, operation: Operation) -> InterleavedStores | None:
+        """The scatters of the block that write whole rows together with this one, if any do."""
+        block = operation.parent
+        if block is None or self.module.options.check_bounds:
+            return None
+        if block not in self._interleaved_stores:
+            self._interleaved_stores[block] = interleaved_stores(block, noalias=self.noalias)
+        return self._interleaved_stores[block].get(operation)
 
     def block(self, name: str) -> ir.Block:
         """A new basic block at the end of the function."""

@@ -1,4 +1,4 @@
-"""Functions: their C signature, their bodies, calls between them.
+"""Functions: C signatures and bodies.
 
 Arguments come in order; a memref is a pointer to its first element followed by one i64 for each
 dynamic dimension; an index is an i64; scalars are themselves. One result is returned, several are

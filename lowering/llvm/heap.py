@@ -1,4 +1,4 @@
-"""Calls of the allocator, and what happens when it fails."""
+"""Heap allocation, and the handling of its failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Index arithmetic that folds constants as it is emitted, so that trip counts stay visible."""
+"""Index arithmetic with constant folding, so that trip counts stay visible."""
 
 from __future__ import annotations
 

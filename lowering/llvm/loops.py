@@ -1,4 +1,4 @@
-"""Sequential loops: rotated, guarded by a test for zero iterations, values carried by phis."""
+"""Sequential loops: rotated, with a zero-trip guard; iteration arguments are phis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of the contents of memory along a block of loop IR."""
+"""Memory versions (as in memory SSA) along a block of loop IR."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _UNKNOWN_WRITES = frozenset(
 
 
 class MemoryVersions:
-    """Versions of what memrefs hold: where they are equal, so are the contents.
+    """Versions of memrefs: equal versions mean equal contents.
 
     `noalias` says that no two memrefs share memory.
     """

@@ -1,4 +1,4 @@
-"""Hints for LLVM's loop passes."""
+"""Loop metadata: hints for LLVM's loop passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An LLVM module being built."""
+"""State of a module's translation."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from llvmlite import ir
 from xdsl.ir import Attribute, SSAValue
 
+from .llvm_target import function_attributes
 from .options import Options
-from .target import function_attributes
 from .types import I64, POINTER
 
 if TYPE_CHECKING:

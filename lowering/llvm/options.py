@@ -1,4 +1,4 @@
-"""What a translation may assume and use."""
+"""Options of the translation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running a part of a program by several threads, through the OpenMP runtime.
+"""Outlining of parallel regions into functions for the OpenMP runtime.
 
 The body of a parallel loop becomes a function that runs a part of the range of iterations, called
 by a function that each thread runs:
@@ -90,7 +90,7 @@ def _field(
 
 @dataclass
 class _Capture:
-    """The values that a parallel body takes from outside, each once, constants left out.
+    """Captured values of a parallel region, each once, without constants.
 
     `values` are the LLVM values; `scalars` and `buffers` are what they stand for in the loop IR.
     """

@@ -1,4 +1,4 @@
-"""Vectors that lie between two others in memory, put together in registers.
+"""Overlapping vector loads as shuffles of two adjacent vectors in registers.
 
 A load across the border of a cache line costs as much as two, and of the neighbours of a point that
 a stencil reads along a row, one at most does not cross it. Where a block loads the vectors at both

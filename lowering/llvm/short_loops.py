@@ -1,14 +1,13 @@
-"""Loops along which LLVM is told to make vectors, or none.
+"""Loop-vectoriser hints for short inner loops.
 
-LLVM writes a short loop out before it looks for vectors, and then makes them along the loop around
-it, even where accesses jump along that one and follow each other along the short one:
+LLVM unrolls a short loop fully before it vectorises, and then vectorises the loop around it, even
+where accesses have a large stride along that one and are contiguous along the short one:
 
     for i: for j < 14: B[i][j] = A[i][j]  ->  gathers and scatters of 8 rows, for each j
 
-Told not to, it makes vectors of what it has written out, where it finds some: several statements,
-or long expressions, stay as they are, one element after the other. So loops of independent
-iterations that fill whole vectors, and whose accesses follow each other, are made vectors of before
-they are written out:
+With a hint not to, its SLP vectoriser sees the unrolled body, and leaves several statements or
+long expressions scalar. So short loops of independent iterations that fill whole vectors, with
+contiguous accesses, are vectorised before they are unrolled:
 
     for it: for i in 32 * it .. 32 * it + 32: C[i] = f(A[i]); C[i] = g(C[i])  ->  4 vectors
 """
@@ -39,16 +38,16 @@ if TYPE_CHECKING:
     from ...passes.machine.target import Target
 
 SHORTEST = 4
-"""Iterations of a loop of which vectors can be made once it is written out."""
+"""Iterations of a loop that can be vectorised (SLP) once it is unrolled."""
 
 SHORTEST_VECTORS = 8
-"""Iterations from which on vectors are made before the loop is written out."""
+"""Iterations from which on a loop is vectorised before it is unrolled."""
 
-WRITTEN_OUT = 512
-"""Operations up to which LLVM may write out a loop and those around it."""
+UNROLLED = 512
+"""Operations up to which LLVM may unroll a loop and those around it."""
 
 FEW = 8
-"""Iterations up to which LLVM writes out a loop that may have fewer."""
+"""Iterations up to which LLVM unrolls a loop that may have fewer."""
 
 FAR = 2
 """Accesses jump that move by so many elements, or more."""
@@ -99,7 +98,7 @@ def _without_vectors(function: Operation, *, reassociates: bool) -> Iterator[SSA
 
 
 def _loops_around(loop: affine.ForOp) -> Iterator[Operation]:
-    """The loops that are the innermost ones once LLVM writes out those inside of them.
+    """The loops that are the innermost ones once LLVM unrolls those inside of them.
 
     No others: where a loop around ends together with one inside, LLVM takes its hint for that of
     the latter.
@@ -107,7 +106,7 @@ def _loops_around(loop: affine.ForOp) -> Iterator[Operation]:
     inside: Operation = loop
     for around in _around(loop):
         if around.name in LOOPS:
-            if not isinstance(inside, affine.ForOp) or not _may_be_written_out(inside):
+            if not isinstance(inside, affine.ForOp) or not _may_be_unrolled(inside):
                 return
             yield around
             inside = around
@@ -147,13 +146,13 @@ def _values(term: SSAValue | Rounded | None) -> Sequence[SSAValue]:
 
 
 def _vectors_first(function: Operation, target: Target) -> Iterator[SSAValue]:
-    """The indices of innermost loops that are better made vectors of than written out."""
+    """The indices of innermost loops that are better vectorised than unrolled."""
     for loop in operations(function):
         if isinstance(loop, affine.ForOp) and _suits_vectors(loop, target):
             yield loop.body.block.args[0]
 
 
-def _may_be_written_out(loop: affine.ForOp) -> bool:
+def _may_be_unrolled(loop: affine.ForOp) -> bool:
     """Whether LLVM can unroll a loop fully: a constant number of iterations, or few at most."""
     return trip_count(loop) is not None or most_iterations(loop) <= FEW
 
@@ -193,9 +192,9 @@ _ANY_ORDER = frozenset({"arith.maximumf", "arith.minimumf"})
 def _suits_vectors(loop: affine.ForOp, target: Target) -> bool:
     """Whether iterations are independent, and what they access stays or follows each other.
 
-    Iterations that fill no vector would run one by one; written out, they share smaller ones. And
+    Iterations that fill no vector would run one by one; unrolled, they share smaller ones. And
     where the same elements are stored in each iteration of a loop around, they stay in registers
-    once the loop is written out.
+    once the loop is unrolled.
     """
     trips = trip_count(loop)
     if trips is None or trips < SHORTEST_VECTORS or "llvm.unroll" in loop.attributes:
@@ -238,14 +237,14 @@ _INTEGER_DIVISIONS = ("divsi", "divui", "remsi", "remui")
 def _stays(loop: affine.ForOp, size: int, access: Sequence[Linear]) -> bool:
     """Whether an access inside comes to the same elements in each iteration of a loop around.
 
-    That is the innermost one around, or one around loops that are written out as well; `size` are
+    That is the innermost one around, or one around loops that are unrolled as well; `size` are
     the operations of the loop itself then.
     """
     (access,) = _where_it_begins([access], loop)
     for around in _around(loop):
         if around.name not in LOOPS:
             continue
-        if size > WRITTEN_OUT:
+        if size > UNROLLED:
             return False
         if not any(
             _coefficient(result, index) for index, _ in _indices(around) for result in access

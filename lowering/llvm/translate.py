@@ -1,4 +1,4 @@
-"""Loop IR to LLVM IR."""
+"""Translation of loop IR to LLVM IR."""
 
 from __future__ import annotations
 

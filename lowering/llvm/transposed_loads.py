@@ -1,4 +1,4 @@
-"""Gathers of neighbouring columns, as loads of rows that are transposed in registers.
+"""Gathers of adjacent columns as row loads and an in-register transposition.
 
 A gather takes about a cycle per lane. Where a block gathers several neighbouring columns of the
 same rows, as an unrolled copy loop does that transposes, it takes a load per row and about as many
@@ -18,21 +18,20 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
-from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     Float32Type,
     Float64Type,
-    IntegerAttr,
     IntegerType,
     VectorType,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from ...dialects.vector import ConstantMaskOp, GatherOp
+from ...dialects.vector import GatherOp
 from ...passes.estimate.access_costs import FEWEST_COLUMNS
-from ..loops.accesses import Numbering
+from ..loops.alias_analysis import Numbering
+from .known_lanes import integers_of, lanes_of
 from .memory_versions import MemoryVersions
 
 LANE_COUNTS = (4, 8, 16)
@@ -122,36 +121,6 @@ def _bits(element: Attribute) -> int | None:
             return element.width.data
         case _:
             return None
-
-
-def integers_of(value: SSAValue) -> tuple[int, ...] | None:
-    """The elements of a constant vector of integers; None if it is none."""
-    match value.owner:
-        case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as elements):
-            numbers = elements.get_values()
-            return tuple(number for number in numbers if isinstance(number, int)) or None
-        case _:
-            return None
-
-
-def lanes_of(mask: SSAValue) -> tuple[bool, ...] | None:
-    """Which lanes a mask leaves on; None if that is not constant."""
-    assert isa(mask.type, VectorType[Attribute])
-    count = mask.type.get_shape()[0]
-    match mask.owner:
-        case arith.ConstantOp():
-            numbers = integers_of(mask)
-            return None if numbers is None else tuple(map(bool, numbers))
-        case ConstantMaskOp() as constant:
-            (size,) = constant.mask_dim_sizes.get_values()
-        case xdsl_vector.CreateMaskOp() as created:
-            owner = created.mask_dim_sizes[0].owner
-            if not isinstance(owner, arith.ConstantOp) or not isinstance(owner.value, IntegerAttr):
-                return None
-            size = owner.value.value.data
-        case _:
-            return None
-    return tuple(lane < size for lane in range(count))
 
 
 def _is_zero(value: SSAValue) -> bool:

@@ -1,4 +1,4 @@
-"""Transposing a square matrix of which each vector register holds a row."""
+"""In-register transposition of square matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which loops LLVM is told to unroll.
+"""Unroll hints for LLVM.
 
 LLVM's pipeline for explicit vectors unrolls little by itself, yet registers hold a tile of an array
 across a loop only when the loops over the tile are gone.
@@ -30,7 +30,7 @@ LOOPS = frozenset({"affine.for", "affine.parallel", "scf.for", "scf.parallel", "
 
 
 class Rounded(NamedTuple):
-    """A term that is not linear, and the values that it depends on."""
+    """A quasi-affine term with a division, and the values that it depends on."""
 
     expression: AffineExpr
     values: tuple[SSAValue, ...]

@@ -1,4 +1,4 @@
-"""Constants, vectors made of one value, and what is known of a value."""
+"""Constants, splats, and known elements of vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of the C library for vectors: those of glibc's libmvec.
+"""Vector variants of C library functions (glibc's libmvec).
 
 They differ from the scalar functions by up to four units in the last place, so only operations
 that may be approximated (`afn`) use them. Names of the symbols: "Vector Function Application Binary
@@ -24,7 +24,7 @@ _LARGEST_EXPONENT = 32
 
 @dataclass(frozen=True)
 class _Variant:
-    """A function for vectors, as declared in the module."""
+    """A vector variant of a function, as declared in the module."""
 
     lanes: int
     function: ir.Function

@@ -1,4 +1,4 @@
-"""Loads and stores of vectors: contiguous, masked, and at given offsets.
+"""Vector loads and stores: contiguous, masked, gather and scatter.
 
 Vectors are aligned to their element unless the operation's `alignment` attribute says more.
 """
@@ -15,6 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.vector import GatherOp, ScatterOp
 from .bounds_checks import guard_mask, guard_offsets
 from .emitter import Emitters, FunctionEmitter, constant, type_of
+from .known_lanes import integers_of, lanes_of, stride_of
 from .memory import (
     accessed_pointer,
     affine_pointer,
@@ -24,7 +25,8 @@ from .memory import (
     store,
     to_storage,
 )
-from .transposed_loads import TransposedLoads, integers_of
+from .strided_accesses import load_strided, store_interleaved
+from .transposed_loads import TransposedLoads
 from .transposition import transpose
 from .types import I1, I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
 
@@ -186,6 +188,8 @@ def emit_gather(emitter: FunctionEmitter, op: GatherOp) -> None:
     if op in emitter.loaded:
         return
     emitter.loaded.add(op)
+    if _emit_strided(emitter, op):
+        return
     group = emitter.transposed_loads(op)
     if group is not None:
         _emit_transposed(emitter, op, group)
@@ -202,6 +206,18 @@ def emit_gather(emitter: FunctionEmitter, op: GatherOp) -> None:
         [stored.type, addresses.type],
     )
     emitter.values[op.result] = from_storage(emitter, loaded, otherwise.type)
+
+
+def _emit_strided(emitter: FunctionEmitter, op: GatherOp) -> bool:
+    """A gather of elements a small stride apart, with all lanes on, as loads and shuffles."""
+    stride, active = stride_of(integers_of(op.index_vec)), lanes_of(op.mask)
+    if stride is None or active is None or not all(active) or emitter.module.options.check_bounds:
+        return False
+    kind = type_of(op.result)
+    assert isinstance(kind, ir.VectorType)
+    pointer = _pointer(emitter, op.base, op.indices)
+    emitter.values[op.result] = load_strided(emitter, pointer, kind, stride, _alignment(op, kind))
+    return True
 
 
 def _emit_transposed(emitter: FunctionEmitter, op: GatherOp, group: TransposedLoads) -> None:
@@ -241,6 +257,14 @@ def _first_elements(
 
 
 def emit_scatter(emitter: FunctionEmitter, op: ScatterOp) -> None:
+    group = emitter.interleaved_stores(op)
+    if group is not None:
+        if op is group.last:
+            first = group.scatters[0]
+            pointer = _pointer(emitter, first.base, first.indices)
+            values = [emitter.value(scatter.value_to_store) for scatter in group.scatters]
+            store_interleaved(emitter, pointer, values, _alignment(op, values[0].type))
+        return
     if _is_contiguous(op.index_vec):
         _masked_store(emitter, op, op.base, op.indices, op.mask, op.value_to_store)
         return

@@ -1,4 +1,4 @@
-"""Making, taking apart and reducing vectors."""
+"""Construction, extraction, shuffles and reductions of vectors."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Loop nest -> loop IR."""

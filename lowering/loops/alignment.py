@@ -1,4 +1,4 @@
-"""Where the vectors of a loop begin: accesses across the border of a cache line cost twice.
+"""Loop peeling for aligned vector accesses: those that cross a cache line cost twice.
 
     for j = 1 to n: B[j] = A[j - 1] + A[j] + A[j + 1], in vectors of 8
     ->  the last iterations of the aligned vector that the loop begins in; whole vectors from there
@@ -35,7 +35,7 @@ different places then where rows are no multiple of a vector, which was slower w
 
 @dataclass(frozen=True)
 class RowAccess:
-    """An access along a row of a memref, and how many elements lie before its first one."""
+    """An access along a row of a memref, and the elements before its first one."""
 
     memref: SSAValue
     place: Index

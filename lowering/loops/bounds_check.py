@@ -1,4 +1,4 @@
-"""Whether a program stays inside of its arrays, as code for sizes that are known when it runs."""
+"""Run-time bounds check of a whole program: a predicate over its sizes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IndexType, i1
 from xdsl.ir import Block, Region
 
 from ...passes.polyhedral.bounds import sizes_outside
-from ...passes.polyhedral.context import bounded_for
+from ...passes.polyhedral.isl_context import bounded_for
 from ...passes.polyhedral.scop import Scop
 from ..nest.ast_to_nest import to_condition
 from .ir_builder import IRBuilder

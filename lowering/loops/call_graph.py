@@ -1,4 +1,4 @@
-"""Which functions of a module call which."""
+"""Call graph of a module."""
 
 from __future__ import annotations
 

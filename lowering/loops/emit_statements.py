@@ -1,4 +1,4 @@
-"""Statement instances -> operations: scalar ones, or `width` neighbouring instances as vectors.
+"""Statement instances -> operations: scalar, or `width` adjacent instances as vectors.
 
 In a vector loop, `Lanes.variable` numbers the lane: the loop variable is `base + step * lane`. An
 access whose subscripts do not depend on the lane is loaded once and broadcast; one that moves by
@@ -38,7 +38,7 @@ from .storage import Storage
 
 @dataclass(frozen=True)
 class Lanes:
-    """Neighbouring iterations executed as one vector.
+    """Adjacent iterations executed as one vector.
 
     `mask` (vector of i1), when given, says which lanes are iterations of the loop. The variable is
     made anew for every vector; it does not tell two vectors apart.
@@ -51,7 +51,7 @@ class Lanes:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where an access goes: subscripts of the first lane and their steps from lane to lane.
+    """Subscripts of an access in the first lane, and their stride from lane to lane.
 
     Without `lanes` it is one element, the same for all lanes.
     """
@@ -68,7 +68,7 @@ class _Place:
 
 @dataclass(frozen=True)
 class _Loaded:
-    """What was loaded from where."""
+    """A loaded value and its memory location."""
 
     memref: SSAValue
     place: _Place

@@ -1,4 +1,4 @@
-"""Vector loops: full vectors, and masked ones where a loop begins and ends."""
+"""Vector loops: full vectors, with masked prologue and epilogue."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ MAXIMAL_COPIES = 128
 # A loop of so many vectors begins with one that aligns the others.
 LONG = 12
 
-# So many vectors of a loop are written out when they can only be made at known places.
+# So many vectors of a loop are unrolled when they can only be made at known places.
 SHORT = 8
 
 
 class VectorLoopEmitter(ABC):
-    """Emits vector loops; what is in them, and plain loops, a subclass emits.
+    """Emits vector loops; a subclass emits their bodies and scalar loops.
 
     `vectors` are those that have become vectors: not all that are marked can. They are aligned
     to lines of `cache_line` bytes.
@@ -99,7 +99,7 @@ class VectorLoopEmitter(ABC):
         """The loop in vectors; False, and nothing emitted, where that is not possible.
 
         Where it is so only for vectors at known places, as in an array packed in panels, a short
-        loop is written out vector by vector.
+        loop is unrolled vector by vector.
         """
         lower = tuple(index.substitute(environment) for index in nest.lower)
         upper = tuple(index.substitute(environment) for index in nest.upper)
@@ -242,7 +242,7 @@ class VectorLoopEmitter(ABC):
     def _gap(self, nest: For, first: Index, limit: Index, environment: Environment) -> Index:
         """How many iterations lie before the first aligned vector; 0 in loops that are left alone.
 
-        These are short ones, those with steps, and vectors that are written out, as in a register
+        These are short ones, those with steps, and unrolled vectors, as in a register
         tile; of those with bounds that vary, all that have no loops inside.
         """
         width = nest.loop.vector

@@ -1,4 +1,4 @@
-"""Builds loop IR: numbered variables, insertion points, and indices turned into operands."""
+"""Builder of loop IR: numbered variables, insertion points, indices as operands."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ OperationT = TypeVar("OperationT", bound=Operation)
 
 
 class TooManyOperationsError(Exception):
-    """A builder was asked for more operations than it may make."""
+    """The limit of a builder's operations is reached."""
 
 
 class IRBuilder:
-    """Appends operations to a block and keeps the SSA values behind `Variable` numbers.
+    """Appends operations to a block and maps `Variable` numbers to SSA values.
 
     It raises TooManyOperationsError instead of appending more than `most`.
     """

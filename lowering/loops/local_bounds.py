@@ -1,4 +1,4 @@
-"""Proves that loops access local arrays inside of their extents, before code is made of them.
+"""Proof that accesses to local arrays stay within their allocated extents.
 
 Origin and extents of a local array come from the model (`storage`); the proof is about the loops
 that will be emitted, however they came about. At every call of a statement, for all values of the
@@ -15,7 +15,7 @@ from functools import cached_property
 import islpy as isl
 
 from ...dialects.errors import SourceError
-from ...passes.polyhedral.context import bounded_for
+from ...passes.polyhedral.isl_context import bounded_for
 from ...passes.polyhedral.schedule_tree import Loop
 from ...passes.polyhedral.scop import Access, Scop
 from ..nest.index_bounds import Range, is_never_negative, ranges_of
@@ -30,7 +30,7 @@ MOST_OPERATIONS = 5_000_000
 
 @dataclass(frozen=True)
 class _Position:
-    """What holds at a place in the nest.
+    """The known loop values and conditions at a point of the nest.
 
     `loops` are around it, outermost first; conditions are `met` or `failed`. `values` are those of
     the schedule's loops by name, `origins` where the local arrays begin that are allocated there.

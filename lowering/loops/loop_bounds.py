@@ -1,4 +1,4 @@
-"""Bounds of loops, and values of their variables, as operations: those over tiles count tiles."""
+"""Loop bounds and loop values as operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All operations inside of an operation."""
+"""Traversal of nested operations."""
 
 from __future__ import annotations
 

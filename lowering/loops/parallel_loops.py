@@ -1,4 +1,4 @@
-"""Operations for parallel loops with several bounds."""
+"""Construction of parallel loops with several bounds."""
 
 from __future__ import annotations
 

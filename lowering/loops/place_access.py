@@ -1,4 +1,4 @@
-"""Loads and stores of a `Place`."""
+"""Construction of loads and stores of a memory location."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects import affine, vector
-from .accesses import Place
+from .alias_analysis import Place
 from .ir_builder import IRBuilder, vector_of_zeros
 
 

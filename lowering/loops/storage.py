@@ -1,4 +1,4 @@
-"""Where arrays live in the generated function.
+"""Allocation of local arrays at the innermost loop that encloses their reuse.
 
 Arguments stay where they are. A local array is allocated in the body of the innermost loop outside
 of which none of its cells is used twice, as large as the box of cells that one iteration of that
@@ -19,6 +19,7 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 
+from ...passes.polyhedral.isl_context import TooComplexError, bounded
 from ...passes.polyhedral.schedule_tree import Leaf, Loop, Tree, path, sum_of_affs, walk
 from ...passes.polyhedral.scop import Access, Array, Scop
 from ..nest.aff_to_index import aff_to_index
@@ -32,13 +33,16 @@ from .ir_builder import IRBuilder
 # Larger local arrays go to the heap: a thread's stack is small.
 STACK_BYTES = 16 * 1024
 
+# The array lives further out, and is larger, where isl needs more to find a loop that it can be in.
+_HOME_OPERATIONS = 1_000_000
+_HOME_SECONDS = 1.0
 
 Offset = Callable[[Sequence[Index]], Index]
 
 
 @dataclass(frozen=True)
 class Placement:
-    """A local array's home: inside the loops `outer`, with the box of cells it needs there.
+    """Allocation of a local array: inside the loops `outer`, with the extents needed there.
 
     `offsets` are functions of the values of `outer`; `sizes` are their numbers of values. Both have
     one entry per subscript. `users` are the statements that access it.
@@ -62,7 +66,7 @@ class Placement:
 
 
 class Storage:
-    """The memref that each array is in at the current point of code generation."""
+    """The memref of each array at the current point of code generation."""
 
     def __init__(self, placements: Sequence[Placement], arguments: Mapping[str, SSAValue]):
         self.placements = {placement.array.name: placement for placement in placements}
@@ -198,10 +202,19 @@ def _home(
         if loop.run_time_size is not None:
             continue  # its value is that of a whole tile
         value = sum_of_affs(tuple(loop.schedule[name] for name in names))
-        if not same_cell.is_subset(same_cell.eq_at_multi_union_pw_aff(value)):
+        if not _is_kept(same_cell, value):
             break
         home.append(loop)
     return tuple(home)
+
+
+def _is_kept(same_cell: isl.UnionMap, value: isl.MultiUnionPwAff) -> bool:
+    """Whether uses of one cell are proved to have one value of a loop."""
+    try:
+        with bounded(_HOME_OPERATIONS, _HOME_SECONDS):
+            return same_cell.is_subset(same_cell.eq_at_multi_union_pw_aff(value))
+    except TooComplexError:
+        return False
 
 
 def _placement(

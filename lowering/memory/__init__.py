@@ -1,0 +1,1 @@
+"""Memory optimisations on the loop IR."""

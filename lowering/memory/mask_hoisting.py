@@ -15,7 +15,7 @@ from xdsl.dialects import arith, func, vector
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects import affine
-from ..loops.accesses import is_inside
+from ..loops.alias_analysis import is_inside
 from ..loops.operations import operations
 
 _PURE = (

@@ -1,4 +1,4 @@
-"""Values that an iteration of a loop stores and the next one loads.
+"""Predictive commoning: reuse of values stored in the previous iteration.
 
     for j:                                      %0 = load y[0]
       %1 = load y[j - 1]                        for j iter_args(%1 = %0):
@@ -19,13 +19,13 @@ from dataclasses import dataclass, replace
 from xdsl.ir import Operation
 
 from ...dialects import affine
-from ..loops.accesses import Numbering, Place, PlacedAccess, is_inside
+from ..loops.alias_analysis import Numbering, Place, PlacedAccess, is_inside
 from ..nest.index_expression import Index
 
 
 @dataclass(frozen=True)
 class Forward:
-    """What `store` writes in one iteration is what `loads`, of `place`, read in the next one.
+    """A loop-carried reuse: `loads` of `place` read what `store` wrote one iteration before.
 
     `first` is the place in the first iteration.
     """

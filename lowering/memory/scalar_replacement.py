@@ -1,4 +1,4 @@
-"""Keeps elements that a loop accesses in every iteration in registers while it runs.
+"""Scalar replacement of loop-invariant array elements (register promotion).
 
 What makes this possible is seen in the subscripts and in the bounds of the loops: no other access
 in the loop touches these elements. LLVM finds that out only for arrays that are not read elsewhere.
@@ -19,7 +19,7 @@ from xdsl.dialects import func
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import affine
-from ..loops.accesses import Numbering, Place, PlacedAccess, is_inside, touched_memrefs
+from ..loops.alias_analysis import Numbering, Place, PlacedAccess, is_inside, touched_memrefs
 from ..loops.ir_builder import IRBuilder
 from ..loops.operations import operations
 from ..loops.place_access import load, store, stored_value
@@ -27,7 +27,7 @@ from ..nest.index_expression import Comparison, Connective, decide
 from .predictive_commoning import Forward, forwards
 
 
-def promote(function: func.FuncOp) -> None:
+def replace_scalars(function: func.FuncOp) -> None:
     """Promotes what can be in all innermost loops of the function, in place."""
     numbering = Numbering()
     for loop in [op for op in operations(function) if isinstance(op, affine.ForOp)]:

@@ -1,4 +1,4 @@
-"""Helps memory along where a program streams through arrays that no cache keeps.
+"""Software prefetching and non-temporal stores for streams larger than the caches.
 
 Two hints, both seen in the subscripts of the finished loops:
 
@@ -32,7 +32,7 @@ from ...dialects import affine
 from ...dialects.memref import is_memref
 from ...passes.estimate.program_statistics import bytes_of
 from ...passes.machine.target import Target
-from ..loops.accesses import Numbering, touched_memrefs
+from ..loops.alias_analysis import Numbering, touched_memrefs
 from ..loops.operations import operations
 from ..nest.index_expression import Index, Variable
 
@@ -47,7 +47,7 @@ _STORES = (affine.VectorStoreOp, xdsl_vector.MaskedStoreOp, xdsl_affine.StoreOp)
 
 @dataclass(frozen=True)
 class _Load:
-    """A vector load with its subscripts, taken apart."""
+    """A vector load with its subscripts in linear form."""
 
     operation: affine.VectorLoadOp
     subscripts: tuple[Index, ...]
@@ -59,13 +59,13 @@ class _Load:
 
 @dataclass(frozen=True)
 class _Enclosing:
-    """A loop around a block: its variable's number, and how far that moves per iteration."""
+    """A surrounding loop: its variable's number, and its step."""
 
     variable: int
     step: int
 
 
-def stream(function: func.FuncOp, target: Target) -> None:
+def prefetch_and_bypass(function: func.FuncOp, target: Target) -> None:
     """Adds prefetches, and marks stores that go past the caches, in place."""
     numbering = Numbering()
     arguments = function.body.block.args

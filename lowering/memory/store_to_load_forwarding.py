@@ -1,4 +1,4 @@
-"""Hands values from a store to the loads behind it, and leaves out stores that are overwritten.
+"""Store-to-load forwarding and dead-store elimination.
 
 A statement often ends where the next one begins: a bias is stored, a sum is added to it, the result
 is rectified. In straight-line code the value stays in a register, and only the last store counts:
@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from xdsl.dialects import func, memref
 from xdsl.ir import Block, Operation, SSAValue
 
-from ..loops.accesses import Numbering, Place, touched_memrefs
+from ..loops.alias_analysis import Numbering, Place, touched_memrefs
 from ..loops.operations import operations
 from ..loops.place_access import stored_value
 
@@ -69,7 +69,7 @@ def _repeated(accesses: list[tuple[Operation, Place | None]]) -> set[SSAValue]:
 
 
 class _Memory:
-    """What is known of the memory while the operations of one block are passed in order.
+    """Known contents of memory while the operations of a block are visited in order.
 
     `values` are the contents of places, `unread` the last stores to places that nothing has read.
     """
@@ -94,8 +94,8 @@ class _Memory:
                     self._store(operation, place)
 
     def _load(self, operation: Operation, place: Place) -> None:
-        # What a masked load takes for the other lanes is not in memory.
-        value = self.values[place.memref].get(place) if place.mask is None else None
+        # Under the same mask: what is in the other lanes never reaches memory.
+        value = self.values[place.memref].get(place)
         if value is not None:
             operation.results[0].replace_all_uses_with(value)
             operation.detach()

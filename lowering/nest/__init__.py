@@ -1,0 +1,1 @@
+"""Schedule tree -> isl AST -> loop nest."""

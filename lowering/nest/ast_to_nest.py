@@ -1,4 +1,4 @@
-"""isl's AST -> nest: expressions become indices, iterators become numbered variables."""
+"""isl's AST -> nest: expressions as indices, iterators as numbered variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The AST of a schedule tree: isl's where it is right, else a scan of the tree.
+"""AST of a schedule tree: isl's if it is faithful, else a scan of the tree.
 
 isl 0.28 makes wrong code of some schedules with strides and quotients. It leaves out instances
 where a loop runs over the sum of a dimension with a stride and a quotient, since the elimination of
@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from ...passes.polyhedral.context import is_exhausted
+from ...passes.polyhedral.isl_context import is_exhausted
 from ...passes.polyhedral.schedule_tree import Tree, leaves
 from .ast_to_nest import ast_to_nest
 from .faithfulness import is_faithful

@@ -1,4 +1,4 @@
-"""Whether a nest runs each instance of its schedule tree once, at its place in the loops.
+"""Check that a nest runs each instance of its schedule tree once, in its place.
 
 Asked of the nests that isl has made, which can lack guards or instances where domains or schedules
 have strides and quotients.

@@ -1,4 +1,4 @@
-"""Which tiles are full: every point of the tile's box is an instance of every statement.
+"""Full-tile separation: conditions under which a tile's box is full of instances.
 
 The box of a tile is given by its point loops (`Loop.within`); a tile is full when the box minus
 the instances is empty. Computed with isl on sets, so exact for triangular and skewed tiles too.
@@ -98,7 +98,7 @@ def cut_tiles(box: TileBox, rest: isl.Set, context: isl.Set) -> Iterator[isl.Set
 
 
 class _Shape:
-    """The points of one statement in each tile: values of the outer loops and the point loops."""
+    """One statement's points in each tile, by values of the outer and the point loops."""
 
     def __init__(self, points: isl.Set, depth: int) -> None:
         self.points = points

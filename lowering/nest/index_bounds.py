@@ -1,4 +1,4 @@
-"""Whether an index is never negative at a place in a nest, by the bounds of the loops around it."""
+"""Sign analysis of indices, from the bounds of the surrounding loops."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_STEPS = 100
 
 @dataclass(frozen=True)
 class Range:
-    """A loop variable: none of `least` is larger than it, none of `most` smaller.
+    """Bounds of a loop variable: none of `least` is larger than it, none of `most` smaller.
 
     Both are indices over the variables of loops further out.
     """

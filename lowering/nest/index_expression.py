@@ -1,4 +1,4 @@
-"""Index arithmetic in canonical form: what loop bounds and subscripts are computed with.
+"""Index arithmetic in canonical form, for loop bounds and subscripts.
 
 `Index` is a sum `constant + c0*a0 + c1*a1 + ...` over atoms. An atom is a `Variable` (an SSA
 value of the generated function, by number), a `Quotient` `index floordiv d`, an `Extremum` or

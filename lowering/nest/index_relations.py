@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 
 import islpy as isl
@@ -46,6 +46,16 @@ class IndexSpace:
             else:
                 others.append(self._atom(atom).scale_val(isl.Val(coefficient)))
         return reduce(isl.PwAff.add, others, isl.PwAff.from_aff(linear))
+
+    def instances(self, statement: str, arguments: Sequence[Index]) -> isl.Map:
+        """`{ [variables] -> S[i, j] }`: the instance that a call with these arguments runs."""
+        target = self.space.params().add_dims(isl.dim_type.set, len(arguments))
+        pieces = isl.PwAffList.alloc(isl.DEFAULT_CONTEXT, len(arguments))
+        for argument in arguments:
+            pieces = pieces.add(self.function(argument))
+        target = target.set_tuple_name(isl.dim_type.set, statement)
+        space = self.space.map_from_domain_and_range(target)
+        return isl.MultiPwAff.from_pw_aff_list(space, pieces).as_map()
 
     def _place(self, number: int) -> tuple[isl.dim_type, int]:
         position = self.dims.get(number)

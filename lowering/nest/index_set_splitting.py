@@ -1,4 +1,4 @@
-"""Cuts sequential loops where the vector and unrolled loops inside get constant trip counts.
+"""Index-set splitting of sequential loops, for constant trip counts of the loops inside.
 
 Where the bounds of a register tile depend on the loop around it, as on the diagonal of a triangle,
 there is a range of that loop in which the tile is full:
@@ -31,33 +31,33 @@ from .index_expression import (
     without_quotient,
 )
 from .nest import Block, Call, For, Guard, Nest, Once, TileSplit, walk
-from .simplification import is_known, simplify
+from .simplification import is_implied, simplify
 
 
-def cut_into_full_ranges(nest: Nest) -> Nest:
+def split_index_sets(nest: Nest) -> Nest:
     """The nest in which loops around full tiles run over full and partial ranges separately.
 
     Loops over tiles and those inside of partial tiles stay whole.
     """
     match nest:
         case For():
-            nest = replace(nest, body=cut_into_full_ranges(nest.body))
+            nest = replace(nest, body=split_index_sets(nest.body))
             return _cut(nest) if _can_be_cut(nest) else nest
         case Once():
-            return replace(nest, body=cut_into_full_ranges(nest.body))
+            return replace(nest, body=split_index_sets(nest.body))
         case Block(parts):
-            return Block(tuple(cut_into_full_ranges(part) for part in parts))
+            return Block(tuple(split_index_sets(part) for part in parts))
         case Guard(condition, then, otherwise):
-            return Guard(condition, cut_into_full_ranges(then), cut_into_full_ranges(otherwise))
+            return Guard(condition, split_index_sets(then), split_index_sets(otherwise))
         case TileSplit():
-            return replace(nest, full=cut_into_full_ranges(nest.full))
+            return replace(nest, full=split_index_sets(nest.full))
         case Call():
             return nest
 
 
 @dataclass(frozen=True)
 class _Full:
-    """A nest whose tiles are full where none of the conditions is negative."""
+    """A nest whose tiles are full if none of the conditions is negative."""
 
     nest: Nest
     conditions: tuple[Index, ...] = ()
@@ -65,7 +65,7 @@ class _Full:
 
 @dataclass(frozen=True)
 class _Ranges:
-    """Where the tiles in the body of a loop are full.
+    """Ranges of a loop in which the tiles of its body are full.
 
     That is so from the largest of `first` on, before the least of `end`, provided that none of
     `fixed` is negative.
@@ -154,7 +154,7 @@ def _ranges(nest: For, conditions: Sequence[Index]) -> _Ranges | None:
 
 
 def _is_impossible(conditions: Sequence[Index]) -> bool:
-    return any(is_known(-condition - 1, conditions) for condition in conditions)
+    return any(is_implied(-condition - 1, conditions) for condition in conditions)
 
 
 def _between(nest: For, lower: Sequence[Index], upper: Sequence[Index], body: Nest) -> For:

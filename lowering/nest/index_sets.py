@@ -26,7 +26,7 @@ def name_of(number: int) -> str:
 
 
 class IslText:
-    """Writes indices and conditions; `definitions` say what the names that stand for choices are.
+    """Prints indices and conditions; `definitions` define the names that stand for choices.
 
     isl's texts have no conditional expressions.
     """

@@ -1,4 +1,4 @@
-"""isl's AST of a schedule tree, with every loop marked by name and tiles of one shape set apart.
+"""isl's AST of a schedule tree, with loop marks and separated tile shapes.
 
 Each `Loop` becomes a band of one member below a mark node, so that the AST says which of our loops
 a `for` comes from. At the outermost point loop of a tile the mark carries `TileCase`s, for full
@@ -31,7 +31,7 @@ from .scanning import Scan
 
 @dataclass(frozen=True)
 class TileCase:
-    """What is executed in tiles of one shape.
+    """The AST of tiles of one shape.
 
     `condition` is isl's expression over the outer iterators, `inside` the AST of such a tile, in
     which parameter `parameters[k]` stands for the expression `origin[k]` over the outer iterators.
@@ -45,7 +45,7 @@ class TileCase:
 
 @dataclass(frozen=True)
 class Note:
-    """What is known about a loop at one mark.
+    """Annotation of a loop at one mark.
 
     `cases` are there at the entry of a tile, to be tried in order; they are `complete` when every
     tile is one of them. `value` is there where isl has left the loop out because its value follows
@@ -59,7 +59,7 @@ class Note:
 
 @dataclass(frozen=True)
 class TileLoop:
-    """A run-time tile loop, what is inside of its tiles, and the AST of that."""
+    """A run-time tile loop, the tree inside its tiles, and the AST of that."""
 
     loop: Loop
     inside: TileInside
@@ -94,11 +94,11 @@ class MarkedAst:
 
 
 class UnknownLoopValueError(Exception):
-    """The value of a loop does not follow from isl's iterator, which statements share."""
+    """A loop's value is not a function of isl's iterator, which statements share."""
 
 
 class AstBuilder:
-    """Has isl make the AST of a tree without run-time tile loops over `domains`.
+    """Builds isl's AST of a tree without run-time tile loops over `domains`.
 
     `asked` names the loops whose values somebody wants to know.
     """

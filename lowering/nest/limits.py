@@ -1,4 +1,4 @@
-"""Affine bounds of the values that a loop takes."""
+"""Affine bounds of a loop's values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops with bounds in closed form, between isl's AST and the loop IR.
+"""The loop nest: loops with closed-form bounds, between isl's AST and the loop IR.
 
 Pure data: what isl's AST says, with every expression an `Index` over numbered loop variables, so
 that trip counts, strides and invariance can be asked before any operation is built.
@@ -44,7 +44,7 @@ class For:
 
 @dataclass(frozen=True)
 class Once:
-    """A loop that isl found to have one iteration: its value is `value`."""
+    """A single-iteration loop: its value is `value`."""
 
     loop: Loop
     value: Index
@@ -53,7 +53,7 @@ class Once:
 
 @dataclass(frozen=True)
 class Block:
-    """Parts in order."""
+    """Sequence of nests."""
 
     parts: tuple[Nest, ...]
 
@@ -69,7 +69,7 @@ class Guard:
 
 @dataclass(frozen=True)
 class TileSplit:
-    """A tile: `full` where the condition holds, and all bounds are simple, else `partial`."""
+    """A tile: `full` if the condition holds, and all bounds are simple, else `partial`."""
 
     condition: Condition
     full: Nest

@@ -1,4 +1,4 @@
-"""Quotients as dimensions of the statements' instances, for isl's code generation.
+"""Integer divisions as dimensions of statement instances, for isl's code generation.
 
 isl 0.28 loses instances where quotients of one iterator are added, as in diamond tiles of a tile
 loop and its point loop. Here each quotient of a schedule, and each that says which instances there
@@ -22,7 +22,7 @@ _SET, _IN, _PARAM, _DIV = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.param
 
 @dataclass(frozen=True)
 class LinearProgram:
-    """A tree whose sums of quotients are linear, over longer instances.
+    """A tree whose sums of divisions are linear, over extended instances.
 
     The new dimensions come behind those of the statement. `originals` are the loops as they were,
     by the identity of what they have become.
@@ -77,7 +77,7 @@ def _without_quotients(instances: isl.Set, name: str) -> isl.Set:
 
 @dataclass
 class _Lifting:
-    """One statement: its quotients, each after those that it is computed from."""
+    """The divisions of one statement, in order of dependence."""
 
     name: str
     instances: isl.Set

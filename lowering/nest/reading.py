@@ -1,4 +1,4 @@
-"""Reads a nest back: its call sites, with the statement instances that each runs."""
+"""Call sites of a nest, with the statement instances that each runs."""
 
 from __future__ import annotations
 
@@ -89,12 +89,4 @@ def _instances(
     call: Call, domain: isl.Set, loops: tuple[For, ...], parameters: Mapping[int, str]
 ) -> isl.Map:
     indices = _space(domain, loops, parameters)
-    values = [indices.function(argument) for argument in call.arguments]
-    target = domain.get_space().params().set_from_params().add_dims(_SET, len(values))
-    pieces = isl.PwAffList.alloc(isl.DEFAULT_CONTEXT, len(values))
-    for value in values:
-        pieces = pieces.add(value)
-    space = domain.get_space().map_from_domain_and_range(
-        target.set_tuple_name(_SET, call.statement)
-    )
-    return isl.MultiPwAff.from_pw_aff_list(space, pieces).as_map().intersect_domain(domain)
+    return indices.instances(call.statement, call.arguments).intersect_domain(domain)

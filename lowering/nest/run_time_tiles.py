@@ -1,4 +1,4 @@
-"""Tile loops whose sizes are known when the kernel runs.
+"""Tile loops with run-time sizes.
 
 The set of points in a tile is not affine in the tile's number and size, but it is in the tile's
 first value and its size. So a tile loop is taken out of the tree: for what is around it, its body
@@ -28,7 +28,7 @@ _SET, _PARAM = isl.dim_type.set, isl.dim_type.param
 
 @dataclass(frozen=True)
 class Tiles:
-    """A run-time tile loop and the loops around it, in a part of the tree without other such."""
+    """An outermost run-time tile loop and the loops around it."""
 
     loop: Loop
     outer: tuple[Loop, ...]
@@ -36,7 +36,7 @@ class Tiles:
 
 @dataclass
 class Collapsed:
-    """A tree in which every outermost run-time tile loop is a statement, over `domains`.
+    """A tree whose outermost run-time tile loops are statements, over `domains`.
 
     `tiles` has these loops by the names of the statements, and `originals` the loops around them
     as they were, by the identity of what they have become.
@@ -50,7 +50,7 @@ class Collapsed:
 
 @dataclass(frozen=True)
 class TileInside:
-    """What is inside of the tiles of a run-time tile loop, and where they are.
+    """The tree inside the tiles of a run-time tile loop, and their positions.
 
     The values of the loops around, the tile's first value and its size are the parameters
     `around`, `first` and `size` of the instances in `domains`. The tile loop's function has its

@@ -1,4 +1,4 @@
-"""A nest that scans the values of each loop, with guards around the statements.
+"""Fallback code generation: loops over all values, with guards around the statements.
 
 It needs no more of isl than operations on sets, and is there for the trees for which isl's AST is
 wrong: the bounds of a loop are those of a polyhedron around the values, and a guard says for which
@@ -59,7 +59,7 @@ class Scan:
 
 @dataclass(frozen=True)
 class _Scanner:
-    """Makes the nest; `outer` are the loops around with their values, `inside` their bounds."""
+    """Builds the nest; `outer` are the surrounding loops and values, `inside` their bounds."""
 
     task: Scan
     domains: Mapping[str, isl.Set]

@@ -1,1 +1,1 @@
-"""Translation validation (Pnueli, Siegel, Singerman, TACAS 1998): is the nest the program?"""
+"""Translation validation (Pnueli, Siegel, Singerman, TACAS 1998) of loop nests."""

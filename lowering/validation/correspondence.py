@@ -1,4 +1,4 @@
-"""Which statement of the program each generated statement is, and which ones are copies.
+"""Correspondence of generated statements to those of the program, and recognition of copies.
 
 Transformations add statements and arrays: parts of a statement that was split, copies into and out
 of buffers. Names and shared operations only suggest what a statement is; what it computes is

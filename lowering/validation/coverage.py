@@ -1,4 +1,4 @@
-"""Every instance of a statement runs exactly once."""
+"""Coverage: every statement instance runs exactly once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values go through buffers, and end where the program puts them.
+"""Dataflow through buffers: values arrive where the program stores them.
 
 For arrays of which accesses are made elsewhere: in buffers, or in an expanded array. A value goes
 from its write to its read within one buffer, or out of one buffer and into another by copies. So
@@ -96,7 +96,7 @@ def _in_order(
 
 
 class ArrayFlow:
-    """The values of one array of the program, of which accesses are made elsewhere."""
+    """Dataflow of one array of the program, some of whose accesses are redirected to buffers."""
 
     def __init__(
         self,

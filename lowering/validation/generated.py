@@ -1,4 +1,4 @@
-"""What is validated: a program as generated, between the AST and the loop IR."""
+"""The validated artefact: a generated program between AST and loop IR."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..nest.nest import For, Nest
 
 @dataclass(frozen=True, eq=False)
 class Generated:
-    """A program as generated: its statements and arrays, the nest, and where local arrays live.
+    """A generated program: statements, arrays, nest, and allocation of local arrays.
 
     `parameters` are the values of the sizes in the nest, and `context` says which there are.
     `vectors` are the loops that run in vectors, `independent` those that are said to have

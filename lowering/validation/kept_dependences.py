@@ -1,4 +1,4 @@
-"""Which dependences of the program generated code has to keep.
+"""The dependences that generated code must keep.
 
 The steps of a reduction may run in any order where the numerics rule allows it: where the operation
 gives the same result in any order, carries `fastmath<reassoc>`, or the user has asked for it. All
@@ -17,7 +17,7 @@ from .verdict import Property, ViolatedError, Witness
 
 
 class KeptDependences:
-    """The dependences of a program; with `reassociate`, the user allows other orders of sums."""
+    """The dependences to keep; with `reassociate`, without those of reassociable reductions."""
 
     def __init__(self, dependences: Dependences, *, reassociate: bool) -> None:
         self.dependences = dependences

@@ -1,4 +1,4 @@
-"""Accesses to local arrays stay within what is allocated, and find there what was left there.
+"""Local arrays: accesses stay within the allocation, and read what was last written.
 
 A local array is allocated in the body of a loop, as a box of elements from an origin on; subscripts
 of one value are left out. So all subscripts less the origin must lie in the box, and what is

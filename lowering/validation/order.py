@@ -1,4 +1,4 @@
-"""In which order the nest runs statement instances, decided for one pair of call sites at a time.
+"""Execution order of statement instances, for one pair of call sites at a time.
 
 Two executions are ordered by the loops around both, outermost first, and by the block in which
 their ways part. So a relation between instances is in order when, for each pair of call sites, none
@@ -20,7 +20,7 @@ _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """What a call site does for instances of a statement of the program.
+    """Execution of a program's statement instances at a call site.
 
     `instances` is `{ [v0, v1, ...] -> S0[i, j] }`: the call's own instances, or those for which a
     copy reads or writes an element.

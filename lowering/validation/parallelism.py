@@ -1,4 +1,4 @@
-"""No parallel loop carries a dependence, and no vector loop one that lockstep violates.
+"""Parallel loops carry no dependence, and vector loops none that lockstep execution violates.
 
 Two iterations of a parallel loop, in the same iteration of all loops around, must not access one
 element if one of them writes it. The lanes of a vector run in lockstep: every operation for all of
@@ -25,7 +25,7 @@ _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 
 @dataclass(frozen=True, eq=False)
 class _Conflict:
-    """Pairs of instances whose accesses, given by their places in the bodies, meet in an array."""
+    """Pairs of instances whose accesses, given by their positions in the bodies, conflict."""
 
     places: tuple[int, int]
     array: str
@@ -33,7 +33,7 @@ class _Conflict:
 
 
 class ParallelLoops:
-    """The parallel and vector loops of a nest, and what conflicts in them."""
+    """The parallel and vector loops of a nest, and their conflicts."""
 
     def __init__(self, generated: Generated, sites: Sequence[CallSite], context: isl.Set) -> None:
         self.generated = generated

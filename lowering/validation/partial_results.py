@@ -1,4 +1,4 @@
-"""Reductions in parts: buffers of partial results, begun with neutral elements and combined later.
+"""Privatised reductions: buffers of partial results, initialised and combined later.
 
     P[...] = neutral;  ... P[...] = P[...] + x ...;  A[...] = A[...] + P[...]
 
@@ -109,7 +109,7 @@ def is_neutral(value: Operation, operation: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Accessor:
-    """What accesses a partial result: which one, `{ S0[i] -> P[p] }`, and when."""
+    """An access to a partial result: which one, `{ S0[i] -> P[p] }`, and when."""
 
     statement: str
     place: isl.Map
@@ -118,7 +118,7 @@ class Accessor:
 
 @dataclass(frozen=True, eq=False)
 class PartialResults:
-    """A buffer of partial results, and all that accesses it.
+    """A buffer of partial results, and all its accesses.
 
     `operations` are those of the steps and combinations, `neutral` what it begins with.
     """

@@ -1,4 +1,4 @@
-"""Uses of partial results as uses of what these are combined with."""
+"""Uses of partial results, rewritten as uses of the array that they are combined into."""
 
 from __future__ import annotations
 

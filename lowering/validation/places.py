@@ -1,4 +1,4 @@
-"""Where generated statements access the arrays of the program: in place, or in buffers.
+"""Locations of the program's accesses in generated code: in place, or in buffers.
 
 A buffer stands for a part of an array, or of another buffer: copies in and out connect their
 elements. So the arrays form trees; an array that no copies connect with the program's is a tree of
@@ -23,7 +23,7 @@ from .verdict import NotKnownError
 
 @dataclass(frozen=True, eq=False)
 class Transfer:
-    """The instances of a copy between a buffer and what that stands for.
+    """The instances of a copy between a buffer and the array that it copies.
 
     `inside` is the element of the buffer, `outside` the other one, as functions of the instances.
     """
@@ -53,7 +53,7 @@ class Copies:
 
 @dataclass
 class Buffer:
-    """A buffer, and the copies into and out of it, where there are any."""
+    """A buffer, and its copy-in and copy-out statements, if any."""
 
     name: str
     into: Copies | None = None
@@ -70,7 +70,7 @@ class Buffer:
 
 
 class Places:
-    """All uses of the program's arrays, and the buffers that they are made in; NotKnownError."""
+    """All uses of the program's arrays, and their buffers; raises NotKnownError."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Reads a nest back: call sites, and the statement instances that each runs, as isl relations."""
+"""Call sites of a nest, with the statement instances that each runs, as isl relations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SET = isl.dim_type.set
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One node on the way from the root of the nest to a call: `number` is the child taken.
+    """One node on the path from the root of the nest to a call: `number` is the child taken.
 
     Children of a `block` run one after the other, of those of a `branch` only one does.
     """
@@ -126,15 +126,8 @@ class _Reader:
     ) -> CallSite:
         assert len(call.arguments) == self.depths[call.statement], "one value for each dimension"
         indices = IndexSpace(domain.get_space(), variables, self.parameters)
-        values = [indices.function(argument) for argument in call.arguments]
-        target = domain.get_space().params().set_from_params().add_dims(_SET, len(values))
-        target = target.set_tuple_name(_SET, call.statement)
-        pieces = isl.PwAffList.alloc(isl.DEFAULT_CONTEXT, len(values))
-        for value in values:
-            pieces = pieces.add(value)
-        space = domain.get_space().map_from_domain_and_range(target)
-        function = isl.MultiPwAff.from_pw_aff_list(space, pieces)
-        instances = function.as_map().intersect_domain(domain)
+        function = indices.instances(call.statement, call.arguments)
+        instances = function.intersect_domain(domain)
         return CallSite(call, steps, instances, self._tile_sizes(steps))
 
     def _tile_sizes(self, steps: tuple[Step, ...]) -> Mapping[int, str]:

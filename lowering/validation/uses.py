@@ -1,4 +1,4 @@
-"""The accesses of the program, and where the generated statements make them."""
+"""Accesses of the program, and where the generated statements perform them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 
 @dataclass(frozen=True, eq=False)
 class Use:
-    """An access of the program, as a generated statement makes it.
+    """An access of the program, as performed by a generated statement.
 
     It is access number `position` of `statement`, a part of statement `origin` of the program.
     `elements` is what the program accesses, `{ S0[i, j] -> A[x] }`, and `place` where the generated

@@ -1,4 +1,4 @@
-"""Translation validation of one generated nest: is it the program, for all sizes that it is for?
+"""Translation validation of one generated nest, for all sizes that it is generated for.
 
 Independent of how the nest came about: neither the legality of transformations nor the schedule
 tree is asked. What the nest runs is read back from it as isl relations, and compared with the
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from ...passes.polyhedral.context import TooComplexError, bounded
+from ...passes.polyhedral.isl_context import TooComplexError, bounded
 from ...passes.schedules.schedule import Schedule, dependences_of
 from ...support.stage_times import stage
 from .correspondence import Correspondence, correspond
@@ -36,7 +36,7 @@ OPERATIONS = 20_000_000
 
 
 class Validator:
-    """Validates what is generated for a schedule, when `generate` shows it.
+    """Validates the nest of a schedule, when `generate` shows it.
 
     `verdict` is None before. Raises ValidationError for a violation.
     """

@@ -1,4 +1,4 @@
-"""What validation says: proved, violated with a witness, or not known with the reason."""
+"""Verdicts of validation: proved, violated with a witness, or unknown with a reason."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SET, _PARAM = isl.dim_type.set, isl.dim_type.param
 
 
 class Property(Enum):
-    """What is proved of the generated code."""
+    """A property of the generated code that is proved."""
 
     COVERAGE = "every instance of the program runs exactly once"
     ORDER = "every dependence keeps its order"
@@ -67,7 +67,7 @@ def _coordinates(point: isl.Point, kind: isl.dim_type, count: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Violation:
-    """A property that does not hold, how, and where that can be seen."""
+    """A violated property, how, and a witness."""
 
     property: Property
     message: str
@@ -80,7 +80,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer about one nest: proved when there is neither a violation nor a reason."""
+    """Verdict on one nest: proved if there is neither a violation nor a reason."""
 
     violation: Violation | None = None
     reason: str | None = None
@@ -97,7 +97,7 @@ class Verdict:
 
 
 class ViolatedError(Exception):
-    """Ends a check that has found a violation."""
+    """Ends a check with a violation."""
 
     def __init__(self, property: Property, message: str, witness: Witness | None = None) -> None:
         super().__init__(message)
@@ -105,8 +105,8 @@ class ViolatedError(Exception):
 
 
 class NotKnownError(Exception):
-    """Ends a check that can say neither that a property holds nor that it does not."""
+    """Ends a check that proves neither the property nor a violation."""
 
 
 class ValidationError(SourceError):
-    """The code that was generated is not the program."""
+    """The generated code is not equivalent to the program."""

@@ -1,4 +1,4 @@
-"""The strategy for nests that update all later columns with each column they finish: Gram-Schmidt.
+"""Strategy: blocked column updates, as in left-/right-looking Gram-Schmidt.
 
 Each iteration of the outer loop finishes a column, takes a sum over every later one, and updates
 it, so that the whole rest of the matrix comes by for every single column. Cut into blocks, the
@@ -25,7 +25,7 @@ from ..transformations.vectorize import Vectorize
 from .steps import attempt
 from .tensor_contraction import is_contiguous
 
-WORTHWHILE = 1_000_000
+PROFITABLE = 1_000_000
 """Statement instances of updates below which blocks are not worth their edges."""
 
 NEARBY = 2
@@ -38,7 +38,7 @@ VECTORS = 8
 """Vectors of columns that come by together: so many sums run side by side."""
 
 
-def finished_columns(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
+def column_updates(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
     """Blocks of columns that are finished, then applied to all later ones in strips, on threads.
 
     for k: { finish k; for j > k: { S: for i: R[j] += Q[i, k] * A[i, j]
@@ -60,7 +60,7 @@ def finished_columns(schedule: Schedule, nest: Tree, context: SchedulingContext)
     largest = max((statistics.bytes(write.array) for _, write in writes), default=0)
     sums = [name for name in updates if name in schedule.dependences.accumulations]
     work = sum(statistics.statements[name].instances for name in updates)
-    if len(updates) < 2 or not sums or not columnwise or work < WORTHWHILE:
+    if len(updates) < 2 or not sums or not columnwise or work < PROFITABLE:
         return None
     if largest <= schedule.target.caches[NEARBY]:
         return None
@@ -71,7 +71,7 @@ def finished_columns(schedule: Schedule, nest: Tree, context: SchedulingContext)
 
 
 class _Plan:
-    """The steps that lead to blocks of columns."""
+    """The transformations that block the columns."""
 
     def __init__(
         self, schedule: Schedule, terms: str, columns: str, context: SchedulingContext

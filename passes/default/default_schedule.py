@@ -1,24 +1,25 @@
-"""The driver: a few whole-program orders, the best strategy for each nest, the best of all."""
+"""Driver of the default schedule: whole-program orders, a strategy per nest, the best estimate."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 
 from ..estimate.estimate import estimate
 from ..estimate.scheduling_context import SchedulingContext
 from ..machine.target import Target
-from ..polyhedral.context import ISL_LOCK
+from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
 from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, nests, statements
 from ..polyhedral.scop import Scop
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
-from .shared_streams import share_streams
+from .input_reuse import fuse_for_input_reuse
 from .strategies import STRATEGIES
 
-WORTHWHILE = 20_000
+PROFITABLE = 20_000
 """A program with fewer statement instances stays as it was written."""
 
 GAIN = 0.8
@@ -29,6 +30,10 @@ FUSIONS = ("minimal", "balanced", "maximal")
 
 PATIENCE = 2
 """Seconds for affine scheduling, which takes a tenth of that for most programs."""
+
+
+MOST_SECONDS = 20.0
+"""CPU time for all candidates; the best so far is taken then."""
 
 
 def default_schedule(
@@ -55,20 +60,22 @@ def choose(
     original: Schedule, context: SchedulingContext, candidates: Iterable[Schedule]
 ) -> Schedule:
     """The candidate with the best estimate, or the original where none is clearly better."""
-    if not is_worthwhile(original, context):
-        return original
-    best, least = original, GAIN * estimate(original, context)
-    for candidate in candidates:
-        seconds = estimate(candidate, context)
-        if seconds < least:
-            best, least = candidate, seconds
+    best = original
+    with suppress(TooComplexError), bounded(seconds=MOST_SECONDS):
+        if not is_profitable(original, context):
+            return original
+        least = GAIN * estimate(original, context)
+        for candidate in candidates:
+            seconds = estimate(candidate, context)
+            if seconds < least:
+                best, least = candidate, seconds
     return best
 
 
-def is_worthwhile(original: Schedule, context: SchedulingContext) -> bool:
+def is_profitable(original: Schedule, context: SchedulingContext) -> bool:
     """Whether a program does so much at these sizes that a schedule can gain anything."""
     statistics = context.statistics(original.scop)
-    return sum(each.instances for each in statistics.statements.values()) >= WORTHWHILE
+    return sum(each.instances for each in statistics.statements.values()) >= PROFITABLE
 
 
 def candidates(
@@ -100,7 +107,7 @@ def orders(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]
             break
         # Who replays it may wait as long as usual.
         yield replace(order, transformations=(AffineSchedule(fusion=fusion),))
-    yield share_streams(original, context)
+    yield fuse_for_input_reuse(original, context)
 
 
 def alternatives(

@@ -1,4 +1,4 @@
-"""The strategy for factorisations: updates of a matrix by its own finished rows and columns.
+"""Strategy: blocked (right-looking) matrix factorisations, such as LU and Cholesky.
 
 What isl's scheduler makes of an LU or Cholesky decomposition is one permutable band of three loops
 with the updates and the divisions inside. Cut into blocks of terms, and rows and columns where a
@@ -34,7 +34,7 @@ from ..transformations.vectorize import Vectorize
 from .steps import attempt
 from .tensor_contraction import is_contiguous, selects
 
-WORTHWHILE = 100_000
+PROFITABLE = 100_000
 """Statement instances below which blocks are not worth their edges."""
 
 LEAST_BLOCK, LARGEST_BLOCK, BLOCKS = 72, 144, 16
@@ -62,7 +62,7 @@ def factorisation(schedule: Schedule, nest: Tree, context: SchedulingContext) ->
     if len(band) != 3 or not isinstance(band[-1].body, Parts):
         return None
     updates = [name for name in names if _is_update(schedule, name)]
-    if not updates or sum(statistics.statements[name].instances for name in updates) < WORTHWHILE:
+    if not updates or sum(statistics.statements[name].instances for name in updates) < PROFITABLE:
         return None
     order = _order(schedule, updates, band, statistics)
     if order is None or not any(_uses_results(schedule, name, names) for name in updates):
@@ -119,7 +119,7 @@ def _order(
 
 
 class _Plan:
-    """The steps that lead to blocks, one nest inside of the loop over blocks after the other."""
+    """The transformations that block the nests of the loop over blocks, one after the other."""
 
     def __init__(
         self, schedule: Schedule, update: str, order: _Order, context: SchedulingContext

@@ -1,4 +1,4 @@
-"""The strategy for contractions whose result is initialised, or used, in the same loops.
+"""Strategy: tensor contractions with fused initialisation (prologue) or use (epilogue).
 
 A convolution starts each sum with a bias, and a layer applies a function to it: in the loops of the
 result other statements run before and after the loops of the terms. Block by block of the result,
@@ -11,7 +11,7 @@ from collections.abc import Sequence as List
 from math import ceil, prod
 
 from ..estimate.footprints import lines
-from ..estimate.parallelism import LEAST_CYCLES
+from ..estimate.parallel_profitability import LEAST_CYCLES
 from ..estimate.program_statistics import ProgramStatistics, bytes_of
 from ..estimate.register_tile import waits_for_lines
 from ..estimate.scheduling_context import SchedulingContext
@@ -35,10 +35,10 @@ from .steps import Steps
 from .tensor_contraction import Contraction, ContractionPlan, recognise
 
 SHORT_SUM = 4
-"""Loops over so few terms are written out."""
+"""Loops over so few terms are fully unrolled."""
 
 
-def initialised_contraction(
+def fused_contraction(
     schedule: Schedule, nest: Tree, context: SchedulingContext
 ) -> Schedule | None:
     """Blocks of the result, in each of which every statement has vector loops of its own.
@@ -95,7 +95,7 @@ def _is_initialised(body: Tree, name: str, statistics: ProgramStatistics) -> boo
 
 
 class _Plan(Steps):
-    """The steps, and the sizes of the block of the result."""
+    """The transformations, and the sizes of the result's block."""
 
     def __init__(
         self,

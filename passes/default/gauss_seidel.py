@@ -1,4 +1,4 @@
-"""The strategy for sweeps in place: rows side by side, each a few columns behind the one before.
+"""Strategy: Gauss-Seidel (in-place) stencils, skewed so that rows are independent.
 
 In a Gauss-Seidel sweep every point waits for the one before it in its row. Rows that are shifted
 against each other by as many columns as their dependences reach are independent: their chains of
@@ -26,7 +26,7 @@ LAGS = (0, 1, 2, 3)
 """By how many more columns than a permutable band needs one row follows another."""
 
 
-def interleaving(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
+def gauss_seidel(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
     """Unrolls a row loop inside of the innermost loop, whose iterations depend on each other.
 
     for t: for i: for j: S   ->   for tt + it: parallel it: for t: for j + 2 i: unrolled i: S

@@ -1,4 +1,4 @@
-"""Loops of which one iteration stands in the way: the one of an outer loop's value."""
+"""Strategy: index-set splitting at the pivot iteration (Floyd-Warshall)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from ..polyhedral.schedule_tree import Loop, Tree, loops_around, statements
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.split import Split
-from .vectorise_and_parallelise import vector_parallel
+from .vectorise_and_parallelise import vectorise_and_parallelise
 
 
-def split_at_pivots(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
+def index_set_splitting(
+    schedule: Schedule, nest: Tree, context: SchedulingContext
+) -> Schedule | None:
     """Cuts loops before and behind the iteration that the others depend on, and marks the parts.
 
     for k:                            for k:
@@ -25,7 +27,11 @@ def split_at_pivots(schedule: Schedule, nest: Tree, context: SchedulingContext) 
     result = schedule
     for name in statements(nest):
         result = _cut(result, name, 1)
-    return None if result is schedule else vector_parallel(result, _nest(result, nest), context)
+    return (
+        None
+        if result is schedule
+        else vectorise_and_parallelise(result, _nest(result, nest), context)
+    )
 
 
 def _nest(schedule: Schedule, old: Tree) -> Tree:

@@ -1,10 +1,10 @@
-"""Products of matrices and vectors, and all that streams matrices through two loops."""
+"""Strategy: matrix-vector products and other two-loop nests that stream matrices."""
 
 from __future__ import annotations
 
 from math import ceil
 
-from ..estimate.parallelism import LEAST_INSTANCES
+from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, chain, leaves
 from ..schedules.errors import TransformationError

@@ -1,4 +1,4 @@
-"""The strategy for contractions into an array that every iteration of the loops around overwrites.
+"""Strategy: tensor contractions into a privatisable array, overwritten in every outer iteration.
 
 A temporary row that is an argument of the function orders all iterations. With a copy for each
 iteration, of which only the last one is written back, they are independent, and together they make
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import ceil, prod
 
-from ..estimate.parallelism import LEAST_CYCLES
+from ..estimate.parallel_profitability import LEAST_CYCLES
 from ..estimate.program_statistics import bytes_of
 from ..estimate.register_tile import RegisterTile, even_size
 from ..estimate.scheduling_context import SchedulingContext
@@ -30,7 +30,7 @@ COPIES_OF_L2 = 0.0625
 """The part of the second-level cache that the copies of some iterations may fill."""
 
 
-def private_contraction(
+def privatised_contraction(
     schedule: Schedule, nest: Tree, context: SchedulingContext
 ) -> Schedule | None:
     """A row for each iteration, blocks of iterations, and the product in register tiles.
@@ -55,7 +55,7 @@ def private_contraction(
 
 
 class _Plan(Steps):
-    """The steps for a nest whose loops `shared` contain all statements."""
+    """The transformations of a nest whose loops `shared` contain all statements."""
 
     def __init__(
         self, schedule: Schedule, shared: tuple[Loop, ...], name: str, context: SchedulingContext

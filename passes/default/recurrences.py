@@ -1,8 +1,8 @@
-"""Recurrences that do not depend on each other, along the rows or the columns of matrices."""
+"""Strategy: independent recurrences along the rows or columns of matrices."""
 
 from __future__ import annotations
 
-from ..estimate.parallelism import LEAST_INSTANCES
+from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops_around
 from ..schedules.errors import TransformationError

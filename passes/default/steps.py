@@ -1,4 +1,4 @@
-"""Applying steps around one statement, as the strategies do."""
+"""Application of transformations around one statement, for strategies."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def attempt(schedule: Schedule, step: Transformation) -> Schedule | None:
 
 
 class Steps:
-    """A schedule that steps change, with the loops around one statement by their own names."""
+    """A schedule under construction, with the loops around one statement by their own names."""
 
     def __init__(self, schedule: Schedule, statement: str) -> None:
         self.schedule = schedule

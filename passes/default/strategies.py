@@ -1,4 +1,4 @@
-"""The strategies of the default schedule, in the order in which they are asked."""
+"""The strategies of the default schedule, in order of preference."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Callable
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Tree
 from ..schedules.schedule import Schedule
-from .column_updates import finished_columns
+from .column_updates import column_updates
 from .factorisation import factorisation
-from .fused_contraction import initialised_contraction
-from .gauss_seidel import interleaving
-from .index_set_splitting import split_at_pivots
+from .fused_contraction import fused_contraction
+from .gauss_seidel import gauss_seidel
+from .index_set_splitting import index_set_splitting
 from .matrix_vector import matrix_vector
-from .privatised_contraction import private_contraction
+from .privatised_contraction import privatised_contraction
 from .recurrences import recurrences
-from .strict_order_reductions import ordered_sums
-from .tensor_contraction import contraction
+from .strict_order_reductions import strict_order_reductions
+from .tensor_contraction import tensor_contraction
 from .time_tiling import time_tiling
 from .triangular import triangular
 from .triangular_solve import triangular_solve
-from .vectorise_and_parallelise import vector_parallel
+from .vectorise_and_parallelise import vectorise_and_parallelise
 from .wavefronts import wavefronts
 
 Strategy = Callable[[Schedule, Tree, SchedulingContext], Schedule | None]
@@ -31,18 +31,18 @@ loops there as well.
 
 STRATEGIES: tuple[Strategy, ...] = (
     time_tiling,
-    interleaving,
-    contraction,
-    initialised_contraction,
-    private_contraction,
+    gauss_seidel,
+    tensor_contraction,
+    fused_contraction,
+    privatised_contraction,
     triangular,
     factorisation,
-    finished_columns,
-    ordered_sums,
+    column_updates,
+    strict_order_reductions,
     triangular_solve,
     matrix_vector,
     recurrences,
-    split_at_pivots,
+    index_set_splitting,
     wavefronts,
-    vector_parallel,
+    vectorise_and_parallelise,
 )

@@ -1,4 +1,4 @@
-"""Products of matrices and vectors whose sums must keep the order of their terms."""
+"""Strategy: matrix-vector products with strict-order reductions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import AnyFloat
 
-from ..estimate.parallelism import LEAST_INSTANCES
+from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, chain, leaves, loops_around
 from ..schedules.errors import TransformationError
@@ -24,7 +24,9 @@ ROWS = 16
 """Rows of a strip, at most two vectors: two sums in each lane hide each other's waits."""
 
 
-def ordered_sums(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
+def strict_order_reductions(
+    schedule: Schedule, nest: Tree, context: SchedulingContext
+) -> Schedule | None:
     """Rows in the lanes of vectors, one sum per lane; other statements have the same strips.
 
     Square blocks of the matrix are transposed in registers. What is left of a strip's rows is read

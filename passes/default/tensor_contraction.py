@@ -1,4 +1,4 @@
-"""The strategy for contractions: sums of products whose result has loops that operands share out.
+"""Strategy: tensor contractions, register-tiled and packed as in GEMM.
 
 Matrix products, batched or transposed, tensor contractions and the like: of the loops around an
 accumulation, some select an element of the result and some run over the terms of its sum. One of
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 
-from ..estimate.parallelism import LEAST_CYCLES
+from ..estimate.parallel_profitability import LEAST_CYCLES
 from ..estimate.program_statistics import (
     ProgramStatistics,
     StatementStatistics,
@@ -21,6 +21,7 @@ from ..estimate.program_statistics import (
 )
 from ..estimate.register_tile import RegisterTile, even_size
 from ..estimate.scheduling_context import SchedulingContext
+from ..estimate.vector_loops import narrowed
 from ..polyhedral.counting import fix_parameters
 from ..polyhedral.scaled_loads import scaled_load
 from ..polyhedral.schedule_tree import Loop, Tree, chain, statements
@@ -54,7 +55,7 @@ LEAST_LANES = 0.5
 
 @dataclass(frozen=True)
 class Contraction:
-    """An accumulation in a perfect nest, and what its loops are (by name, outermost first).
+    """A reduction of products in a perfect nest, and its loops' roles (by name, outermost first).
 
     `extents` are the numbers of iterations, `iterators` the statement's own loops (counted from 0)
     that they are. `vector` is the loop whose neighbouring iterations are
@@ -73,7 +74,9 @@ class Contraction:
     broadcast: tuple[Access, ...]
 
 
-def contraction(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
+def tensor_contraction(
+    schedule: Schedule, nest: Tree, context: SchedulingContext
+) -> Schedule | None:
     """Register tile, cache tiles, panels, vectors and threads for one accumulation.
 
     for i: for j: for k: C[i, j] += A[i, k] * B[k, j]
@@ -163,7 +166,7 @@ def is_contiguous(statement: StatementStatistics, loop: Loop, access: Access) ->
 
 
 class ContractionPlan(Steps):
-    """Sizes of the tiles, and the steps that make them."""
+    """Tile sizes, and the transformations that tile."""
 
     def __init__(
         self,
@@ -180,8 +183,9 @@ class ContractionPlan(Steps):
         self.found = found
         self.statistics = statistics
         self.element = bytes_of(found.streamed.array.element_type)
-        self.lanes = schedule.target.lanes(found.streamed.array.element_type)
         extents = found.extents
+        widest = schedule.target.lanes(found.streamed.array.element_type)
+        self.lanes = narrowed(widest, extents[found.vector])
         self.depth = prod(extents[name] for name in found.terms)
         vectors = ceil(extents[found.vector] / self.lanes)
         self.tile = tile or context.register_tile(

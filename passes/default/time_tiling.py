@@ -1,4 +1,4 @@
-"""The strategy for stencils that sweep over arrays again and again: tiles in time and space.
+"""Strategy: time-tiled stencils (skewed tiles in time and space).
 
 A sweep moves all of its arrays through the caches. A skewed tile of several sweeps over a few rows
 moves them once; tiles on a diagonal of the first two tile loops are independent (Wolf and Lam, "A
@@ -41,7 +41,7 @@ COMPUTING = 0.2
 """Nanoseconds that a statement instance takes when its data are in the nearest caches."""
 
 UNROLL = 4
-"""Vectors that are written out: their neighbours are made of each other in registers."""
+"""Unrolled vectors: their neighbours are made of each other in registers."""
 
 
 def time_tiling(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
@@ -119,7 +119,7 @@ def _repeats(statistics: ProgramStatistics, band: Sequence[Loop]) -> bool:
 
 @dataclass(frozen=True)
 class _Cost:
-    """Nanoseconds per statement instance of a tiling, by what it depends on."""
+    """Nanoseconds per statement instance of a tiling, by cause."""
 
     loops: int
     sizes: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""The strategy for contractions over triangles: symmetric and triangular matrix products.
+"""Strategy: triangular contractions: symmetric and triangular matrix products.
 
 As for any contraction, a block of the result stays in registers while a sum runs over it. Blocks
 are only tiled once: on the diagonal they are partial, and small blocks lose less there. Operands
@@ -33,7 +33,7 @@ from ..transformations.vectorize import Vectorize
 from .steps import Steps
 from .tensor_contraction import PANEL_OF_L1, is_contiguous, selects
 
-WORTHWHILE = 500_000
+PROFITABLE = 500_000
 """Statement instances below which tiles are not worth their edges."""
 
 TALLEST = 8
@@ -49,7 +49,7 @@ Copies that it does not need cost up to a fifth."""
 
 @dataclass(frozen=True)
 class _Copy:
-    """An operand, its subscript that is cut into panels, and how wide these are.
+    """An operand to pack, the subscript that is cut into panels, and their width.
 
     `scaled` says that the copy has products with a scalar argument, `reads` (empty: all) which
     accesses it is for.
@@ -64,7 +64,7 @@ class _Copy:
 
 @dataclass(frozen=True)
 class TriangularContraction:
-    """An accumulation in three loops, by name.
+    """A reduction in three loops, by name.
 
     Neighbouring iterations of `vector` are neighbouring elements of the result, `rows` selects its
     rows and `terms` is the loop of the sum. `streamed` are the operands that `vector` selects,
@@ -90,7 +90,7 @@ def triangular(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Sc
     if len(names) != 1 or not isinstance(nest, Loop):
         return None
     found = recognise(schedule, names[0], chain(nest), statistics)
-    if found is None or statistics.statements[names[0]].instances < WORTHWHILE:
+    if found is None or statistics.statements[names[0]].instances < PROFITABLE:
         return None
     orders = (found.vector, found.rows), (found.rows, found.vector)
     for packs, order in product((True, False), orders):
@@ -153,7 +153,7 @@ def _is_permutation(statement: StatementStatistics, around: Sequence[Loop]) -> b
 
 
 class _Plan(Steps):
-    """The steps that lead to register tiles."""
+    """The transformations that lead to register tiles."""
 
     def __init__(
         self,
@@ -206,8 +206,8 @@ class _Plan(Steps):
             needed = is_streamed and self._stride(access, along) != 1
             scaled = not (is_streamed or needed_only) and self._is_scaled(access)
             helps = self._is_scattered(access) and (waits or self._is_far(access))
-            worthwhile = not needed_only and (scaled or (helps and access.array != self.result))
-            if cut is None or not (needed or worthwhile):
+            profitable = not needed_only and (scaled or (helps and access.array != self.result))
+            if cut is None or not (needed or profitable):
                 continue
             key = access.array.name, cut, scaled
             before = result.get(key, _Copy(access.array, cut, 0, scaled, ()))

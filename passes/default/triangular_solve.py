@@ -1,4 +1,4 @@
-"""Solving with a triangular matrix, row by row, where sums must keep the order of their terms."""
+"""Strategy: triangular solves with strict-order reductions, row by row."""
 
 from __future__ import annotations
 

@@ -1,11 +1,13 @@
-"""The strategy for any nest: the best vector loop innermost, the outermost legal loop parallel."""
+"""Fallback strategy: vectorise the best loop innermost, parallelise the outermost legal one."""
 
 from __future__ import annotations
 
+from ..estimate.local_extents import stored_statistics
 from ..estimate.operation_costs import accumulates_in_lanes
-from ..estimate.parallelism import LEAST_INSTANCES
+from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.program_statistics import ProgramStatistics
 from ..estimate.scheduling_context import SchedulingContext
+from ..estimate.vector_loops import narrowed
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements, walk
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule, Transformation
@@ -16,18 +18,20 @@ from ..transformations.vectorize import Vectorize
 from .steps import attempt
 
 FEWEST_LANES = 0.5
-"""Iterations of a vector loop, as a share of the lanes: what is shorter, LLVM writes out."""
+"""Iterations of a vector loop, as a share of the lanes: shorter loops are unrolled by LLVM."""
 
 LONGEST_BAND = 4
 """Orders of more loops than this are not tried."""
 
 
-def vector_parallel(schedule: Schedule, nest: Tree, context: SchedulingContext) -> Schedule | None:
+def vectorise_and_parallelise(
+    schedule: Schedule, nest: Tree, context: SchedulingContext
+) -> Schedule | None:
     """Moves the loop along which most accesses are contiguous innermost, and marks loops.
 
     for i: for k: for j: S      ->      parallel i: for k: vector j: S
     """
-    statistics = context.statistics(schedule.scop)
+    statistics = stored_statistics(schedule, context)
     members = statements(nest)
     result = schedule
     for name in members:
@@ -65,7 +69,8 @@ def _innermost(schedule: Schedule, name: str, statistics: ProgramStatistics) -> 
         steps: list[Transformation] = []
         if order != band:
             steps.append(Interchange(tuple(_name(schedule, other, name) for other in order)))
-        steps.append(Vectorize((_name(schedule, loop, name),)))
+        width = narrowed(lanes, trips[id(loop)])
+        steps.append(Vectorize((_name(schedule, loop, name),), None if width == lanes else width))
         try:
             return schedule.apply_all(steps)
         except TransformationError:

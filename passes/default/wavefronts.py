@@ -1,8 +1,8 @@
-"""Two loops that both wait for earlier iterations: tiles on a diagonal are independent."""
+"""Strategy: wavefronts of tiles for two loops that both carry dependences."""
 
 from __future__ import annotations
 
-from ..estimate.parallelism import LEAST_INSTANCES
+from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around
 from ..schedules.errors import TransformationError

@@ -1,0 +1,1 @@
+"""Analytical performance estimate: statistics, in-core time, traffic, roofline."""

@@ -1,9 +1,9 @@
-"""What loads and stores cost their ports, with all data in the first-level cache."""
+"""Port cycles of loads and stores, with all data in the first-level cache."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log2
+from math import ceil, log2
 
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, AccessKind
@@ -15,11 +15,16 @@ FEWEST_COLUMNS = 0.25
 a share of the rows (`lowering.llvm.transposed_loads`)."""
 
 
+LARGEST_STRIDE = 4
+"""In elements: what is further apart is gathered or scattered."""
+
+SHUFFLES_PER_LOAD = 1.0
+"""What a shuffle costs, in loads."""
+
+
 @dataclass(frozen=True)
 class LoopsAround:
-    """The loops around a statement (outermost first), the average numbers of their iterations, the
-    one that runs in lanes, and instances per vector.
-    """
+    """Surrounding loops, average trip counts, the vector loop, and instances per vector."""
 
     loops: tuple[Loop, ...]
     trips: tuple[float, ...]
@@ -33,12 +38,24 @@ def port_cycles(
     """Cycles that load and store ports need for a vector of instances of a statement."""
     machine = program.machine
     costs = dict.fromkeys(AccessKind, 0.0)
+    masked = _masked_share(around) * (machine.masked_store_cycles - 1)
     for access in statement.statement.accesses:
-        costs[access.kind] += _operations(program, access, statement, around)
+        operations = _operations(program, access, statement, around)
+        costs[access.kind] += operations
+        if access.kind is AccessKind.WRITE:
+            costs[access.kind] += operations * masked * machine.stores_per_cycle
     return max(
         costs[AccessKind.READ] / machine.loads_per_cycle,
         costs[AccessKind.WRITE] / machine.stores_per_cycle,
     )
+
+
+def _masked_share(around: LoopsAround) -> float:
+    """The share of vectors of which only some lanes count: the last one, where it is not full."""
+    for loop, count in zip(around.loops, around.trips, strict=True):
+        if loop is around.vector and loop.vector is not None:
+            return (count % loop.vector > 0) / ceil(count / loop.vector)
+    return 0.0
 
 
 def _operations(
@@ -53,7 +70,7 @@ def _operations(
         stride = 1 if direction is None else statement.stride(access, direction, program.statistics)
         if loop is around.vector:
             if stride not in (0, 1):
-                cost *= _gather(program, access, statement, around)
+                cost *= _apart(program, access, statement, around, stride)
             elif stride and not access.array.is_local:
                 # A vector that begins anywhere may cross the end of a line.
                 cost *= 1 + machine.vector_bits / 8 / machine.cache_line
@@ -62,6 +79,45 @@ def _operations(
         elif stride == 0 and loop.unroll:
             cost /= min(loop.unroll, max(1.0, count))
     return cost
+
+
+def _apart(
+    program: ScheduledProgram,
+    access: Access,
+    statement: StatementStatistics,
+    around: LoopsAround,
+    stride: int,
+) -> float:
+    """Operations for a vector of elements that are not neighbours.
+
+    Elements a small stride apart are loaded, or stored together with those between them, in as
+    many vectors, each of which is shuffled (`lowering.llvm.strided_accesses`).
+    """
+    if abs(stride) > LARGEST_STRIDE:
+        return _gather(program, access, statement, around)
+    if access.kind is AccessKind.READ:
+        return abs(stride) + SHUFFLES_PER_LOAD * max(1, abs(stride) - 1)
+    if stride > 0 and _is_filled(access, around, stride, program):
+        return 1 + SHUFFLES_PER_LOAD * (stride - 1) / stride
+    return _gather(program, access, statement, around)
+
+
+def _is_filled(access: Access, around: LoopsAround, stride: int, program: ScheduledProgram) -> bool:
+    """Whether statements of the vector loop write all elements between those of the access."""
+    assert around.vector is not None
+    columns = {
+        tuple(_constants(write))
+        for name in around.vector.schedule
+        for write in program.statement(name).statement.writes
+        if write.array.name == access.array.name and write.coefficients == access.coefficients
+    }
+    own = _constants(access)
+    return stride <= sum(each[:-1] == own[:-1] for each in columns)
+
+
+def _constants(access: Access) -> tuple[int, ...]:
+    """The subscripts of an access where all iterators are 0, as far as they are constant."""
+    return tuple(access.map.eval([0] * access.map.num_dims, [0] * access.map.num_symbols))
 
 
 def _gather(

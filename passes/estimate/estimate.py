@@ -1,4 +1,4 @@
-"""Estimates how long a program takes under a schedule: a roofline for each top-level nest.
+"""Analytical estimate of a schedule's execution time: a roofline for each top-level nest.
 
 A nest takes as long as its operations in the cores (`in_core.py`), or its traffic through the level
 of the memory hierarchy that is busiest (`memory_traffic.py`), whichever is longer, and starts its
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..polyhedral.context import ISL_LOCK
+from ..polyhedral.isl_context import ISL_LOCK
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, leaves
 from ..schedules.schedule import Schedule
 from .in_core import InCoreTime
@@ -29,7 +29,7 @@ def estimate(schedule: Schedule, context: SchedulingContext) -> float:
 
 
 class Roofline:
-    """The estimate as a cost model of searches."""
+    """The estimate as a `CostModel` of searches."""
 
     name = "roofline"
 
@@ -58,7 +58,8 @@ class _Estimator:
             return sum(self.seconds(child) for child in tree.children)
         program = self._program
         members = tuple(id(program.statement(name).statement) for name in tree.schedule)
-        key = id(tree), program.is_explicit, program.schedule.reassociate, members
+        stored = tuple(program.statistics.expanded.items())
+        key = id(tree), program.is_explicit, program.schedule.reassociate, members, stored
         nests = program.context.nests
         if key not in nests:
             nests[key] = tree, self._seconds_of_nest(tree)

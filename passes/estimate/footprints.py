@@ -1,4 +1,4 @@
-"""Footprints: the bytes and cache lines that accesses touch."""
+"""Footprints: bytes and cache lines that accesses touch."""
 
 from __future__ import annotations
 

@@ -29,6 +29,7 @@ class InCoreTime:
         statistics = program.statement(leaf.statement)
         if not statistics.instances:
             return 0.0
+        loops = self._vector_loops.unrolled(loops)
         vector = self._vector_loops.around(loops)
         guarded = vector is not None and not self._vector_loops.is_in_step(vector, loops)
         if guarded:

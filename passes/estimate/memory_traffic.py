@@ -14,7 +14,7 @@ from .scheduled_program import ScheduledProgram
 
 
 class MemoryTraffic:
-    """The traffic of a program; footprints are computed once."""
+    """The traffic of a program, with cached footprints."""
 
     def __init__(self, program: ScheduledProgram) -> None:
         self._program = program

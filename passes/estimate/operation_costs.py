@@ -1,4 +1,4 @@
-"""Throughput of the operations of a statement: cycles on the ports, and in the C library."""
+"""Throughput of the operations of a statement: port cycles, and calls of the C library."""
 
 from __future__ import annotations
 

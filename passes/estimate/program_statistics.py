@@ -1,4 +1,4 @@
-"""Statistics of statements under a schedule: extents of loops, trip counts, strides.
+"""Program statistics under a schedule: extents of loops, trip counts, strides.
 
 All figures are averages and upper estimates for choosing between schedules, never for legality.
 """
@@ -37,15 +37,19 @@ def bytes_of(element_type: Attribute) -> int:
 
 @dataclass(frozen=True)
 class ProgramStatistics:
-    """A Scop at given sizes; its statements by name."""
+    """A Scop at given sizes; its statements by name.
+
+    `expanded` has the extents of local arrays as they are stored under a schedule.
+    """
 
     scop: Scop
     sizes: Mapping[str, int]
     statements: Mapping[str, StatementStatistics]
+    expanded: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
 
     def extents(self, array: Array) -> tuple[int, ...]:
         """The shape of an array in elements; 1 for a dimension that storage contracts."""
-        return tuple(self._extent(extent) for extent in array.shape)
+        return self.expanded.get(array.name) or tuple(map(self._extent, array.shape))
 
     def bytes(self, array: Array) -> int:
         """The size of an array."""
@@ -248,7 +252,7 @@ class StatementStatistics:
         extents = statistics.extents(access.array)
         total: Slope = 0
         for position, step in enumerate(steps):
-            if access.array.shape[position] is not None:
+            if access.array.shape[position] is not None or extents[position] > 1:
                 total += step * prod(extents[position + 1 :])
         return int(total) if total.denominator == 1 else 1 << 20
 

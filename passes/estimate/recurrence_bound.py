@@ -1,4 +1,4 @@
-"""The bound that recurrences set: cycles that an iteration waits for earlier ones.
+"""Recurrence bound: cycles per iteration of loop-carried dependence chains.
 
 Rau, "Iterative modulo scheduling", 1996, section 2.2 (the recurrence-constrained interval).
 """

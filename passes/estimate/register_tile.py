@@ -1,4 +1,4 @@
-"""Register tiles: the block of a result that stays in vector registers while a sum runs over it."""
+"""Register tiles: blocks of accumulators in vector registers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def register_tile(
 
 
 class _Rates(NamedTuple):
-    """What a step of a sum is bound by."""
+    """Throughput bounds of one step of a reduction."""
 
     multiply_adds: float
     loads: float

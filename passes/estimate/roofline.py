@@ -1,4 +1,4 @@
-"""The roofline: no program is faster than its operations, nor than its traffic.
+"""The roofline: time is bounded by operations and by traffic.
 
 Williams, Waterman and Patterson, "Roofline: an insightful visual performance model for multicore
 architectures", 2009.
@@ -17,7 +17,7 @@ def roofline(computing: float, transfers: Iterable[float]) -> float:
 
 @dataclass(frozen=True)
 class Ceilings:
-    """What some threads of a machine can do at most.
+    """Peak rates of a machine for a number of threads.
 
     `peak` is FLOP/s, None of a type of elements for which it is not known (integers);
     `bandwidths` are bytes/s by the level of the memory hierarchy that holds the data.

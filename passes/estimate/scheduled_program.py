@@ -1,4 +1,4 @@
-"""A program under a schedule, at given sizes: what all parts of the estimate know."""
+"""A scheduled program at given sizes: the common input of the estimate's parts."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from ...support.cached_property import cached_property
 from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, leaves
 from ..schedules.schedule import Schedule
+from .local_extents import stored_statistics
 from .program_statistics import ProgramStatistics, StatementStatistics
 from .scheduling_context import SchedulingContext
 
 
 @dataclass(frozen=True, eq=False)
 class ScheduledProgram:
-    """The schedule, and the sizes and threads that it is estimated for."""
+    """A schedule with sizes and threads."""
 
     schedule: Schedule
     context: SchedulingContext
@@ -28,8 +29,8 @@ class ScheduledProgram:
 
     @cached_property
     def statistics(self) -> ProgramStatistics:
-        """What is known of the statements."""
-        return self.context.statistics(self.schedule.scop)
+        """What is known of the statements, and of local arrays as the schedule stores them."""
+        return stored_statistics(self.schedule, self.context)
 
     @cached_property
     def is_explicit(self) -> bool:

@@ -1,4 +1,4 @@
-"""The scheduling context: sizes and threads, and what is known of programs at these."""
+"""The scheduling context: sizes, threads, and cached program statistics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..polyhedral.scop import Scop
 from .program_statistics import ProgramStatistics, StatementStatistics
 from .register_tile import RegisterTile, register_tile
 
-NestKey = tuple[int, bool, bool, tuple[int, ...]]
+NestKey = tuple[int, bool, bool, tuple[int, ...], tuple[tuple[str, tuple[int, ...]], ...]]
 """A nest, whether the innermost loops have explicit vectors, whether sums may be reassociated, and
 the statements.
 """
@@ -19,9 +19,7 @@ the statements.
 
 @dataclass(frozen=True)
 class Block:
-    """A result of `rows` x `vectors` vectors, sums of `depth` terms, and the block of it to keep in
-    registers.
-    """
+    """A reduction into `rows` x `vectors` vectors over `depth` terms, and its register tile."""
 
     rows: int
     vectors: int
@@ -31,7 +29,7 @@ class Block:
 
 @dataclass(frozen=True)
 class SchedulingContext:
-    """Values of all sizes by name, and how many threads will run the program (at least 1).
+    """Values of all sizes by name, and the number of threads (at least 1).
 
     `tiles` are register tiles by statement, in place of those that strategies would choose.
     """

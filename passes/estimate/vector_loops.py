@@ -1,27 +1,43 @@
-"""Which loop around a statement runs in vector lanes, and how full the vectors are."""
+"""Vector loops of statements, and the utilisation of their lanes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
+from math import inf, prod
 
 import islpy as isl
 
 from ..polyhedral.counting import fix_parameters
-from ..polyhedral.schedule_tree import Loop
+from ..polyhedral.schedule_tree import Loop, Tree, leaves
 from ..schedules.program_edits import outer_values
 from .operation_costs import accumulates_in_lanes
 from .program_statistics import StatementStatistics
 from .scheduled_program import ScheduledProgram, innermost_loop
 
+MOST_UNROLLED = 150
+"""Operations up to which LLVM unrolls a loop fully (its threshold is a size of 300)."""
+
+LONGEST_UNROLLED = 8.0
+"""Iterations of such a loop."""
+
+
+def narrowed(lanes: int, trips: float) -> int:
+    """The lanes of vectors of which half would never be used by so few iterations."""
+    while lanes > 2 and trips <= lanes // 2:
+        lanes //= 2
+    return lanes
+
 
 class VectorLoops:
-    """The vector loops of a program: those that are marked, and those that LLVM vectorises."""
+    """The vector loops of a program: marked ones, and those that LLVM vectorises."""
 
     def __init__(self, program: ScheduledProgram) -> None:
         self._program = program
         self._schedule = program.schedule
         self._in_step: dict[int, bool] = {}
+        self._short: dict[int, bool] = {}
 
     def around(self, loops: tuple[Loop, ...]) -> Loop | None:
         """The loop that runs in lanes: as marked, or the innermost one where LLVM may do it."""
@@ -33,6 +49,36 @@ class VectorLoops:
             self._may_reassociate(innermost) and self._only_sums(innermost)
         )
         return innermost if is_free else None
+
+    def unrolled(self, loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
+        """The loops as LLVM leaves them: it unrolls short ones fully before it vectorises."""
+        if self._program.is_explicit:
+            return loops
+        for depth, loop in enumerate(loops):
+            if self._unrolls_all(loop, loops[: depth + 1]):
+                return (*loops[:depth], *(replace(short, unroll=0) for short in loops[depth:]))
+        return loops
+
+    def _unrolls_all(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
+        """Whether a loop, and all inside of it, is unrolled: few operations, few iterations."""
+        found = self._short.get(id(loop))
+        if found is None:
+            found = self._short[id(loop)] = self._copies(loop, loops[:-1]) <= MOST_UNROLLED
+        return found
+
+    def _copies(self, tree: Tree, outer: tuple[Loop, ...]) -> float:
+        """Operations of a tree when all of its loops are unrolled; infinite where one is long."""
+        total = 0.0
+        for leaf, loops in leaves(tree, outer):
+            statement = self._program.statement(leaf.statement)
+            trips = statement.trips(loops)[len(outer) :]
+            inside = loops[len(outer) :]
+            if any(each.vector is not None or each.parallel for each in inside):
+                return inf
+            if max(trips, default=1.0) > LONGEST_UNROLLED:
+                return inf
+            total += prod(trips) * len(statement.statement.body)
+        return total
 
     def is_in_step(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
         """Whether all statements of a vector loop run in the same iterations, without guards."""

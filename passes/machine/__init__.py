@@ -1,0 +1,1 @@
+"""Machines: performance model, named targets, detection of the host."""

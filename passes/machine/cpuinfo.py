@@ -1,4 +1,4 @@
-"""What Linux tells of the processor in /proc/cpuinfo."""
+"""Parser of /proc/cpuinfo."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ class CpuInfo:
 
     @property
     def model_name(self) -> str:
-        """The name of the processor for people."""
+        """The processor's model name, for display."""
         return self.fields.get("model name", "unknown")

@@ -1,4 +1,4 @@
-"""What the system tells of this machine: caches, cores, functions for vectors."""
+"""Detection of the host: caches, cores, vector math library."""
 
 from __future__ import annotations
 

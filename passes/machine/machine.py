@@ -1,4 +1,4 @@
-"""The performance model of a machine: what analytical estimates ask."""
+"""The performance model of a machine, for analytical estimates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ USABLE_SHARE = 0.7
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """How fast the parts of one core are, and what cores share; the figures are in `targets/`.
+    """Performance parameters of a core and of shared resources; the figures are in `targets/`.
 
     They are rounded, and the same on all machines of a kind: schedules must not depend on what
     else a machine does. `cycles` (between two operations on whole vectors), and `latencies` (cycles
@@ -56,6 +56,8 @@ class Machine:
     """Per lane."""
     masked_vector: float
     """Whole vectors that one is worth of which only some lanes count."""
+    masked_store_cycles: float
+    """For a store of which only some lanes count."""
     guard_cycles: float
     """For the conditions of statements that share a loop, but not all of its iterations."""
     branch_cycles: float

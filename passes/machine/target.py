@@ -1,4 +1,4 @@
-"""The target: a machine that code is generated for."""
+"""The target of code generation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .target_files import TargetFile, nearest_file, target_file, target_names
 
 @dataclass(frozen=True, kw_only=True)
 class Target(Machine):
-    """A machine, and the instructions that code for it may use.
+    """A machine with its instruction set.
 
     `name` is that of a file in `targets/`, or `HOST`, `processor` is LLVM's name. `features` are
     the names that Linux uses (`avx512f`). `cores` are those that this process may use.

@@ -1,4 +1,4 @@
-"""Reads the figures of machines from TOML files: named targets, and the reference of features.
+"""Target descriptions in TOML: named targets, and the reference machine of features.
 
 A file has a table `machine`, whose keys are the fields of `Machine`, and may take over what it does
 not say from a file that it `inherits`. A named target also has tables `code` (for whom code is

@@ -1,0 +1,1 @@
+"""Polyhedral model: Scop, schedule tree, dependences, counting."""

@@ -1,4 +1,4 @@
-"""Affine expressions as text, for isl and for people."""
+"""Affine expressions as text, for isl and for messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dependences of a program in which some reads use a copy, from those of the program before."""
+"""Dependences after copy insertion, derived from those of the program before."""
 
 from __future__ import annotations
 

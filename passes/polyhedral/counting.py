@@ -1,4 +1,4 @@
-"""How many points a set has, and how many operations a program executes, in closed form.
+"""Cardinality of sets and operation counts of programs, in closed form.
 
 A set is taken apart into pieces `{ x : L <= x <= U }` along its innermost dimension, with affine
 bounds L and U; the polynomial that counts the points inside is summed symbolically (Faulhaber), and
@@ -11,12 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from math import comb, prod
+from typing import TypeVar
 
 import islpy as isl
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation
 
 from .scop import Scop
+
+_Points = TypeVar("_Points", isl.Set, isl.Map)
 
 Polynomial = dict[tuple[int, ...], Fraction]
 """Coefficients by exponents, one per variable: `2 + 3xy` is `{(0, 0): 2, (1, 1): 3}`."""
@@ -40,7 +43,7 @@ FLOATING_POINT_OPERATIONS: Mapping[type[Operation], int] = {
 
 
 class UncountableError(Exception):
-    """A set without bounds, or with gaps that are not seen through."""
+    """An unbounded set, or one with gaps that have no closed form here."""
 
 
 def floating_point_operations(scop: Scop, sizes: Mapping[str, int]) -> int:
@@ -53,8 +56,8 @@ def floating_point_operations(scop: Scop, sizes: Mapping[str, int]) -> int:
     return total
 
 
-def fix_parameters(points: isl.Set, sizes: Mapping[str, int]) -> isl.Set:
-    """The set for given values of parameters, without these parameters."""
+def fix_parameters(points: _Points, sizes: Mapping[str, int]) -> _Points:
+    """The set or map for given values of parameters, without these parameters."""
     for name, value in sizes.items():
         position = points.find_dim_by_name(isl.dim_type.param, name)
         if position >= 0:

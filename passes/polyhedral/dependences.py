@@ -1,4 +1,4 @@
-"""Exact dependences between statement instances."""
+"""Dependence analysis: exact dependences between statement instances."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import cast
 import islpy as isl
 
 from ...support.summaries import summary
-from .context import TooComplexError, bounded, bounded_for
-from .dataflow import ArrayAccesses, union
+from .array_dataflow import ArrayAccesses, union
 from .distance import distances
+from .isl_context import TooComplexError, bounded, bounded_for
 from .reductions import Accumulation, find_accumulation
 from .scop import Array, Scop
 from .unimodular import UnimodularStatements
@@ -29,7 +29,7 @@ _ATTEMPTS = 3
 
 
 class DependenceKind(Enum):
-    """What the earlier and the later access do."""
+    """Flow, anti, output or input."""
 
     FLOW = "flow"
     ANTI = "anti"
@@ -59,7 +59,7 @@ class Dependence:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """What is special about it, for people."""
+        """Its properties as text, for display."""
         flags = {"reduction": self.reduction, "memory-based": self.memory_based}
         return tuple(flag for flag, is_set in flags.items() if is_set)
 

@@ -1,4 +1,4 @@
-"""Schedule trees and accesses as text for people."""
+"""Readable text of schedule trees and accesses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A schedule tree as isl sees it."""
+"""Conversion of a schedule tree to isl's."""
 
 from __future__ import annotations
 

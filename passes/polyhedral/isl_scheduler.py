@@ -1,4 +1,4 @@
-"""isl's ILP scheduler in a process of its own, which can be killed.
+"""isl's ILP scheduler in a child process, with a time-out.
 
 The scheduler solves integer programs whose size nobody can foresee, and a bound on isl's
 operations does not stop it inside arithmetic on huge numbers. So one worker process is kept,
@@ -29,7 +29,7 @@ SLICE = 0.1
 
 @dataclass(frozen=True)
 class SchedulerOptions:
-    """Which of isl's schedules is wanted.
+    """Options of isl's scheduler: fusion and objective.
 
     `fusion`: minimal (each strongly connected component by itself), balanced, or maximal (whole
     components). `algorithm`: isl (Pluto's objective: tilable bands with small distances, Feautrier
@@ -46,12 +46,12 @@ ALGORITHMS = ("isl", "feautrier")
 
 
 class SchedulerTimeOut(Exception):
-    """The scheduler did not answer in time."""
+    """isl's scheduler exceeded its time-out."""
 
 
 @dataclass(frozen=True)
 class SchedulerProblem:
-    """Instances, and relations between them, as isl texts."""
+    """Instances and dependences, as isl texts."""
 
     context: str
     domain: str
@@ -76,7 +76,7 @@ Question = tuple[SchedulerProblem, SchedulerOptions]
 
 
 class Worker:
-    """A process that answers one question after the other; safe to use from several threads."""
+    """A thread-safe child process that answers one request after the other."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

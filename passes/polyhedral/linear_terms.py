@@ -1,4 +1,4 @@
-"""Affine expressions as sums of multiples of what is no sum itself."""
+"""Linear terms of affine expressions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types of memrefs and integers, as far as the polyhedral model looks at them."""
+"""Memref and integer types in the polyhedral model."""
 
 from __future__ import annotations
 

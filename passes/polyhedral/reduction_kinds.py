@@ -1,4 +1,4 @@
-"""The reductions of affine.parallel: operation and neutral element."""
+"""Reduction kinds of affine.parallel: operation and neutral element."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _integer(value: int, type_: Attribute) -> IntegerAttr:
 
 @dataclass(frozen=True)
 class ReductionKind:
-    """How values are combined, and what leaves a value unchanged."""
+    """An associative operation with its neutral element."""
 
     combine: Callable[[SSAValue, SSAValue], Operation]
     neutral: IntegerAttr | FloatAttr

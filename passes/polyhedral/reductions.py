@@ -1,4 +1,4 @@
-"""Statements that accumulate: `A[f] = A[f] op expression`, with an associative operation."""
+"""Recognition of reductions: `A[f] = A[f] op expression`, with an associative operation."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _ROUNDED = ("addf", "mulf")
 
 @dataclass(frozen=True, eq=False)
 class Accumulation:
-    """A statement's one store, the load of the same element, and the operations between them.
+    """A reduction statement: its store, the load of the same element, and the operations between.
 
     `operation` names what is accumulated (`addf`, `maxsi`, ...). `steps` leads from the load to the
     store. `reassociable` says whether the steps may be done in any order without changing the

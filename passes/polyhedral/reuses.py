@@ -1,4 +1,4 @@
-"""Which pairs of statements may use the same elements, and which loops such pairs join."""
+"""Pairs of statements that share array elements, and the loops that can carry the reuse."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Carrier:
-    """The place in the paths of two statements up to which they run in the same iterations.
+    """The innermost common position of two statements' paths in the tree.
 
     `loop` is the loop there, None where they are in different parts of a sequence.
     """

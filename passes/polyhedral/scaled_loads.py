@@ -1,4 +1,4 @@
-"""Loads of which only the product with a scalar argument is used: `alpha * A[i, k]`."""
+"""Scaled loads: used only as a product with a scalar argument, `alpha * A[i, k]`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The schedule tree: in which order statement instances run, as an immutable tree of named loops.
+"""The schedule tree: an immutable tree of named loops and sequences.
 
 Three kinds of node. A `Loop` runs its body once per value of an affine function of the instances,
 in increasing order; a `Sequence` runs its children one after the other; a `Leaf` is one statement.
@@ -27,7 +27,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Sequence:
-    """Children run in order."""
+    """Children executed in order."""
 
     children: tuple[Tree, ...]
 

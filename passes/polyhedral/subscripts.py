@@ -1,4 +1,4 @@
-"""Subscripts of accesses as sums of multiples of the iterators."""
+"""Subscripts of accesses as linear forms of the iterators."""
 
 from __future__ import annotations
 

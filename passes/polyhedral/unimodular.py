@@ -28,12 +28,12 @@ Row = Sequence[tuple[int, int]]
 
 
 class _DivisionError(Exception):
-    """A constraint has an integer division."""
+    """A constraint contains an integer division."""
 
 
 @dataclass
 class UnimodularStatements:
-    """Tells of the arrays of a program whether all statements that access them are unimodular."""
+    """Whether all statements that access an array are unimodular, by array."""
 
     scop: Scop
     _bounds: dict[str, bool | list[Row]] = field(

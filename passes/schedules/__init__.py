@@ -1,0 +1,1 @@
+"""Schedules: the core objects, legality and its explanations."""

@@ -1,4 +1,4 @@
-"""Dependences through a buffer that stands for an array in the body of a loop."""
+"""Dependences through a packing buffer in a loop body."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Use = tuple[Statement, Access]
 
 
 class BufferDependences:
-    """What `pack` adds: of the array's dependences those within an iteration, and the copies'.
+    """Dependences that `pack` adds: the array's within an iteration, and the copies'.
 
     `old` are the dependences of the program before, of which `uses` have come to use `buffer` in
     the body of the last of the loops `outer`: all accesses to the array in there, in an order that

@@ -1,4 +1,4 @@
-"""Errors of transformations: malformed requests and illegal steps."""
+"""Errors of transformations: malformed and illegal ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class TransformationError(Exception):
 
 
 class IllegalTransformation(TransformationError):
-    """A transformation that would reorder dependent instances; names the dependence and a pair.
+    """A transformation that violates a dependence; names it with a pair of instances.
 
     `advise` finds out what would be legal instead, if anything.
     """
@@ -37,4 +37,4 @@ class IllegalTransformation(TransformationError):
 
 
 class MalformedTransformation(TransformationError):
-    """A transformation that makes no sense here: unknown loop, not a chain, bad size ..."""
+    """A transformation that does not apply: unknown loop, not a chain, bad size ..."""

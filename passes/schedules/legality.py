@@ -1,4 +1,4 @@
-"""Whether a schedule tree keeps every dependence: exact, with verdicts remembered per Scop.
+"""Legality of schedule trees: exact, with verdicts cached per Scop.
 
 At a node of the tree, a dependence is *active* when source and target agree on everything further
 out. A tree is legal when no active dependence runs backwards along any loop, or from a later to an
@@ -31,7 +31,7 @@ _MEMORY = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """What a loop iterates over, shared by all loops over the same function.
+    """A loop's schedule function, shared by all loops with the same one.
 
     `text` has the function of each statement, `multi` is that over all of them, `argument` is `f`
     where this is `floor(f / size)`.
@@ -49,7 +49,7 @@ Outer = frozenset[Function]
 
 @dataclass
 class _Question:
-    """Whether active pairs are in some relation, with the verdicts so far."""
+    """A relation of active pairs, with the verdicts so far."""
 
     pairs: Callable[[isl.UnionMap, isl.MultiUnionPwAff], isl.UnionMap]
     verdicts: dict[Function, dict[Outer, bool]] = field(
@@ -58,7 +58,7 @@ class _Question:
 
 
 class Legality:
-    """Answers about one Scop, given its dependences."""
+    """Legality queries about one Scop, given its dependences."""
 
     def __init__(self, dependences: Dependences) -> None:
         self.dependences = dependences

@@ -1,4 +1,4 @@
-"""Which elements of an array live on across the iterations of a loop."""
+"""Liveness of array elements across the iterations of a loop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .schedule import Schedule
 
 
 class LiveElements:
-    """Which elements of an array an iteration of a loop takes from before, or leaves for later.
+    """Live-in and live-out elements of an array in a loop's iteration.
 
     Relations go from the values of the loops around the body to elements.
     """

@@ -1,4 +1,4 @@
-"""Changes of single loops that leave the shape of the tree as it is."""
+"""Loop marks (parallel, vectorised, unrolled): changes that keep the tree's shape."""
 
 from __future__ import annotations
 

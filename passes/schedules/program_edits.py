@@ -1,4 +1,4 @@
-"""Pieces of which transformations that add statements and arrays to a program are made.
+"""Building blocks of transformations that add statements and arrays.
 
 New statements run inside existing loops: their first induction variables are the values of these
 loops, outermost first.

@@ -1,4 +1,4 @@
-"""Schedules, and the transformations that they are made of.
+"""Schedule and Transformation.
 
 Both are in one file as each is defined by the other: a transformation rewrites a schedule, and a
 schedule is a program with a list of transformations.
@@ -19,8 +19,8 @@ from ...dialects.errors import SourceError
 from ...support.immutable import Immutable
 from ...support.summaries import summary
 from ..machine.target import Target
-from ..polyhedral.context import ISL_LOCK, TooComplexError, bounded
 from ..polyhedral.dependences import Dependences, compute_dependences
+from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
 from ..polyhedral.schedule_tree import Loop, Tree
 from ..polyhedral.scop import Scop
 from .errors import IllegalTransformation, MalformedTransformation, TransformationError
@@ -130,7 +130,7 @@ Steps = tuple[Transformation, ...]
 
 @dataclass(frozen=True)
 class Schedule(NamedLoops, Immutable):
-    """A program, the transformations so far, and the tree that they lead to; immutable.
+    """A program, its transformations, and the resulting tree; immutable.
 
     Schedules of one program are equal when they have the same transformations. `scop` is the
     program's own until a transformation adds statements or arrays. `target` gives defaults such as

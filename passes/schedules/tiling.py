@@ -1,4 +1,4 @@
-"""What transformations that make or change tile loops have in common."""
+"""Construction and renaming of tile loops, for transformations."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Searches for fast schedules, guided by a cost model, by runs, or by both."""
+"""Schedule search, guided by a cost model, by measurements, or by both."""

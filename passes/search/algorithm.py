@@ -1,4 +1,4 @@
-"""Search algorithms: what one is, and how users choose one by name."""
+"""Search algorithms and their options."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from .search_state import SearchState
+from .space.loop_pairs import LoopPairModel
 from .space.stages import SPACES, Stage, with_loop_pairs
-from .space.swaps import LoopPairModel
 
 
 class Search(Protocol):
-    """A way through the space of schedules; `searching.search` runs it."""
+    """A search algorithm; `searching.search` runs it."""
 
     def explore(self, state: SearchState) -> None:
         """Asks the state for predictions and measurements of schedules, which it remembers.
@@ -24,7 +24,7 @@ class Search(Protocol):
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """What users can choose: the width of a beam, the space, a model of loops to interchange."""
+    """User options: beam width, search space, a model of loop pairs."""
 
     beam: int = 3
     space: str = "full"

@@ -1,4 +1,4 @@
-"""What measurements of one program tell about the predictions of its other schedules.
+"""Online correction of a model's predictions by measurements of the same program.
 
 A Gaussian process on `log(measured / predicted)`: schedules that share steps, and the numbers in
 them, are wrong by a similar factor.
@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 
 
 class Correction:
-    """Expected logarithms of speed-ups, from predictions and some measurements."""
+    """Posterior of the logarithms of speed-ups, given predictions and some measurements."""
 
     def __init__(
         self,

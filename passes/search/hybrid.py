@@ -1,4 +1,4 @@
-"""A search with a budget: the model first, then runs of the most promising, and what they teach."""
+"""Budgeted search: the model first, then measurements that correct it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ POOL = 2000
 
 @dataclass(frozen=True)
 class HybridSearch:
-    """Beam search with the model, then batches of runs chosen by the corrected model.
+    """Beam search with the model, then batches of measurements chosen by the corrected model.
 
     Without a budget, it ends after `batches` that have not made anything faster.
     """

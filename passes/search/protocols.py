@@ -1,4 +1,4 @@
-"""What a search asks: a cost model, a ranker, or runs of the program."""
+"""Protocols that searches depend on: cost model, ranker, evaluator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..schedules.schedule import Schedule
 
 
 class CostModel(Protocol):
-    """Tells how fast schedules are without running them."""
+    """Predicts speed-ups of schedules."""
 
     def predict(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> Sequence[float]:
         """The speed-up of each schedule over its program as written, on one thread.
@@ -23,7 +23,7 @@ class CostModel(Protocol):
 
 @runtime_checkable
 class Committee(Protocol):
-    """A cost model of several members that have learned by themselves.
+    """A cost model that is an ensemble of independently trained members.
 
     Where they differ, they have seen too little of the kind.
     """
@@ -37,7 +37,7 @@ class Committee(Protocol):
 
 @runtime_checkable
 class Ranker(Protocol):
-    """Tells which schedules are the fastest, though not how fast they are."""
+    """Ranks schedules without predicting speed-ups."""
 
     def rank(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> Sequence[int]:
         """The positions of some schedules of one program, the fastest one's first."""
@@ -45,7 +45,7 @@ class Ranker(Protocol):
 
 
 class Evaluator(Protocol):
-    """Tells how fast schedules are by compiling and running them."""
+    """Measures speed-ups of schedules by running them."""
 
     def measure(
         self, context: SchedulingContext, schedules: Sequence[Schedule], seconds: float = inf

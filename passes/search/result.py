@@ -1,4 +1,4 @@
-"""What a search is asked, and what comes of it: the same for all searches."""
+"""Tasks, progress and results of searches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ended = Literal["done", "time", "interrupted"]
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a search is: counts, seconds, and the best schedule so far with its speed-up."""
+    """Progress of a search: counts, seconds, and the best schedule so far with its speed-up."""
 
     candidates: int
     predictions: int
@@ -30,7 +30,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Task:
-    """A program to schedule, and who answers questions about it.
+    """A program to schedule, with cost model and evaluator.
 
     `budget` is in seconds, None for as long as it takes. `known` was fast before: where something
     is run, that is, too. `report` is called now and then.
@@ -49,7 +49,7 @@ class Task:
 
 @dataclass(frozen=True)
 class PathStep:
-    """A step of a schedule, and the speed-up with all steps up to this one, as far as known."""
+    """A transformation, and the speed-up with all transformations up to it, if known."""
 
     step: str
     predicted: float | None
@@ -58,7 +58,7 @@ class PathStep:
 
 @dataclass(frozen=True)
 class Result:
-    """The best schedule of a search, its speed-up over the program as written, and what it took.
+    """The best schedule of a search, its speed-up over the program as written, and the costs.
 
     `measured` is None where nothing was run, or the best is the program as written and was ended;
     so is `default`, the speed-up of the schedule that `default` means. `path` begins with the

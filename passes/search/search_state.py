@@ -1,4 +1,4 @@
-"""What a search knows: every schedule that it has met, with predictions and measurements."""
+"""Search state: the evaluation log with predictions and measurements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from math import inf
 from statistics import median
 
 from ..default.default_schedule import alternatives, candidates, choose, orders
-from ..polyhedral.context import ISL_LOCK
+from ..polyhedral.isl_context import ISL_LOCK
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree
 from ..schedules.schedule import Schedule, Transformation
 from .result import Ended, PathStep, Progress, Result, Task
@@ -32,23 +32,23 @@ REPORT_EVERY = 0.5
 
 
 class OutOfTime(Exception):
-    """The budget of a search is spent."""
+    """The budget of a search is exhausted."""
 
 
 @dataclass(frozen=True)
 class _Drawn:
-    """Where schedules come from, and those that have come."""
+    """An iterator of schedules, with those already drawn."""
 
     source: Iterator[Schedule]
     found: list[Schedule] = field(default_factory=list[Schedule])
 
 
 class SearchState:
-    """Asks the model and the evaluator of a task, each question once.
+    """Evaluates schedules by the model and the evaluator of a task, each once.
 
     Schedules with the same loops are the same: steps that lead to them, and names, do not count.
     `predict` and `measure` raise OutOfTime when the budget is spent. `is_chosen` says that the
-    search itself has had the last word.
+    search has chosen its result itself.
     """
 
     def __init__(self, task: Task) -> None:

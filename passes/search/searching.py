@@ -1,17 +1,17 @@
-"""Running a search to its end, however that comes."""
+"""Driver of searches: runs one until its end or budget."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 
 from ...support.garbage_collection import garbage_collected_seldom
-from ..default.default_schedule import is_worthwhile
-from ..polyhedral.context import ISL_LOCK
+from ..default.default_schedule import is_profitable
+from ..polyhedral.isl_context import ISL_LOCK
 from .algorithm import Search
-from .caution import surest_choice
-from .confirming import SHARE, confirm
+from .remeasurement import SHARE, remeasure_finalists
 from .result import Ended, Result, Task
 from .search_state import OutOfTime, SearchState
+from .unanimity import unanimous_choice
 
 GAIN = 1.1
 """Where nothing is run, another schedule must be predicted to be so much faster than the default
@@ -44,7 +44,7 @@ def _search(how: Search, task: Task) -> Result:
     with ISL_LOCK:
         statistics = task.context.statistics(task.original.scop)
         does_nothing = not any(each.instances for each in statistics.statements.values())
-        does_little = not is_worthwhile(task.original, task.context)
+        does_little = not is_profitable(task.original, task.context)
     if does_nothing:
         return state.result(ended)
     if task.evaluator is None and task.ranker is None and does_little:
@@ -61,7 +61,7 @@ def _search(how: Search, task: Task) -> Result:
         except OutOfTime:
             ended = "time"
         if task.evaluator is not None:
-            confirm(state)
+            remeasure_finalists(state)
         elif not state.is_chosen:
             _choose_unmeasured(state)
     except KeyboardInterrupt:
@@ -72,7 +72,7 @@ def _search(how: Search, task: Task) -> Result:
 def _choose_unmeasured(state: SearchState) -> None:
     default = state.default_schedule
     (liked, *_) = state.ranked()
-    chosen = surest_choice(state, default, GAIN)
+    chosen = unanimous_choice(state, default, GAIN)
     if chosen is default and state.key(liked) != state.key(default):
         state.remarks.append(
             f"the default schedule: of no other one the model is sure that it is {GAIN:g} times as "

@@ -24,7 +24,8 @@ from ..polyhedral.schedule_tree import Loop, loops, statements
 from ..schedules.errors import MalformedTransformation
 from ..schedules.schedule import Schedule, Transformation
 from ..transformations.registry import all_transformations, letters
-from .pipeline import PassCall, Word, error_at, make_transformation, unknown
+from .pipeline import PassCall, make_transformation, unknown
+from .tokens import TokenReader, Word, error_at
 
 _TOKEN = re.compile(
     r'\s*(?:(?P<loop>(?:[\w.-]+\.)?L\d{1,9})(?![\w.+-])|(?P<word>[\w.+-]+)|"(?P<string>[^"\n]*)"'
@@ -65,7 +66,7 @@ def print_notation(schedule: Schedule) -> str:
 
 @dataclass(frozen=True)
 class _Step:
-    """One step, not checked yet; `prefix` is empty where there is none directly in front of it."""
+    """One unchecked step; `prefix` is empty without a directly preceding one."""
 
     prefix: tuple[Word, ...]
     symbol: Word
@@ -91,14 +92,14 @@ def _around(schedule: Schedule, statement: str) -> tuple[Loop, ...]:
     return tuple(loop for loop in loops(schedule.tree) if statement in loop.schedule)
 
 
-def _deepest(schedule: Schedule) -> str:
-    """The first of the statements with the most loops around them."""
+def _deepest(schedule: Schedule) -> tuple[str, ...]:
+    """The first of the statements with the most loops around them; none without statements."""
     names = statements(schedule.tree)
-    return max(names, key=lambda name: len(_around(schedule, name)))
+    return (max(names, key=lambda name: len(_around(schedule, name))),) if names else ()
 
 
 class _Reader:
-    """Finds out what a step means at one point of a schedule."""
+    """Interprets steps at one point of a schedule."""
 
     def __init__(self, text: str, schedule: Schedule, addressed: tuple[Word, ...]) -> None:
         self.text = text
@@ -107,7 +108,7 @@ class _Reader:
         for word in addressed:
             if word.text not in known:
                 raise unknown(word, text, "statement", known)
-        self.statements = tuple(word.text for word in addressed) or (_deepest(schedule),)
+        self.statements = tuple(word.text for word in addressed) or _deepest(schedule)
 
     def transformation(self, step: _Step) -> Transformation:
         """The transformation; raises SourceError."""
@@ -158,6 +159,9 @@ class _Reader:
         known = statements(self.schedule.tree)
         if statement and statement not in known:
             raise unknown(Word(statement, word.position), self.text, "statement", known)
+        if not known:
+            message = f"there is no loop {level}: the program has no statements"
+            raise error_at(self.text, word.position, message)
         for name in (statement,) if statement else self.statements:
             around = _around(self.schedule, name)
             if int(level[1:]) >= len(around):
@@ -186,7 +190,7 @@ def _levels(
     firsts = [statements(loop)[0] for loop in chosen]
     shared = [name for name in firsts if all(name in loop.schedule for loop in chosen)]
     for candidate in (prefix, *((name,) for name in shared), tuple(dict.fromkeys(firsts))):
-        names = candidate or (_deepest(schedule),)
+        names = candidate or _deepest(schedule)
         around = [_around(schedule, name) for name in names if name in statements(schedule.tree)]
         levels = list(dict.fromkeys(len(schedule.outer(loop)) for loop in chosen))
         if len(around) < len(names) or any(max(levels, default=-1) >= len(a) for a in around):
@@ -220,39 +224,9 @@ def _print_values(value: object) -> str:
     return text if match is not None and match.lastgroup == "word" else f'"{text}"'
 
 
-class _Parser:
+class _Parser(TokenReader):
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.position = 0
-        self.advance()
-
-    def advance(self) -> None:
-        match = _TOKEN.match(self.text, self.position)
-        assert match is not None, "the pattern matches the end of the text, too"
-        self.kind = match.lastgroup or "end"
-        self.token = match[self.kind] if match.lastgroup else ""
-        start = match.start(self.kind) if match.lastgroup else len(self.text)
-        self.start = start - (self.kind == "string")
-        self.position = match.end()
-
-    def accept(self, symbol: str) -> bool:
-        if self.kind == "symbol" and self.token == symbol:
-            self.advance()
-            return True
-        return False
-
-    def expect(self, symbol: str, what: str | None = None) -> None:
-        if not self.accept(symbol):
-            found = "the end" if self.kind == "end" else repr(self.token)
-            message = f"expected {what or repr(symbol)}, not {found}"
-            raise error_at(self.text, self.start, message)
-
-    def word(self, what: str, *kinds: str) -> Word:
-        if self.kind not in kinds:
-            self.expect("", what)
-        word = Word(self.token, self.start)
-        self.advance()
-        return word
+        super().__init__(text, _TOKEN, ("string",))
 
     def steps(self) -> Iterator[_Step]:
         """The steps in order."""

@@ -1,4 +1,4 @@
-"""The spellings of a schedule as text, and telling them apart."""
+"""Schedule text formats, and their detection."""
 
 from __future__ import annotations
 

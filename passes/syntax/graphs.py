@@ -1,4 +1,4 @@
-"""Schedule trees and dependences as graphs in the language of Graphviz."""
+"""Schedule trees and dependences as Graphviz graphs."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ...dialects.errors import SourceError
-from ...dialects.locations import Location
 from ..schedules.schedule import Transformation
 from ..transformations.registry import all_transformations
+from .tokens import TokenReader, Word, error_at
 
 _TOKEN = re.compile(
     r'\s*(?:(?P<word>[\w.:+-]+)|"(?P<string>[^"\n]*)"|(?P<symbol>[{}=,])|\[(?P<nested>[^\]]*)\]'
@@ -26,16 +26,8 @@ _MOST_LISTED = 40
 
 
 @dataclass(frozen=True)
-class Word:
-    """A piece of a pipeline and its position in the text, counted from 0."""
-
-    text: str
-    position: int
-
-
-@dataclass(frozen=True)
 class PassCall:
-    """One pass of a pipeline, not checked yet: its name and its options.
+    """One unchecked pass of a pipeline: its name and its options.
 
     `nested` is the pipeline in brackets that xDSL's pass `mlir-opt` takes instead of options.
     """
@@ -48,11 +40,6 @@ class PassCall:
 def parse_pipeline(text: str) -> tuple[Transformation, ...]:
     """The transformations that a pipeline names; raises SourceError."""
     return tuple(make_transformation(call, text) for call in parse_calls(text))
-
-
-def print_pipeline(transformations: Iterable[Transformation]) -> str:
-    """The pipeline that `parse_pipeline` reads back as the same transformations."""
-    return ",".join(str(transformation) for transformation in transformations)
 
 
 def parse_calls(text: str) -> tuple[PassCall, ...]:
@@ -123,14 +110,6 @@ def unknown(word: Word, text: str, what: str, known: Iterable[str]) -> SourceErr
     return error_at(text, word.position, f"unknown {what}: {word.text!r}", hint)
 
 
-def error_at(text: str, position: int, message: str, hint: str | None = None) -> SourceError:
-    """The error that points at a position in a pipeline."""
-    line = text.count("\n", 0, position)
-    start = text.rfind("\n", 0, position) + 1
-    place = Location("<pipeline>", line + 1, position - start + 1, text.split("\n")[line])
-    return SourceError(message, place, hint)
-
-
 def _convert(option: Word, words: tuple[Word, ...], kind: object, text: str) -> typing.Any:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is types.UnionType:
@@ -162,39 +141,9 @@ def _scalar(word: Word, kind: object, text: str) -> int | bool | str:
     raise error_at(text, word.position, f"expected {expected}, not {word.text!r}")
 
 
-class _Parser:
+class _Parser(TokenReader):
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.position = 0
-        self.advance()
-
-    def advance(self) -> None:
-        match = _TOKEN.match(self.text, self.position)
-        assert match is not None, "the pattern matches the end of the text, too"
-        kind = match.lastgroup
-        self.kind = "end" if kind is None else kind
-        self.token = "" if kind is None else match[kind]
-        self.start = (
-            len(self.text) if kind is None else match.start(kind) - (kind in ("string", "nested"))
-        )
-        self.position = match.end()
-
-    def expected(self, what: str) -> SourceError:
-        found = {"end": "the end"}.get(self.kind, repr(self.token))
-        return error_at(self.text, self.start, f"expected {what}, not {found}")
-
-    def accept(self, symbol: str) -> bool:
-        if self.kind == "symbol" and self.token == symbol:
-            self.advance()
-            return True
-        return False
-
-    def word(self, what: str, kinds: tuple[str, ...] = ("word",)) -> Word:
-        if self.kind not in kinds:
-            raise self.expected(what)
-        result = Word(self.token, self.start)
-        self.advance()
-        return result
+        super().__init__(text, _TOKEN, ("string", "nested"))
 
     def pipeline(self) -> tuple[PassCall, ...]:
         calls: list[PassCall] = []
@@ -205,9 +154,9 @@ class _Parser:
         return tuple(calls)
 
     def call(self) -> PassCall:
-        name = self.word("the name of a pass")
+        name = self.word("the name of a pass", "word")
         if name.text == "mlir-opt" and self.kind == "nested":
-            return PassCall(name, (), self.word("a pipeline", ("nested",)).text)
+            return PassCall(name, (), self.word("a pipeline", "nested").text)
         options: list[tuple[Word, tuple[Word, ...]]] = []
         if self.accept("{"):
             while not self.accept("}"):
@@ -215,10 +164,10 @@ class _Parser:
         return PassCall(name, tuple(options))
 
     def option(self) -> tuple[Word, tuple[Word, ...]]:
-        name = self.word("the name of an option or '}'")
+        name = self.word("the name of an option or '}'", "word")
         values: list[Word] = []
         if self.accept("="):
-            values.append(self.word("a value", ("word", "string")))
+            values.append(self.word("a value", "word", "string"))
             while self.accept(","):
-                values.append(self.word("a value", ("word", "string")))
+                values.append(self.word("a value", "word", "string"))
         return name, tuple(values)

@@ -1,4 +1,4 @@
-"""Schedules as operations of the `schedule` dialect, and back.
+"""Conversion between schedules and operations of the `schedule` dialect.
 
 Everything here follows from the fields of the transformations: `loops` are operands, `names` are
 the names of the results, all others are options.
@@ -77,7 +77,7 @@ def _kind(hint: object) -> Kind | tuple[Kind]:
 
 @dataclass(frozen=True)
 class _Handle:
-    """A loop that a value stands for: the one with this name around this statement."""
+    """A loop handle: the loop of this name around this statement."""
 
     statement: str
     name: str

@@ -1,4 +1,4 @@
-"""Every transformation as a pass, which appends to the schedule of a function in the module."""
+"""Transformations as xDSL passes, which append to a function's schedule."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .schedule_ops import apply_sequence, to_sequence
 
 @dataclass(frozen=True)
 class TransformationPass(ModulePass, ABC):
-    """Appends a transformation to a function's schedule, after checking that it is legal.
+    """Appends a transformation to a function's schedule, after a legality check.
 
     Subclasses have the fields of the transformation, and `func`: which function, if there are
     several. Raises TransformationError or SourceError, and leaves the module as it is then.

@@ -1,0 +1,1 @@
+"""Transformations, one file each."""

@@ -1,4 +1,4 @@
-"""Tile a time loop and a space loop in diamonds, all of which can start at once."""
+"""Diamond tiling of a time and a space loop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SLOPES = range(9)
 
 @dataclass(frozen=True)
 class Diamond(Transformation):
-    """Tiles two loops along the two faces of the cone that an instance depends on.
+    """Tiles two loops along the two faces of the dependence cone.
 
     With `u = a * t + i` and `v = b * t - i`, neither of which decreases along a dependence (a and b
     are the smallest ones, statements are shifted as is needed), the outer new loop runs over
@@ -85,7 +85,7 @@ def _members(schedule: Schedule, names: tuple[str, ...]) -> tuple[Loop, Loop]:
 
 
 class _Distances:
-    """How functions change along the dependences inside an iteration of the loops outside."""
+    """Dependence distances in the schedule functions, inside an iteration of the outer loops."""
 
     def __init__(self, schedule: Schedule, loop: Loop) -> None:
         parts = schedule.legality.active(schedule.functions_around(loop)).get_map_list()

@@ -1,4 +1,4 @@
-"""Split loops around several statements into several loops."""
+"""Loop distribution (fission)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .expand import expanded
 
 @dataclass(frozen=True)
 class Distribute(Transformation):
-    """Gives every part of the body of a loop, or of a chain of loops, loops of its own.
+    """Distributes a loop, or a chain of loops, over the parts of its body.
 
     The parts are what the innermost of the loops runs in sequence; `after` names statements behind
     which to cut, instead of between all parts. `distribute{loops=i}`:

@@ -1,4 +1,4 @@
-"""Give an array an element of its own for every iteration of loops."""
+"""Array expansion: privatises a local array along loops."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..schedules.violation import Reason, Violation
 
 @dataclass(frozen=True)
 class Expand(Transformation):
-    """Makes a local array larger, so that iterations of loops do not share its elements.
+    """Expands a local array, so that iterations of loops do not share its elements.
 
     The values of the loops become leading subscripts. Then no anti or output dependence through
     the array orders these iterations. Legal where no value of the array is read in another

@@ -1,4 +1,4 @@
-"""Join loops that run one after the other."""
+"""Loop fusion."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .shift import shifted_loops
 
 @dataclass(frozen=True)
 class Fuse(Transformation):
-    """Joins loops that follow each other into one, which is called as the first of them.
+    """Fuses adjacent loops into one, which is named as the first of them.
 
     (Where a loop inside is called so, by that name with a number: `i2`.) Iterations of the same
     value run together. With `shift=auto`, the values of each loop grow by the smallest number, from

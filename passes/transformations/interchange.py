@@ -1,4 +1,4 @@
-"""Permute loops that are directly inside each other."""
+"""Loop interchange (permutation of a chain of loops)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .skew import skewed
 
 @dataclass(frozen=True)
 class Interchange(Transformation):
-    """Puts loops of one chain into the given order.
+    """Permutes loops of one chain into the given order.
 
     `interchange{loops=i,k,j}`:
 

@@ -1,4 +1,4 @@
-"""Copy the part of an array that a loop body uses into a contiguous buffer."""
+"""Packing: copies the part of an array that a loop body uses into a contiguous buffer."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ...dialects import affine
 from ..polyhedral.aff_expression import aff_expression
-from ..polyhedral.context import TooComplexError, bounded
 from ..polyhedral.copied_dependences import after_copies
 from ..polyhedral.dependences import ARRAY_OPERATIONS, note_dependences
+from ..polyhedral.isl_context import TooComplexError, bounded
 from ..polyhedral.scaled_loads import ScaledLoad, multiply, scaled_load, take_products
 from ..polyhedral.schedule_tree import Loop, Tree, sequence, statements, without_marks
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
@@ -40,7 +40,7 @@ from ..schedules.schedule import Schedule, Transformation, option, remember_depe
 
 @dataclass(frozen=True)
 class Pack(Transformation):
-    """Copies what one iteration of a loop uses of an array into a buffer, used instead.
+    """Packs the part of an array that one iteration of a loop uses into a buffer, used instead.
 
     The buffer is as large as the box around these elements. What is read of what was there before
     is copied in before the body; what is written is copied back after it, if it is read outside or

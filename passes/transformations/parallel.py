@@ -1,4 +1,4 @@
-"""Run the iterations of loops on several threads."""
+"""Loop parallelisation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .wavefront import wavefronts
 
 @dataclass(frozen=True)
 class Parallel(Transformation):
-    """Runs the iterations of loops, none of which depends on another, on several threads.
+    """Runs independent iterations of loops on several threads.
 
     `parallel{loops=i}`:
 

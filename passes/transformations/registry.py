@@ -1,4 +1,4 @@
-"""Registry of transformations: the modules of this package, and plug-ins of others.
+"""Registry of transformations: our modules, and plug-ins.
 
 A new transformation is a new module in this package, or an entry point of another package in the
 group `loopwright.transformations` that names a subclass of `Transformation`.

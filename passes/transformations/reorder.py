@@ -1,4 +1,4 @@
-"""Change the order of what runs one after the other."""
+"""Statement reordering within a sequence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..schedules.schedule import Schedule, Transformation, option
 
 @dataclass(frozen=True)
 class Reorder(Transformation):
-    """Puts statements, or the loops that they are in, into the given order.
+    """Puts statements, or the loops around them, into the given order.
 
     Moved are the whole parts of the innermost common body of these statements, one part for each
     of them; parts that are not named stay where they are. `reorder{statements=S1,S0}`:

@@ -1,4 +1,4 @@
-"""Run loops backwards."""
+"""Loop reversal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .expand import expanded
 
 @dataclass(frozen=True)
 class Reverse(Transformation):
-    """Runs the iterations of loops in the opposite order, over the negated values.
+    """Reverses loops: iterations run in the opposite order, over the negated values.
 
     `reverse{loops=i}`:
 

@@ -1,4 +1,4 @@
-"""Give every iteration of a loop its own partial result of a reduction."""
+"""Reduction privatisation (rfactor): partial results for the iterations of a loop."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Rfactor(Transformation):
-    """Lets every iteration of a loop accumulate into a partial result of its own.
+    """Privatises a reduction: each iteration of a loop accumulates into its own partial result.
 
     The partial results start at the neutral element and are combined after the outermost loop of
     the reduction, so that the loop can then be parallel or vectorised. For a point loop there is

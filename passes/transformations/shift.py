@@ -1,4 +1,4 @@
-"""Shift statements along a loop."""
+"""Loop shifting (retiming of statements along a loop)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Skew loops with respect to a loop around them."""
+"""Loop skewing."""
 
 from __future__ import annotations
 

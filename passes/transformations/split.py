@@ -1,4 +1,4 @@
-"""Cut the values of a loop in two."""
+"""Index-set splitting of a loop."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _copy_name(name: str, taken: set[str]) -> str:
 
 @dataclass(frozen=True)
 class _Known:
-    """What `at` may name: sizes, and the loops around the one that is split."""
+    """Names allowed in `at`: sizes, and the loops around the one that is split."""
 
     sizes: tuple[str, ...]
     loops: Mapping[str, Loop]

@@ -1,4 +1,4 @@
-"""Split a loop in two, without a change of order."""
+"""Strip-mining."""
 
 from __future__ import annotations
 

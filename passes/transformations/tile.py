@@ -1,4 +1,4 @@
-"""Tile loops that are directly inside each other."""
+"""Loop tiling."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ..polyhedral.names import ArgumentNames
+from ..polyhedral.identifiers import ArgumentNames
 from ..polyhedral.schedule_tree import Loop, Tree, rebuild, replace_node
 from ..schedules.errors import MalformedTransformation
 from ..schedules.schedule import Schedule, Steps, Transformation, option

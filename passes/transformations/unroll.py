@@ -1,4 +1,4 @@
-"""Repeat the body of a loop."""
+"""Loop unrolling."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..schedules.schedule import Schedule, Transformation, option
 
 @dataclass(frozen=True)
 class Unroll(Transformation):
-    """Writes out `factor` iterations of a loop one after the other; all of them by default.
+    """Replicates the body for `factor` iterations of a loop; for all of them by default.
 
     `unroll{loops=j factor=4}`:
 
@@ -24,7 +24,7 @@ class Unroll(Transformation):
     name: ClassVar[str] = "unroll"
     symbol: ClassVar[str] = "U"
 
-    factor: int = option("iterations that are written out, 0 for all", default=0, keyword="by")
+    factor: int = option("unroll factor, 0 for all iterations", default=0, keyword="by")
 
     def rewrite(self, schedule: Schedule) -> Tree:
         if self.factor < 0:

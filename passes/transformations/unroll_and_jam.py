@@ -1,4 +1,4 @@
-"""Run several iterations of an outer loop together, inside the loops that it contains."""
+"""Unroll-and-jam (register tiling of an outer loop)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .skew import skewed
 
 @dataclass(frozen=True)
 class UnrollAndJam(Transformation):
-    """Writes out `factor` iterations of a loop, innermost: they share what the loops inside load.
+    """Unrolls a loop by `factor` and jams the copies innermost, where they share loads.
 
     The loop `it` over strips of `factor` values stays where `i` was; the loop over the values of a
     strip moves into all loops inside, though not into vector loops, and is unrolled.
@@ -30,7 +30,7 @@ class UnrollAndJam(Transformation):
     name: ClassVar[str] = "unroll-and-jam"
     symbol: ClassVar[str] = "J"
 
-    factor: int = option("values of the loop that are written out", keyword="by")
+    factor: int = option("unroll factor", keyword="by")
     names: tuple[str, ...] = option("the name of the loop over strips", default=())
 
     def resolve(self, schedule: Schedule) -> UnrollAndJam:

@@ -1,4 +1,4 @@
-"""Run consecutive iterations of a loop in the lanes of vectors."""
+"""Loop vectorisation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run two loops along wavefronts."""
+"""Wavefront skewing of two loops."""
 
 from __future__ import annotations
 

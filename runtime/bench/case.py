@@ -1,16 +1,14 @@
-"""A kernel in one size: the arrays that all variants in this process work on."""
+"""A kernel at one size, with the arrays shared by all variants of a process."""
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.catalogue import ELEMENT_TYPES, KernelEntry, Size
-from ...kernels.expressions import evaluate
+from ...kernels.catalogue import KernelEntry, Size
 from ..calling.arguments import ArrayArgument
 from ..calling.inputs import available_memory
 from ..program import Function, load
@@ -19,21 +17,12 @@ Array = NDArray[Any]
 
 
 class NotApplicable(Exception):
-    """What cannot run a case; `str()` is the reason in one line."""
+    """A variant that cannot run a case; `str()` is the reason in one line."""
 
 
 def check_memory(entry: KernelEntry, size: Size) -> None:
     """Raises NotApplicable where the arrays and as many copies are too much for the machine."""
-    parameters = entry.parameter_values(size)
-    item = np.dtype(ELEMENT_TYPES[entry.element_type]).itemsize
-    needed = (
-        2
-        * item
-        * sum(
-            math.prod(int(evaluate(extent, parameters)) for extent in array.shape)
-            for array in entry.arrays
-        )
-    )
+    needed = 2 * entry.array_bytes(size)
     if needed > available_memory():
         raise NotApplicable(f"its arrays need {needed / 2**30:.1f} GiB of memory, twice counted")
 
@@ -48,7 +37,7 @@ def initial_contents(function: Function, arguments: list[Any]) -> list[tuple[Arr
 
 
 class Case:
-    """A kernel in one size.
+    """A kernel at one size.
 
     `arguments` are those of its function. `expected` are the values of the outputs that the
     unscheduled program computes, set once that has run. Raises NotApplicable where the machine has
@@ -66,14 +55,14 @@ class Case:
 
     @property
     def size_name(self) -> str:
-        """The size, for people."""
+        """The size, for display."""
         if isinstance(self.size, str):
             return self.size
         return "x".join(str(self.size[name]) for name in self.entry.parameters)
 
     @property
     def name(self) -> str:
-        """Kernel and size, for people."""
+        """Kernel and size, for display."""
         return f"{self.entry.name} {self.size_name}"
 
     def restore(self) -> None:

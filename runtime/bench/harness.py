@@ -1,4 +1,4 @@
-"""Measures the variants of a case in turns, so that what disturbs the machine disturbs all."""
+"""Interleaved measurement of the variants of a case, so that disturbances affect all."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PART = 1 << 24
 
 @dataclass
 class Outcome:
-    """What is known of a variant on a case: its times, or (`obstacle`) why there are none.
+    """Result of a variant on a case: its times, or (`obstacle`) the reason for none.
 
     `agreements` compare its results with those of the unscheduled program, array by array;
     relative differences up to `rounding` are fine.

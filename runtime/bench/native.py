@@ -1,4 +1,4 @@
-"""Machine code as a variant: called through a compiled stopwatch, without Python's overhead."""
+"""Machine code as a variant, timed by a compiled stopwatch without Python's overhead."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .case import Case
 
 
 class NativeRun:
-    """The kernel at an address, ready to run a case; `keep` holds what must stay in memory.
+    """A kernel at an address, ready to run a case; `keep` holds references to its memory.
 
     `before` is called before each run.
     """

@@ -1,4 +1,4 @@
-"""Pictures of measurements, with matplotlib where it is installed."""
+"""Plots of measurements, with matplotlib if it is installed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..machine.roofline_text import FIRST, LAST
 
 
 class PlottingError(Exception):
-    """A picture that cannot be made; `str()` is one line."""
+    """A plot that cannot be made; `str()` is one line."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What was measured, as rows: for the terminal, for CSV and JSON, for pictures."""
+"""Benchmark report: rows for the terminal, CSV, JSON and plots."""
 
 from __future__ import annotations
 

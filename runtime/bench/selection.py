@@ -1,4 +1,4 @@
-"""Which kernels and sizes to measure."""
+"""Selection of kernels and sizes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...kernels.catalogue import SUITES, KernelEntry, catalogue
 
 
 class SelectionError(Exception):
-    """A kernel, size or peer that there is not; `str()` is one line."""
+    """An unknown kernel, size or peer; `str()` is one line."""
 
 
 def select_kernels(names: Sequence[str]) -> list[KernelEntry]:

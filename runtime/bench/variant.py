@@ -1,4 +1,4 @@
-"""What a peer offers: variants that can be prepared for a case and then timed call by call."""
+"""Variants: ways to run a kernel, prepared for a case and then timed call by call."""
 
 from __future__ import annotations
 

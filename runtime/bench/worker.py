@@ -1,4 +1,4 @@
-"""A process in which a Python library runs kernels: it has an environment and threads of its own.
+"""Child process that runs kernels of a Python library, with its own environment and threads.
 
 Requests come through the connection, a tuple each, and are answered by
 `("ok", value)`, by `("unsupported", reason)` or by `("failed", reason)`:
@@ -30,7 +30,7 @@ Array = NDArray[Any]
 
 
 class Worker:
-    """What a library is asked to do, one method per request."""
+    """Requests to a library, one method each."""
 
     def __init__(self, library: Library) -> None:
         self.library = library

@@ -1,0 +1,1 @@
+"""Calling convention: signatures, arguments, errors, inputs."""

@@ -1,4 +1,4 @@
-"""Python arguments to C arguments: what a kernel takes, and the checks before a call.
+"""Conversion and checks of Python arguments.
 
 Each kind of argument *binds* a Python value: it checks the value, returns what goes into the C call
 (the address of an array, an integer, a float) and appends what the code is specialised on (shapes,
@@ -18,7 +18,15 @@ from typing import Any, NoReturn, SupportsFloat, TypeGuard, cast
 
 import numpy as np
 
-from .array_memory import NO_TENSORS, READ_ONLY, Memory, is_tensor, memory_of, plain_tensors
+from .array_memory import (
+    NO_TENSORS,
+    READ_ONLY,
+    Memory,
+    has_its_memory,
+    is_tensor,
+    memory_of,
+    plain_tensors,
+)
 from .elements import Element
 from .errors import ArgumentTypeError, ArgumentValueError
 
@@ -36,7 +44,7 @@ Key = list[tuple[int, ...] | int]
 
 @dataclass(frozen=True)
 class Place:
-    """Which argument of which kernel, for messages: `gemm: argument 2 'A'` (counted from 1)."""
+    """Position of an argument, for messages: `gemm: argument 2 'A'` (counted from 1)."""
 
     kernel: str
     position: int
@@ -94,7 +102,7 @@ class ArrayArgument:
             and not value.is_neg()
         ):
             address: int = value.data_ptr()
-            if address and not address & self._misalignment:
+            if address and not address & self._misalignment and has_its_memory(value):
                 key.append(value.shape)
                 return address
         return self._bind_carefully(value, key)

@@ -1,4 +1,4 @@
-"""The record in which a bounds-checked build notes the first access outside of an array."""
+"""Record of the first out-of-bounds access of a bounds-checked build."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Element types: how an MLIR scalar type looks in NumPy and in the C calling convention."""
+"""Element types: MLIR scalar types in NumPy and in the C calling convention."""
 
 from __future__ import annotations
 
@@ -66,4 +66,4 @@ ELEMENTS = {
         _element("index", "int64 uint64", c_int64, 64),
     )
 }
-"""Element types by their MLIR spelling."""
+"""Element types by their MLIR name."""

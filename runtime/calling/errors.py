@@ -1,4 +1,4 @@
-"""What can go wrong when a kernel is loaded, compiled or called; every message is one line."""
+"""Errors of loading, compiling and calling kernels; every message is one line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ class BuildError(Exception):
 
 
 class UnknownFunction(KeyError):
-    """`program[name]` for a name that is no function of the program."""
+    """`program[name]` for an unknown name."""
 
     def __init__(self, name: str, known: list[str]) -> None:
         listing = ", ".join(known) or "none"
@@ -19,7 +19,7 @@ class UnknownFunction(KeyError):
 
 
 class KernelError(Exception):
-    """Base class of what a kernel refuses; `str()` names the kernel, the reason, what to do."""
+    """Base class of a kernel's errors; `str()` names the kernel, the reason, what to do."""
 
 
 class UnsupportedSignature(KernelError, TypeError):
@@ -35,24 +35,24 @@ class ArgumentTypeError(KernelError, TypeError):
 
 
 class ArgumentValueError(KernelError, ValueError):
-    """An argument of the right type with a value, shape or memory layout that does not fit."""
+    """An argument of the right type with an unsuitable value, shape or memory layout."""
 
 
 class OverlappingArguments(ArgumentValueError):
-    """Two arrays share memory and the kernel writes at least one of them."""
+    """Overlapping arrays of which at least one is written."""
 
 
 class OutOfMemory(KernelError, MemoryError):
-    """Memory for a kernel's own arrays could not be allocated; its results are worthless."""
+    """A failed allocation of a kernel's local arrays; its results are invalid."""
 
 
 class OutOfBounds(KernelError, IndexError):
-    """A bounds-checked kernel was about to leave an array; its results are worthless."""
+    """An out-of-bounds access in a bounds-checked kernel; its results are invalid."""
 
 
 class TooManyThreads(KernelError, ValueError):
-    """A number of threads that a kernel cannot run with."""
+    """A number of threads that a kernel does not support."""
 
 
 class NotSpecialised(KernelError, RuntimeError):
-    """The code of a kernel was asked for before the sizes are known."""
+    """Code of a kernel requested before its sizes are known."""

@@ -1,4 +1,4 @@
-"""Arguments for a kernel made from a few settings: sizes, scalars, files, random numbers."""
+"""Construction of arguments from settings: sizes, scalars, files, random numbers."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _AVAILABLE = "MemAvailable:"
 
 
 class InputError(Exception):
-    """Settings from which no arguments can be made; `str()` is one line."""
+    """Inconsistent settings; `str()` is one line."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a user gives: values by name (of integers, floats, extents) and arrays by name."""
+    """User settings: values by name (of integers, floats, extents) and arrays by name."""
 
     values: Mapping[str, str] = field(default_factory=dict[str, str])
     arrays: Mapping[str, Array] = field(default_factory=dict[str, Array])

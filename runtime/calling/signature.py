@@ -1,4 +1,4 @@
-"""The calling convention of a function: its arguments and results as Python and C see them."""
+"""Signature of a function: arguments and results in Python and C."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, SupportsIndex, cast
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute
 
-from ...passes.polyhedral.names import ArgumentNames
+from ...passes.polyhedral.identifiers import ArgumentNames
 from ...passes.polyhedral.scop import AccessKind, Scop
 from ...support.summaries import summary
 from .arguments import Argument, ArrayArgument, FloatArgument, IntegerArgument, Key, Place
@@ -29,7 +29,7 @@ ForeignFunction = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Sizes:
-    """What code is specialised on: shapes of arrays and values of integers, by position.
+    """Specialisation key: shapes of arrays and values of integers, by position.
 
     An extent that is not known is DYNAMIC_INDEX; an integer that is not known is missing.
     """

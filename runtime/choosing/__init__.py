@@ -1,0 +1,1 @@
+"""Choice of schedules without a search: `auto` and the tuning database."""

@@ -1,4 +1,4 @@
-"""`schedule="auto"`: what tuning has found, else what needs no run: a cost model, or `default`."""
+"""`schedule="auto"`: the tuning database, else a cost model, else `default`."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Mapping
 
 from ...costmodel.find import AUTO_MODEL, find_model
 from ...dialects.errors import SourceError
-from ...passes.default.default_schedule import default_schedule, is_worthwhile
+from ...passes.default.default_schedule import default_schedule, is_profitable
 from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule
 from ...passes.search.beam import BeamSearch
-from ...passes.search.caution import surest_choice
 from ...passes.search.result import Task
 from ...passes.search.searching import explored
+from ...passes.search.unanimity import unanimous_choice
 from .database import Question, default_database
 
 BEAM = 3
@@ -70,7 +70,7 @@ def modelled_schedule(
         reassociate=original.reassociate,
     )
     context = SchedulingContext(sizes, threads)
-    if model is None or not is_worthwhile(original, context):
+    if model is None or not is_profitable(original, context):
         return default
     task = Task(original, context, find_model(model), budget=SECONDS)
-    return surest_choice(explored(BeamSearch(BEAM), task), default, GAIN)
+    return unanimous_choice(explored(BeamSearch(BEAM), task), default, GAIN)

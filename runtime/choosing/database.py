@@ -1,4 +1,4 @@
-"""Schedules that tuning has found: an SQLite file, which `schedule="auto"` consults first.
+"""The tuning database: an SQLite file of tuned schedules.
 
 The environment variable `LOOPWRIGHT_TUNING` is its path, or `off`.
 """
@@ -18,11 +18,11 @@ from typing import Any
 from xdsl.dialects import func
 
 from ...passes.machine.target import Target
-from ...passes.polyhedral.context import ISL_LOCK
+from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.schedules.schedule import Schedule
 from ...passes.syntax.formats import apply_text
 from ...support.user_folders import user_path
-from ..machine.fingerprint import code_generator, machine_fingerprint
+from ..machine.machine_fingerprint import code_generator, machine_fingerprint
 
 FORMAT = 1
 
@@ -56,7 +56,7 @@ WHERE program = ? AND sizes = ? AND target = ? AND threads = ? AND fast_math = ?
 
 @dataclass(frozen=True)
 class Question:
-    """What a schedule is for: a digest of the program's text, all sizes by name, the machine."""
+    """Database key: digest of the program's text, all sizes by name, the machine."""
 
     program: str
     function: str
@@ -100,7 +100,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Tuned:
-    """A schedule as a pipeline, what a call took with it, and the speed-up over the program."""
+    """A tuned schedule as a pipeline, its time per call, and its speed-up over the program."""
 
     schedule: str
     seconds: float
@@ -113,7 +113,7 @@ class Tuned:
 
 
 class TuningDatabase:
-    """A file of schedules, safe to share between processes.
+    """The database file, safe to share between processes.
 
     Nothing here raises for a file that cannot be read or written: it warns, and goes without.
     """
@@ -159,7 +159,8 @@ class TuningDatabase:
             self._prepare(connection)
             with connection:
                 return work(connection)
-        except (sqlite3.Error, OSError) as error:
+        # sqlite3 raises ValueError where text of a damaged file is no UTF-8.
+        except (sqlite3.Error, OSError, ValueError) as error:
             warnings.warn(
                 f"loopwright works without tuned schedules: {self.path}: {error} "
                 "(set LOOPWRIGHT_TUNING to another file, or to 'off')",

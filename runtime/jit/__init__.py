@@ -1,0 +1,1 @@
+"""Just-in-time compilation: LLVM, object code, cache, OpenMP, threads."""

@@ -1,4 +1,4 @@
-"""Object code on disk, so that a kernel is compiled once per machine and not once per process.
+"""Persistent cache of object code, keyed by source and machine.
 
 An entry is one file, named by its key: a header (magic, key, length and SHA-256 of the payload)
 and the payload. An entry that is damaged, truncated, written by another user or stored under
@@ -15,13 +15,13 @@ import contextlib
 import functools
 import hashlib
 import os
-import stat
 import struct
 import tempfile
 import time
 import warnings
 from pathlib import Path
 
+from ...support.owned_files import read_owned
 from ...support.user_folders import user_path
 
 CACHE_FORMAT = 1
@@ -61,7 +61,7 @@ def _cache_at(directory: Path) -> ObjectCache:
 
 
 class ObjectCache:
-    """A directory of entries, safe to share between processes, of about `limit` bytes at most."""
+    """A cache directory, safe to share between processes, of about `limit` bytes at most."""
 
     def __init__(self, directory: Path, limit: int = DEFAULT_LIMIT) -> None:
         self.directory = directory
@@ -77,11 +77,7 @@ class ObjectCache:
         """The payload stored under `key`; None when there is none that can be trusted."""
         path = self.path(key)
         try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-            with os.fdopen(descriptor, "rb") as file:
-                if not _is_ours(os.fstat(file.fileno())):
-                    return None
-                data = file.read()
+            data = read_owned(path)
         except OSError:
             return None
         payload = _unpack(key, data)
@@ -139,12 +135,6 @@ class ObjectCache:
                 return
             Path(path).unlink(missing_ok=True)
             total -= size
-
-
-def _is_ours(status: os.stat_result) -> bool:
-    """Whether a regular file belongs to this user, and to this user alone to write."""
-    writable_by_others = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and not writable_by_others
 
 
 def _is_stale(status: os.stat_result) -> bool:

@@ -1,4 +1,4 @@
-"""The driver: a function, a schedule and sizes to machine code at an address, step by step.
+"""Compilation driver: function, schedule and sizes -> machine code at an address.
 
 text -> module -> Scop -> (Schedule) -> loop IR -> LLVM IR -> object code -> address
 """
@@ -24,7 +24,7 @@ from ...lowering.validation.validate import Validator
 from ...lowering.validation.verdict import Verdict
 from ...passes.machine.target import Target
 from ...passes.polyhedral.bounds import check_bounds
-from ...passes.polyhedral.context import ISL_LOCK
+from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.raising.raise_function import raise_function
 from ...passes.polyhedral.scop import Scop
 from ...passes.schedules.schedule import Schedule, dependences_of
@@ -42,7 +42,7 @@ from .threads import check_threads, default_threads
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What is compiled: a function of a module, its model, its schedule (None: as written).
+    """Compilation input: a function of a module, its Scop, its schedule (None: as written).
 
     The schedule may be chosen when the sizes are known, by a function of their values by name.
     With `verify`, what is generated for a schedule is proved to be the program.
@@ -68,7 +68,7 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Code:
-    """Machine code of a function for fixed sizes, and what it was made from.
+    """Machine code of a function for fixed sizes, with its source.
 
     `loop_ir` is MLIR text, `llvm_ir` the LLVM IR before LLVM's own optimisations. `address` is
     where the function starts, `failures` where a 64-bit counter of its failed allocations is (None

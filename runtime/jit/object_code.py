@@ -1,4 +1,4 @@
-"""LLVM IR to object code, and object code to callable addresses."""
+"""LLVM IR -> object code -> callable addresses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from llvmlite import binding, ir
 
-from ...lowering.llvm.target import features, processor, vectoriser_features
+from ...lowering.llvm.llvm_target import features, processor, vectoriser_features
 from ...lowering.llvm.translate import EXPLICIT_VECTORS
 from ...passes.machine.detection import VECTOR_LIBRARY
 from ...support.stage_times import stage
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CompileOptions:
-    """How LLVM optimises a module.
+    """LLVM's optimisation options.
 
     `vectorise`: run the whole -O3 pipeline with LLVM's own loop and SLP vectorisers, and not the
     light one for code that has explicit vectors; by default, as the translation has marked it.

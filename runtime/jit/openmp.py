@@ -1,4 +1,4 @@
-"""The OpenMP runtime (libgomp) that runs parallel loops, found without a compiler.
+"""Lookup of the OpenMP runtime (libgomp), without a compiler.
 
 Taken, in this order: a copy that is already in the process (one pool of threads is enough), the one
 that comes with torch (found by its path; torch itself is not imported), the system's. Without any,
@@ -53,12 +53,12 @@ def imports() -> Mapping[str, int]:
     """The addresses of the runtime's functions, by name, for parallel code to be linked with."""
     found = library()
     if found is None:
-        return stand_ins()
+        return stubs()
     return {name: _address(getattr(found, name)) for name in RUNTIME_FUNCTIONS}
 
 
 @cache
-def stand_ins() -> Mapping[str, int]:
+def stubs() -> Mapping[str, int]:
     """The addresses of functions that take the runtime's place and run all in one thread."""
     code = jit.compile_module(_STAND_IN, target=Target.host())
     _loaded.append(jit.load_object(code, RUNTIME_FUNCTIONS))

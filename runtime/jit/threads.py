@@ -1,4 +1,4 @@
-"""The threads that run parallel loops: running something on each, and binding them to CPUs."""
+"""The OpenMP thread team: execution on each thread, and pinning to CPUs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Task = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 def default_threads() -> int:
-    """How many threads run a parallel loop when nobody asks for a number."""
+    """The default number of threads of a parallel loop."""
     runtime = library()
     return 1 if runtime is None else runtime.omp_get_max_threads()
 

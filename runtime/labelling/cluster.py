@@ -1,4 +1,4 @@
-"""Labelling on the machines of a Dask cluster: one station per machine, batches of programs.
+"""Labelling on a Dask cluster: one labelling worker per machine, batches of programs.
 
 A batch whose worker is lost is labelled by another one; what comes twice is stored once.
 """
@@ -34,19 +34,19 @@ RESOURCE = "measuring"
 LOST = (CancelledError, distributed.KilledWorker)
 """What a client raises whose scheduler or workers are gone, besides OSError."""
 
-_stations: dict[bytes, RemoteLabellingWorker] = {}
+_workers: dict[bytes, RemoteLabellingWorker] = {}
 
 
 def label_batch(workload: Workload, policy: Policy, items: Sequence[int]) -> list[LabelledProgram]:
-    """Runs on a worker, one call at a time; its station stays for the next batch."""
+    """Runs on a worker, one call at a time; its worker stays for the next batch."""
     key = _key(workload, policy)
-    station = _stations.get(key)
-    if station is None:
-        station = _stations[key] = RemoteLabellingWorker(workload, policy)
+    worker = _workers.get(key)
+    if worker is None:
+        worker = _workers[key] = RemoteLabellingWorker(workload, policy)
     try:
-        return station.label(items)
+        return worker.label(items)
     except BaseException:
-        close_station(key)
+        close_worker(key)
         raise
 
 
@@ -54,17 +54,17 @@ def _key(workload: Workload, policy: Policy) -> bytes:
     return pickle.dumps((workload, policy))
 
 
-def close_station(key: bytes) -> None:
+def close_worker(key: bytes) -> None:
     """Ends the processes of a worker for such labels, also in the middle of a batch."""
-    station = _stations.pop(key, None)
-    if station is not None:
-        station.close()
+    worker = _workers.pop(key, None)
+    if worker is not None:
+        worker.close()
 
 
 @atexit.register
-def _close_stations() -> None:
-    for key in list(_stations):
-        close_station(key)
+def _close_workers() -> None:
+    for key in list(_workers):
+        close_worker(key)
 
 
 def _check(scheduler: str) -> None:
@@ -101,7 +101,7 @@ def _label(
             ) from error
         finally:
             with suppress(*LOST, OSError):
-                client.run(close_station, _key(workload, policy))
+                client.run(close_worker, _key(workload, policy))
 
 
 def _batches(

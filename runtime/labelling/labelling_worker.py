@@ -1,4 +1,4 @@
-"""Labels programs on one machine: compiling processes, and a measuring one that has the last word.
+"""Labelling worker of one machine: compiling processes, and a measuring one.
 
 The measuring process runs on the last CPUs. While a candidate runs, the compiling processes on the
 CPUs that it uses are stopped: one with a candidate of one thread, all of them with others.
@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection, wait
 from ...costmodel.labels import LabelledProgram, Workload
 from ..measuring.children import Child, StartError
 from ..measuring.clock import SuspensionTolerantClock
-from .measuring import MeasuringSlot
+from .measuring_slot import MeasuringSlot
 from .messages import Begun, Candidate, Closed, Failed, Opened, Policy, Skip
 from .queues import ProgramQueue
 
@@ -29,7 +29,7 @@ START_LIMIT = 120.0
 
 
 class CompilerSlot:
-    """A compiling process, and the program that it is at."""
+    """A compiling process with its current program."""
 
     def __init__(self, cpu: int, workload: Workload, policy: Policy) -> None:
         self.cpu = cpu
@@ -41,7 +41,7 @@ class CompilerSlot:
         self.child = self._spawn()
 
     def _spawn(self) -> Child:
-        child = Child("labelling.compiler", cpus={self.cpu})
+        child = Child("labelling.workload_compiler", cpus={self.cpu})
         child.send((self._workload, self._policy))
         self.is_ready = False
         self._watch.restart()
@@ -101,7 +101,7 @@ class CompilerSlot:
 
 
 class LabellingWorker:
-    """One machine that labels programs of a workload; used as a context manager.
+    """Labels the programs of a workload on one machine; used as a context manager.
 
     `cpus` are those that it may use, by default those of this process. `label` raises StartError
     when a process does not start, and EOFError when the other end of `lifeline` is closed.
@@ -158,7 +158,7 @@ class LabellingWorker:
         self._give_out()
         for connection in wait(self._connections(), timeout=0.5):
             if connection is self._lifeline:
-                raise EOFError("nobody waits for labels any more")
+                raise EOFError("the caller has ended")
             if connection is self._measuring.child.connection:
                 self._hear_measuring()
             for slot in self._slots:

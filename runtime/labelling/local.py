@@ -1,4 +1,4 @@
-"""Labelling on this machine, in processes of this one."""
+"""Labelling on this machine."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def label_here(
     Meanwhile this process keeps off the last of its CPUs, which measures.
     """
     cpus = sorted(os.sched_getaffinity(0))
-    with LabellingWorker(workload, policy, compilers=compilers) as station:
+    with LabellingWorker(workload, policy, compilers=compilers) as worker:
         if len(cpus) > 1:
             os.sched_setaffinity(0, cpus[:-1])
         try:
-            yield from station.label(items)
+            yield from worker.label(items)
         finally:
             os.sched_setaffinity(0, cpus)

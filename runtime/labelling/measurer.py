@@ -1,4 +1,4 @@
-"""The process that runs compiled candidates: it may crash or hang, and is then replaced."""
+"""Child process that runs compiled candidates; replaced when it crashes or hangs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...support.stage_times import StageTimes, record_stages, stage
 from ..calling.arguments import ArrayArgument, FloatArgument, IntegerArgument
 from ..jit.threads import pinned
-from ..machine.fingerprint import machine_fingerprint
+from ..machine.machine_fingerprint import machine_fingerprint
 from ..measuring.arena import Arena, array_bytes
 from ..measuring.candidate_code import LoadedCandidate, ObjectCode
 from ..measuring.children import die_with_parent, limit_memory
@@ -84,7 +84,7 @@ def use_real_time() -> None:
 
 
 class _Apart(Exception):
-    """The threads of the team are far from each other."""
+    """The threads of the team do not share a cache."""
 
 
 class Measurer:

@@ -1,4 +1,4 @@
-"""What the processes of a station say to each other."""
+"""Messages between the processes of a labelling worker."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OUT_OF_MEMORY = 12
 
 @dataclass(frozen=True)
 class Policy:
-    """How long to measure, and when to give up; times in seconds.
+    """Measurement policy: repetitions and time-outs, in seconds.
 
     A run of a candidate that takes more than `cutoff` times the baseline ends its measurement: it
     is censored. Others are measured in `visits` turns, with other candidates in between, so that
@@ -46,7 +46,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Opened:
-    """A program, and its own loops compiled."""
+    """A program, with its unscheduled loops compiled."""
 
     item: int
     instance: ProgramInstance
@@ -59,7 +59,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class Begun:
-    """What is compiled next: what hangs or crashes is this.
+    """The candidate to be compiled next: the culprit of a hang or crash.
 
     Without a schedule, the next one is being looked for; the program itself has an empty one.
     """
@@ -71,7 +71,7 @@ class Begun:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A schedule of the program that was opened last, compiled."""
+    """A compiled schedule of the program that was opened last."""
 
     item: int
     schedule: str
@@ -82,7 +82,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Closed:
-    """There are no more candidates of a program; where the time of compiling them went."""
+    """End of a program's candidates, with compile times by stage."""
 
     item: int
     instance: ProgramInstance
@@ -92,14 +92,14 @@ class Closed:
 
 @dataclass(frozen=True)
 class Skip:
-    """No more candidates of a program are wanted."""
+    """Request to stop compiling candidates of a program."""
 
     item: int
 
 
 @dataclass(frozen=True)
 class Failed:
-    """A candidate, or (without a schedule) a program, that could not be compiled."""
+    """A candidate, or (without a schedule) a program, that failed to compile."""
 
     item: int
     incident: Incident
@@ -107,7 +107,7 @@ class Failed:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Seconds of all runs, or of the one that was too slow, and how far the results are off.
+    """Times of all runs, or of the one that exceeded the limit, and the error of the results.
 
     `stages` says where the time of measuring went.
     """

@@ -1,4 +1,4 @@
-"""What a station knows of one program: its candidates, their measurements, what went wrong."""
+"""Per-program state of a labelling worker: candidates, measurements, incidents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ...costmodel.labels import Incident, Label, LabelledProgram, ProgramInstance
 from ..calling.arguments import ArrayArgument
-from ..machine.fingerprint import code_generator, machine_fingerprint
+from ..machine.machine_fingerprint import code_generator, machine_fingerprint
 from ..measuring.candidate_code import ObjectCode
 from ..measuring.compare import ROUNDING
 from ..measuring.timing import quantile
@@ -29,7 +29,7 @@ BETWEEN_TURNS = 1.0
 
 @dataclass
 class ProgramQueue:
-    """A program on its way through a station."""
+    """A program's state in a labelling worker."""
 
     item: int
     policy: Policy

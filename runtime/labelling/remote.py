@@ -1,4 +1,4 @@
-"""A labelling worker in a process of its own: for callers whose threads come and go."""
+"""Labelling worker in a child process, for callers with short-lived threads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .messages import Policy
 
 
 class WorkerLost(ChildProcessError):
-    """The process of a labelling worker has ended."""
+    """A labelling worker's process has ended."""
 
 
 class RemoteLabellingWorker:
@@ -38,7 +38,7 @@ class RemoteLabellingWorker:
 def main(connection: Connection) -> None:
     """Labels the programs that are asked for, until the caller is gone."""
     workload, policy = connection.recv()
-    with LabellingWorker(workload, policy, lifeline=connection) as station:
+    with LabellingWorker(workload, policy, lifeline=connection) as worker:
         while True:
             items = connection.recv()
-            connection.send(list(station.label(items)))
+            connection.send(list(worker.label(items)))

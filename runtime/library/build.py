@@ -1,4 +1,4 @@
-"""Functions to an object file or shared library with a C header.
+"""Builds an object file or shared library with a C header.
 
 Source -> loop IR -> LLVM IR with an entry point for C -> object code -> (shared library), header
 """
@@ -15,8 +15,8 @@ from ...lowering.loops.bounds_check import bounds_check
 from ...lowering.validation.verdict import Verdict
 from ...passes.machine.target import Target
 from ...passes.polyhedral.bounds import check_bounds
-from ...passes.polyhedral.context import ISL_LOCK
 from ...passes.polyhedral.extents import infer_extents
+from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.schedules.schedule import Schedule
 from ..calling.arguments import ArrayArgument
 from ..calling.errors import BuildError
@@ -32,7 +32,7 @@ _LARGEST = (1 << 63) - 1
 
 @dataclass(frozen=True)
 class Library:
-    """What was written: an object file or shared library, and its header.
+    """Paths of an object file or shared library, and its header.
 
     `functions` are the names in C; `link` is the command that links a program with them, and
     `verdicts` what the validation of each function has said, where one was asked for.

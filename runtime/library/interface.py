@@ -1,4 +1,4 @@
-"""A function as C sees it: its name and parameters, for sizes that are fixed or passed."""
+"""C interfaces of functions, for fixed or run-time sizes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TAKEN = C_NAMES | frozenset((*_CPP_KEYWORDS.split(), *RUNTIME_FUNCTIONS))
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a C function; `meaning` is for people."""
+    """A parameter of a C function; `meaning` is its description."""
 
     type: str
     name: str
@@ -37,7 +37,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Interface:
-    """What a C program needs to know to call a function.
+    """The C interface of a function.
 
     `sizes` are those sizes of the function that the code is made for, and `fixed` the names of
     those that are not passed. An extent that is passed although it is known must be the known one.

@@ -1,4 +1,4 @@
-"""Shared libraries: linked by the system's compiler, or by its linker."""
+"""Linking of shared libraries, by the system's compiler or linker."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Measured limits and the fingerprint of this machine."""

@@ -1,4 +1,4 @@
-"""Measures the limits of this machine with the probes: peaks, bandwidths, fork-join."""
+"""Measurement of machine limits: peaks, bandwidths, fork-join."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _working_set(caches: Mapping[str, int], level: str, threads: int) -> int:
 
 
 class _Buffer:
-    """Memory aligned to pages and touched by the thread that made it."""
+    """Page-aligned memory, first touched by its thread (NUMA)."""
 
     def __init__(self, size: int) -> None:
         page = Target.host().page

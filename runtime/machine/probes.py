@@ -1,4 +1,4 @@
-"""Small machine-code loops whose speed is that of one part of the machine."""
+"""Microbenchmarks: loops bound by one resource of the machine."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from ...lowering.llvm.llvm_target import function_attributes
 from ...lowering.llvm.outlining import RUNTIME_FUNCTIONS
-from ...lowering.llvm.target import function_attributes
 from ...passes.machine.target import Target
 from ..jit import object_code as jit
 from ..jit.openmp import imports
@@ -28,7 +28,7 @@ _BYTES = {"f32": 4, "f64": 8}
 
 @dataclass(frozen=True)
 class Pattern:
-    """A memory probe: how many arrays it goes through, and how many bytes it moves per vector."""
+    """A memory microbenchmark: its arrays, and bytes moved per vector."""
 
     name: str
     arrays: int
@@ -39,7 +39,7 @@ PATTERNS = (Pattern("read", 1), Pattern("copy", 2), Pattern("triad", 3))
 
 @dataclass(frozen=True)
 class Probes:
-    """The probes for one target.
+    """The microbenchmarks for one target.
 
     `multiply_add[type](n)` does `n * operations[type]` floating-point operations;
     `memory[name](a, b, c, steps, repeats)` goes `repeats` times through `steps * step_bytes` bytes

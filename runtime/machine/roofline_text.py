@@ -1,4 +1,4 @@
-"""The roofline of a machine as text: what it can compute at most, by arithmetic intensity."""
+"""The machine's roofline as text: performance by arithmetic intensity."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Measurement of candidates: child processes, timing, comparison of results."""

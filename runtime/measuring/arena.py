@@ -1,4 +1,4 @@
-"""Memory for the arrays of a program: one block of huge pages, where the system has them.
+"""Arena allocation of a program's arrays, in huge pages if the system has them.
 
 With pages of 4 KiB, which cache sets an array falls into is drawn anew in every process, and the
 same code takes other times.
@@ -25,7 +25,7 @@ explicit vectors took 2.7 times as long."""
 
 
 class Arena:
-    """A block of memory from which arrays are taken, one after the other."""
+    """A memory block from which arrays are allocated in order."""
 
     def __init__(self, size: int) -> None:
         # Whole huge pages, wherever the block begins: the rest would be in small ones.

@@ -1,4 +1,4 @@
-"""Object code of one function, made in one process, loaded and run in another."""
+"""Object code of one function, compiled in one process, loaded and run in another."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..jit.openmp import imports
 
 @dataclass(frozen=True)
 class ObjectCode:
-    """A compiled function: the object file, the symbols that it offers, and who runs it."""
+    """A compiled function: object file, symbols, number of threads."""
 
     code: bytes = field(repr=False)
     exports: tuple[str, ...]
@@ -31,7 +31,7 @@ def object_code(llvm_ir: str, function: str, target: Target) -> ObjectCode:
 
 
 class LoadedCandidate:
-    """Object code in the memory of this process, for as long as this object lives."""
+    """Object code in this process's memory, for the lifetime of this object."""
 
     def __init__(self, code: ObjectCode) -> None:
         linked: Mapping[str, int] = imports() if code.is_parallel else {}

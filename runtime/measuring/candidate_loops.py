@@ -1,4 +1,4 @@
-"""The loops of a candidate, as far as they are worth compiling."""
+"""Loop IR of a candidate, within a limit of code size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xdsl.dialects import func
 from ...dialects.errors import SourceError
 from ...lowering.generate import generate
 from ...lowering.loops.ir_builder import TooManyOperationsError
-from ...passes.polyhedral.context import TooComplexError, bounded
+from ...passes.polyhedral.isl_context import TooComplexError, bounded
 from ...passes.polyhedral.schedule_tree import Loop, leaves
 from ...passes.schedules.schedule import Schedule
 
@@ -32,7 +32,7 @@ OPERATIONS_OF_SEARCHES = 20_000_000
 
 
 class TooLarge(Exception):
-    """More code than is worth compiling."""
+    """Code that exceeds the size limit."""
 
 
 def candidate_loops(
@@ -53,7 +53,7 @@ def candidate_loops(
 
 
 def unrolled_operations(schedule: Schedule) -> int:
-    """Operations of the statements, without loads, as often as unrolling writes them out."""
+    """Operations of the statements, without loads, as often as unrolling repeats them."""
     total = 0
     for leaf, loops in leaves(schedule.tree):
         statement = schedule.scop.statement(leaf.statement)
@@ -64,7 +64,7 @@ def unrolled_operations(schedule: Schedule) -> int:
 
 
 def _copies(loop: Loop) -> int:
-    """How often the body of a loop is written out, as far as that is known of the loop alone."""
+    """How often the body of a loop is unrolled, as far as that is known of the loop alone."""
     if loop.unroll is None or (loop.unroll == 0 and loop.within is None):
         return 1
     whole = 0 if loop.within is None else max(1, loop.within.size // (loop.vector or 1))

@@ -1,4 +1,4 @@
-"""Processes that can be stopped, continued and killed, and that end with their parent."""
+"""Child processes that can be stopped, continued and killed, and that end with their parent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 class StartError(ChildProcessError):
-    """A process does not start; `str()` is what it has said."""
+    """A child process that failed to start; `str()` is its output."""
 
 
 class Child:

@@ -1,4 +1,4 @@
-"""Time that passes for somebody who looks again and again."""
+"""Suspension-tolerant clock."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LONGEST_GAP = 1.0
 
 
 class SuspensionTolerantClock:
-    """Seconds since `restart`, without those in which it or this process stood still.
+    """Seconds since `restart`, without those of suspension (of process or machine).
 
     A process that is stopped, or a machine that sleeps, does not notice: the clock on the wall goes
     on. Who looks more often than every `LONGEST_GAP` can tell: of a longer gap only so much counts,

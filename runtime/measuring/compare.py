@@ -1,4 +1,4 @@
-"""Whether two runs of a program agree, and how well."""
+"""Comparison of two runs' results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHUNK = 1 << 15
 
 @dataclass(frozen=True)
 class Agreement:
-    """How one array compares with its reference.
+    """Difference of one array from its reference.
 
     `difference` is the largest absolute difference and `relative` the same as a share of the
     largest magnitude in the reference (infinite where NaN or infinities are at other places).

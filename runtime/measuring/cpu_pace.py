@@ -1,6 +1,6 @@
-"""Whether a CPU is as fast as usual.
+"""Detection of CPU slow-downs (frequency, steal) during measurements.
 
-On a shared host it is not, for half a second now and then, and code is up to a third slower.
+On a shared host, code is up to a third slower for half a second now and then.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PAUSE = 0.002
 
 
 class Pace:
-    """Tells whether a computation that is made again and again takes as long as usual."""
+    """Whether a repeated computation takes as long as usual."""
 
     def __init__(self, slow: float, kept: int | None = None) -> None:
         """What takes `slow` times the usual seconds is slow; the last `kept` times say, or all."""
@@ -48,7 +48,7 @@ class Pace:
 
 
 class PaceWatch:
-    """Times the same scalar products again and again."""
+    """Times the same scalar products repeatedly."""
 
     def __init__(self) -> None:
         generator = np.random.default_rng(0)

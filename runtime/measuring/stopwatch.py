@@ -1,4 +1,4 @@
-"""A small compiled stopwatch: it calls machine code again and again, without Python in between.
+"""Compiled stopwatch: calls machine code repeatedly without Python in between.
 
 It has the kernel's own signature, after the address of the kernel and the number of calls:
 

@@ -1,4 +1,4 @@
-"""The team of threads that runs parallel loops: waking it up, and how near its threads are."""
+"""The OpenMP thread team: wake-up, and whether its threads share a cache."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def wake(threads: int) -> None:
 
 
 class TeamWatch:
-    """Tells whether the threads of a team share a cache, as far as they ever did.
+    """Whether the threads of a team share a cache, as far as they ever did.
 
     A host moves virtual CPUs between its own, every 1 to 190 seconds. Where two of them do not
     share the last cache, starting a parallel loop takes twice as long, and what one has written,
@@ -95,7 +95,7 @@ class TeamWatch:
 
 
 class _Shortest:
-    """The shortest time on this machine today, on disk: a process may begin with far threads."""
+    """The machine's shortest fork-join time today, kept on disk."""
 
     def __init__(self, threads: int, machine: str) -> None:
         directory = cache_directory()

@@ -1,4 +1,4 @@
-"""Times a compiled call: bound threads, cold caches, arrays put back between repetitions."""
+"""Timing of a compiled call: pinned threads, cold caches, arrays restored between repetitions."""
 
 from __future__ import annotations
 

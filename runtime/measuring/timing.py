@@ -1,4 +1,4 @@
-"""Honest timing of a call: warm-up, repetitions until the median is steady, spread, cold caches."""
+"""Timing: warm-up, repetitions until the median is steady, spread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STEADY = 0.01
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of every repetition, in order, and under which conditions they were taken.
+    """Seconds of every repetition, in order, with the measuring conditions.
 
     `pinned`: every thread was bound to a CPU of its own. `cold`: the caches were emptied before
     each repetition. `steady`: the repetitions ended because the median was known well enough, not

@@ -1,4 +1,4 @@
-"""Processes that answer questions one at a time, and are replaced when they crash or hang."""
+"""Worker processes: one request at a time, replaced when they crash or hang."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ START_LIMIT = 120.0
 
 
 class Lost(Exception):
-    """A process did not answer a question; `str()` says how it ended."""
+    """A worker process that ended without an answer; `str()` says how."""
 
 
 class Overdue(Lost):
-    """A process did not answer in time."""
+    """A worker process that exceeded its time-out."""
 
     def __init__(self) -> None:
         super().__init__("it took too long")
 
 
 class Worker:
-    """A process that runs a module of `runtime`; it starts with a message, and again after.
+    """A child process of a module of `runtime`; (re)started with an initial message.
 
     `ask` and `answer` raise StartError where it does not start.
     """

@@ -1,4 +1,4 @@
-"""The arrays that a program writes: given their initial contents before each run."""
+"""Restoring of written arrays before each run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class WrittenArray:
-    """An array that the program writes, its initial contents, and whether it reads them.
+    """A written array, its initial contents, and whether it is read.
 
     Results are compared up to `tolerance` (None: not at all), all of them or those of `elements`.
     """

@@ -1,1 +1,1 @@
-"""Finding the fastest schedule of a function: runs of candidates, and what was found before."""
+"""Tuning: searches that run candidates."""

@@ -1,4 +1,4 @@
-"""Measures schedules by running them, in processes of their own."""
+"""Evaluator by execution, in child processes."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from ..measuring.children import StartError
 from ..measuring.compare import ROUNDING
 from ..measuring.workers import Lost, Overdue, Worker, ask_all
 from ..program import Function
-from .messages import Arguments, Comparison, Compiled, Outcome, Program, Trial
 from .runner import ENOUGH
+from .trial_messages import Arguments, Comparison, Compiled, Outcome, Program, Trial
 
 MEMORY = 16 << 30
 """Bytes of address space of each process, besides the arguments."""
@@ -61,12 +61,12 @@ EPSILON = {"f32": 2.0**-23, "f64": 2.0**-52}
 
 
 class EvaluationError(KernelError, RuntimeError):
-    """A program that cannot be run at all."""
+    """A program that cannot be run."""
 
 
 @dataclass(frozen=True)
 class Substitute:
-    """Which schedule's results are expected where the program as written takes more than `seconds`.
+    """The schedule whose results are the reference if the program takes more than `seconds`.
 
     Speed-ups are then over these seconds.
     """
@@ -130,7 +130,7 @@ class RunningEvaluator:
         count = len(cpus) if compilers is None else compilers
         self._runner = Worker("tuning.runner", arguments)
         self._starts = 0
-        self._compilers = [Worker("tuning.compiler", program) for _ in range(count)]
+        self._compilers = [Worker("tuning.schedule_compiler", program) for _ in range(count)]
         self._problem: EvaluationError | None = None
         self._opening = threading.Thread(target=self._open, daemon=True)
         self._opened, self._closed = threading.Event(), threading.Event()

@@ -1,4 +1,4 @@
-"""A process that runs candidates on given arguments: it may crash or hang, and is then replaced."""
+"""Child process that runs candidates on given arguments; replaced when it crashes or hangs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..measuring.children import die_with_parent, limit_memory
 from ..measuring.compare import relative_difference
 from ..measuring.stopwatch import stopwatch
 from ..measuring.written_arrays import WrittenArray, restore
-from .messages import Arguments, Outcome, Trial
+from .trial_messages import Arguments, Outcome, Trial
 
 LEAST_RUNS = 3
 MOST_RUNS = 200

@@ -1,4 +1,4 @@
-"""Tuning of tile sizes: one compilation with sizes at run time, and runs with some of them."""
+"""Tuning of tile sizes: one compilation with run-time sizes, many runs."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ import islpy as isl
 from ...passes.estimate.estimate import estimate
 from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.machine.target import Target
-from ...passes.polyhedral.context import ISL_LOCK
+from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.schedule_tree import loops
 from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule
-from ...passes.search.confirming import SHARE
-from ...passes.search.space.open_tiles import open_tilings
-from ...passes.search.space.tile_sizes import TileSpace
-from ...passes.search.tile_searches import Plan, find_tile_search
+from ...passes.search.remeasurement import SHARE
+from ...passes.search.space.run_time_tilings import run_time_tilings
+from ...passes.search.space.tile_size_space import TileSpace
+from ...passes.search.tile_size_search import Plan, find_tile_search
 from ...passes.transformations.tile import Tile
 from ..choosing.database import Question, Tuned, database_path, default_database
 from ..jit.threads import default_threads
-from ..machine.fingerprint import code_generator
+from ..machine.machine_fingerprint import code_generator
 from ..program import Function
 from .evaluator import LEAST_LIMIT, EvaluationError, RunningEvaluator, Substitute
 
@@ -60,7 +60,7 @@ ESTIMATED = 120
 
 @dataclass(frozen=True)
 class TileProgress:
-    """How far the tuning is."""
+    """Progress of the tuning."""
 
     measured: int
     planned: int
@@ -70,7 +70,7 @@ class TileProgress:
 
 @dataclass(frozen=True)
 class TileOptions:
-    """How to tune tile sizes.
+    """Options of tile-size tuning.
 
     `schedule` leaves sizes open; where there is none, tilings of the program are compared. `share`
     of all combinations is sampled, and `CHOSEN` more are measured; `search` is one of
@@ -90,7 +90,7 @@ class TileOptions:
 
 @dataclass(frozen=True)
 class TileResult:
-    """The best sizes that were found, and the same schedule with them as constants.
+    """The best sizes, and the same schedule with them as constants.
 
     `seconds` are those of a call with these sizes, `speedup` and `default` speed-ups of the
     constant schedule and the default one over the program as written (None: not measured), or over
@@ -159,7 +159,7 @@ class _Tuning:
 
     def _candidates(self) -> list[Schedule]:
         if self.options.schedule is None:
-            found = list(open_tilings(self.original, self.context))
+            found = list(run_time_tilings(self.original, self.context))
         else:
             text, fast_math = self.options.schedule, self.options.fast_math
             found = [self.function.schedule(text, fast_math=fast_math)]
@@ -389,7 +389,7 @@ def _values(
 
 @dataclass
 class Journal:
-    """A file of measurements, one a line, by which a tuning goes on where it was interrupted."""
+    """File of measurements, one a line, to resume an interrupted tuning."""
 
     path: Path | None
     known: dict[str, float] = field(default_factory=dict[str, float])

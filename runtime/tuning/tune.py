@@ -1,4 +1,4 @@
-"""Tuning a function: a search that runs candidates, and keeping what it finds."""
+"""Tuning of a function: a search with measurements, and storage of the result."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from ..choosing.database import Question, Tuned, TuningDatabase, default_databas
 from ..jit.threads import default_threads
 from ..program import Function
 from .evaluator import RunningEvaluator, Substitute
-from .messages import Comparison
+from .trial_messages import Comparison
 
 
 @dataclass(frozen=True)
 class TuningOptions:
-    """How to tune.
+    """Options of tuning.
 
     `budget` is in seconds; without one, or without `runs`, nothing is run, unless the search learns
     from runs. `search` is one of `passes.search.searches.search_names()`, by default `hybrid` where
@@ -114,7 +114,7 @@ def tune(
 
 @dataclass(frozen=True)
 class _Memory:
-    """What the database knows of a question, and what it is to know."""
+    """Access to the tuning database for one key."""
 
     database: TuningDatabase
     question: Question

@@ -1,4 +1,4 @@
-"""The command `loopwright`: finds the subcommand, runs it, and turns mistakes into messages."""
+"""The command `loopwright`: dispatch to subcommands, and user errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ examples:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reports mistakes as all of loopwright does: one line, exit code 1."""
+    """Argument parser whose errors are one line, with exit code 1."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (see {self.prog} --help)")
@@ -80,6 +80,7 @@ def parser_of(name: str) -> argparse.ArgumentParser:
 def _execute(module: ModuleType, arguments: argparse.Namespace) -> int:
     # Imports all of the compiler, which `--help` has no need of.
     from .errors import USER_ERRORS, SourceError
+    from .passes.polyhedral.isl_context import TooComplexError
 
     try:
         return module.run(arguments)
@@ -90,6 +91,8 @@ def _execute(module: ModuleType, arguments: argparse.Namespace) -> int:
         raise
     except OSError as error:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except TooComplexError as error:
+        return _complain(f"the program is too complex: {error}")
     except MemoryError:
         return _complain("not enough memory; choose smaller sizes")
     except (UsageError, *USER_ERRORS) as error:

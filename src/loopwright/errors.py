@@ -1,4 +1,4 @@
-"""Every error that loopwright raises for a mistake of its user."""
+"""Public user errors of loopwright."""
 
 from __future__ import annotations
 

@@ -92,6 +92,8 @@ class LoopwrightOptMain(xDSLOptMain):
 
     def get_input_stream(self) -> tuple[IO[bytes], str]:
         """The input, which is MLIR text unless there is a front end for its suffix."""
+        if self.args.input_file == "-":
+            self.args.input_file = None
         stream, extension = super().get_input_stream()
         return stream, extension if extension in self.available_frontends else "mlir"
 
@@ -119,7 +121,7 @@ class LoopwrightOptMain(xDSLOptMain):
             raise
 
     def setup_pipeline(self) -> None:
-        """Checks the pipeline and hands it on in xDSL's own spelling; raises SourceError."""
+        """Checks the pipeline and hands it on in xDSL's own syntax; raises SourceError."""
         text = self.args.passes
         calls = parse_calls(text)
         specs: list[str] = []
@@ -163,7 +165,7 @@ class LoopwrightOptMain(xDSLOptMain):
 
 
 def _to_xdsl(call: PassCall) -> str:
-    """The pass in xDSL's spelling, where names such as `S1.j` are in quotes."""
+    """The pass in xDSL's syntax, where names such as `S1.j` are in quotes."""
     if call.nested is not None:
         return f"{call.name.text}[{call.nested}]"
     options = " ".join(

@@ -1,4 +1,4 @@
-"""What loopwright offers to the tools of xDSL, found through the entry point `xdsl.universe`.
+"""The xDSL universe of loopwright (entry point `xdsl.universe`).
 
 The `affine` dialect, which replaces xDSL's of the same name, is for loopwright's own tools only.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.reference_runs import check_run, function_of
+from support.reference_runs import PAPERS_KERNELS, check_run, function_of
 from support.standard_schedules import (
     STANDARD_SCHEDULES,
     parallelize,
@@ -24,7 +24,7 @@ TESTED = [
 ]
 
 
-@pytest.mark.parametrize("name", list(REFERENCES))
+@pytest.mark.parametrize("name", PAPERS_KERNELS)
 def test_as_written(name: str) -> None:
     for size in ("MINI", "SMALL"):
         check_run(name, None, size)
@@ -36,7 +36,7 @@ def run_scheduled(name: str, schedule: str, size: str) -> None:
 
 
 @pytest.mark.parametrize(("schedule", "size"), TESTED)
-@pytest.mark.parametrize("name", list(REFERENCES))
+@pytest.mark.parametrize("name", PAPERS_KERNELS)
 def test_scheduled(name: str, schedule: str, size: str) -> None:
     run_scheduled(name, schedule, size)
 

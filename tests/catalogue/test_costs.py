@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
-
 import numpy as np
 import pytest
-from support.interpreter import Environment, Interpreter
-from xdsl.ir import Operation
+from support.counting_interpreter import CountingInterpreter
+from support.reference_runs import PAPERS_KERNELS
 
 from loopwright.dialects.parse import parse_module
 from loopwright.kernels.catalogue import KernelEntry, catalogue
-from loopwright.kernels.references import REFERENCES
 
 COUNTED = {
     *("arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.maximumf", "math.sqrt"),
@@ -28,24 +24,13 @@ EXACT = {
 }
 
 
-@dataclass
-class CountingInterpreter(Interpreter):
-    """Counts executed operations by name."""
-
-    counts: Counter[str] = field(default_factory=Counter[str])
-
-    def execute(self, op: Operation, environment: Environment) -> None:
-        self.counts[op.name] += 1
-        super().execute(op, environment)
-
-
 def tiny_size(entry: KernelEntry) -> dict[str, int]:
     """All parameters different and large enough for every statement to be executed."""
     small = {"batch": 2, "features_out": 2, "features_in": 3, "kernel": 3, "tsteps": 3, "tmax": 3}
     return {name: small.get(name, 5 + i) for i, name in enumerate(entry.parameters)}
 
 
-@pytest.mark.parametrize("name", list(REFERENCES))
+@pytest.mark.parametrize("name", PAPERS_KERNELS)
 def test_costs(name: str) -> None:
     entry = catalogue()[name]
     size = tiny_size(entry)
@@ -53,11 +38,11 @@ def test_costs(name: str) -> None:
     interpreter = CountingInterpreter(parse_module(entry.text), trace=[])
     interpreter.run(entry.function, *arguments)
 
-    written_out = sum(interpreter.counts[operation] for operation in COUNTED)
+    fully_unrolled = sum(interpreter.counts[operation] for operation in COUNTED)
     if name.split("/")[1] in EXACT:
-        assert entry.flops(size) == written_out
+        assert entry.flops(size) == fully_unrolled
     else:
-        assert 0.6 * written_out <= entry.flops(size) <= written_out
+        assert 0.6 * fully_unrolled <= entry.flops(size) <= fully_unrolled
 
     arrays = {id(value): value for value in arguments if isinstance(value, np.ndarray)}
     first_read: set[tuple[int, tuple[int, ...]]] = set()

@@ -9,7 +9,7 @@ from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
 
-KERNELS = list(catalogue())
+KERNELS = [name for name in catalogue() if not name.startswith("field/")]
 
 
 def sizes_of(name: str, position: int) -> dict[str, int]:

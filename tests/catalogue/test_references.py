@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.interpreter import Interpreter
+from support.reference_runs import PAPERS_KERNELS
 
 from loopwright.dialects.parse import parse_module
 from loopwright.kernels.catalogue import catalogue
-from loopwright.kernels.references import REFERENCES, reference
+from loopwright.kernels.references import reference
 
 TOLERANCES = {"f64": 1e-12, "f32": 1e-5, "i32": 0.0}
 
 
-@pytest.mark.parametrize("name", list(REFERENCES))
+@pytest.mark.parametrize("name", PAPERS_KERNELS)
 def test_reference_computes_what_the_text_says(name: str) -> None:
     entry = catalogue()[name]
     fixed = {"batch": 1, "features_out": 2, "features_in": 2, "kernel": 3}

@@ -8,7 +8,7 @@ import sys
 
 import loopwright
 
-HEAVY = ("torch", "pyarrow", "matplotlib", "numpy", "xdsl", "islpy", "llvmlite")
+HEAVY = ("torch", "pyarrow", "matplotlib", "numpy", "xdsl", "islpy", "llvmlite", "rich")
 
 
 def loaded_after(statement: str) -> set[str]:

@@ -192,7 +192,7 @@ def test_schedule_files(
 
 
 @pytest.mark.parametrize("text", ["parallel{loops=i}\n", "\nP(L0)\n"])
-def test_other_spellings_in_files(
+def test_other_formats_in_files(
     gemm: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
 ) -> None:
     assert main(["schedule", gemm, "-S", write(tmp_path, "schedule.txt", text)]) == 0

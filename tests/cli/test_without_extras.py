@@ -14,7 +14,7 @@ from support.scaled_rows import examples
 from loopwright.costmodel.find import SHIPPED
 from loopwright.costmodel.models.additive_network_training import TrainedSum, collate
 from loopwright.costmodel.models.ensemble import Ensemble
-from loopwright.costmodel.models.storage import load_model
+from loopwright.costmodel.models.model_files import load_model
 from loopwright.costmodel.models.tensors import load_arrays_into
 from loopwright.support.extras import EXTRAS
 

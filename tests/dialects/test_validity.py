@@ -6,10 +6,10 @@ import pytest
 from xdsl.dialects.func import FuncOp
 
 from loopwright.dialects.affine import is_valid_dim, is_valid_symbol
-from loopwright.dialects.check import check_types
 from loopwright.dialects.errors import SourceError
 from loopwright.dialects.locations import name_of
 from loopwright.dialects.parse import parse_module
+from loopwright.dialects.supported_types import check_types
 
 TEXT = """
 func.func @f(%argument: index, %integer: i32, %A: memref<?xindex>) {

@@ -43,6 +43,12 @@ def test_a_record_keeps_its_title_and_loses_its_headline(
     assert json.loads((tmp_path / "m").read_text()).keys() == {new["machine"]}
 
 
+def test_a_new_record_has_the_title_that_it_is_given(record: ModuleType, tmp_path: Path) -> None:
+    record.write("field", ("kernel", "ms"), [("fir", 1.5)], command="x", title="New", text="Of us.")
+    new = json.loads((tmp_path / "field.json").read_text())
+    assert (new["page"], new["title"], new["text"]) == ("speed", "New", "Of us.")
+
+
 def test_nothing_is_written_without_a_name(record: ModuleType, tmp_path: Path) -> None:
     record.write(None, ("kernel",), [("gemm",)])
     assert not list(tmp_path.glob("*.json"))

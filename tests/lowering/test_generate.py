@@ -9,8 +9,8 @@ from loopwright.kernels.catalogue import catalogue
 from loopwright.lowering.generate import generate
 from loopwright.lowering.loops.ir_builder import TooManyOperationsError
 from loopwright.lowering.loops.operations import operations
-from loopwright.passes.polyhedral.context import TooComplexError, bounded
 from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.polyhedral.isl_context import TooComplexError, bounded
 
 COPY = """
 func.func @copy(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {

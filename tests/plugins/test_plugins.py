@@ -13,7 +13,7 @@ import pytest
 from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.models.registry import model_class, model_names
 from loopwright.passes.search.searches import find_search, search_names
-from loopwright.passes.search.tile_searches import find_tile_search
+from loopwright.passes.search.tile_size_search import find_tile_search
 from loopwright.support import plugins as module
 from loopwright.support.plugins import PluginError, plugins
 

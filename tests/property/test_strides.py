@@ -10,7 +10,7 @@ from support.choice import SeededChooser
 from support.nest_execution import executed, expected
 from support.strided_programs import StridedProgram, strided_program, tiled
 
-from loopwright.passes.polyhedral.context import TooComplexError, bounded
+from loopwright.passes.polyhedral.isl_context import TooComplexError, bounded
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.program import Function, load
 

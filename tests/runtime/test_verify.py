@@ -26,13 +26,13 @@ def arguments() -> list[object]:
 @pytest.fixture
 def fault(monkeypatch: pytest.MonkeyPatch) -> None:
     """The nest lacks an iteration of its outermost loop."""
-    cut = generating.cut_into_full_ranges
+    cut = generating.split_index_sets
 
     def broken(nest: Nest) -> Nest:
         found = nest_mutants(cut(nest))
         return next(mutant for what, mutant in found if what.startswith("upper bound"))
 
-    monkeypatch.setattr(generating, "cut_into_full_ranges", broken)
+    monkeypatch.setattr(generating, "split_index_sets", broken)
 
 
 def test_verdict_of_a_kernel() -> None:

@@ -8,10 +8,13 @@ from functools import cache
 from typing import Any
 
 from loopwright.kernels.catalogue import Array, KernelEntry, catalogue
-from loopwright.kernels.references import reference
+from loopwright.kernels.references import REFERENCES, reference
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.runtime.measuring.compare import Agreement, compare
 from loopwright.runtime.program import Function, load
+
+PAPERS_KERNELS = tuple(name for name in REFERENCES if not name.startswith("field/"))
+"""Those of the papers' suites: the suite `field` has tests of its own."""
 
 Size = str | tuple[int, ...]
 """A named size, or the values of the parameters."""

@@ -1,6 +1,4 @@
-"""The network of an agent, and training it: "AI Powered Compiler Techniques for DL Code
-Optimization" (2021), section 4.2.
-"""
+"""Action-value network (deep Q-learning) of Tavarageri et al. 2021."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ LONGEST_STEP = 5.0
 
 
 class ActionValues:
-    """Two blocks of dense, batch normalisation and dropout layers; a neuron for every action."""
+    """Two blocks of dense, batch-normalisation and dropout layers; one output per action."""
 
     def __init__(self, features: int, actions: int, seed: int) -> None:
         with seeded(seed):

@@ -16,7 +16,7 @@ from .boxes import Box
 
 
 class NotABoxError(Exception):
-    """Something that is no box; isl can see to it."""
+    """A set that is no box, and needs isl."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ Subscript = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class BoxStatement:
-    """A statement at given sizes: the box of its instances, and of each access its subscripts."""
+    """A statement at given sizes: the box of its instances, and the subscripts of each access."""
 
     domain: Box
     subscripts: Mapping[int, tuple[Subscript, ...]]

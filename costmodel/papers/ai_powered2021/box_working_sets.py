@@ -35,7 +35,7 @@ class Couples:
 
 
 class BoxProgram:
-    """A program in some order; raises NotABoxError where something is no box.
+    """A program under a schedule; raises NotABoxError where a set is no box.
 
     With `hull`, domains count as the boxes around them, a subscript of several iterators as used
     again by the next iteration of each, and reuses between loops that change places do not count.

@@ -1,4 +1,4 @@
-"""Boxes of integers: products of intervals, and how many points their union has."""
+"""Integer boxes: products of intervals, and the cardinality of their union."""
 
 from __future__ import annotations
 

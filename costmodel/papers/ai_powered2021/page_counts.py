@@ -1,4 +1,4 @@
-"""TLB misses: how often a schedule returns to memory pages that it has left.
+"""TLB misses: how often a schedule returns to pages after leaving them.
 
 A loop whose data lie on more pages than the translation buffer of a core holds asks for all of them
 again in every iteration of the loops around it, as it does with lines that a cache cannot hold.

@@ -1,4 +1,4 @@
-"""Search `ranked`: two-level tiles ranked by a model, of which the first tenth is run.
+"""Search `ranked`: two-level tiles ranked by a model, the first tenth measured.
 
 Source: Tavarageri et al., "AI Powered Compiler Techniques for DL Code Optimization", 2021, sections
 3.2 and 5.2.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
-from ....passes.polyhedral.context import ISL_LOCK
+from ....passes.polyhedral.isl_context import ISL_LOCK
 from ....passes.schedules.schedule import Schedule
 from ....passes.search.search_state import SearchState
 from .two_level_tiles import largest_nests, tiled_depth, two_level_tiles

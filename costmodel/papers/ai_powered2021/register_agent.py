@@ -52,7 +52,7 @@ REWARD_LIMIT = 2.0
 
 @dataclass(frozen=True)
 class Walk:
-    """What an agent has seen: the speed of each state, in the order of measuring."""
+    """Trajectory of an agent: the measured speed of each visited state."""
 
     speeds: Mapping[State, float]
 
@@ -68,7 +68,7 @@ def measurements(band: Band, share: float = SHARE) -> int:
 
 
 class Agent:
-    """An agent for one band."""
+    """Q-learning agent of one band."""
 
     def __init__(self, band: Band, seed: int = 0) -> None:
         with extra_for("learning register tiles"):

@@ -1,4 +1,4 @@
-"""Register-tiling space: bands of loops to jam, and their factors.
+"""Register-tiling space: bands of loops to unroll and jam, and their factors.
 
 The space of "AI Powered Compiler Techniques for DL Code Optimization" (2021), section 4: a state
 has an unroll factor for every loop of a band, an action raises or lowers one of them. Everything
@@ -18,7 +18,7 @@ from ....passes.default.default_schedule import orders, schedule_nests
 from ....passes.estimate.estimate import estimate
 from ....passes.estimate.register_tile import RegisterTile
 from ....passes.estimate.scheduling_context import SchedulingContext
-from ....passes.polyhedral.context import ISL_LOCK
+from ....passes.polyhedral.isl_context import ISL_LOCK
 from ....passes.polyhedral.schedule_tree import Loop, loops_around, statements
 from ....passes.schedules.errors import TransformationError
 from ....passes.schedules.schedule import Schedule, Transformation
@@ -45,7 +45,7 @@ State = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Band:
-    """The loops around a statement that are jammed, innermost last, and their possible factors.
+    """The loops around a statement to unroll and jam, innermost last, with possible factors.
 
     `extents` are their iterations (vectors for the vector loop), `start` the factors of `default`.
     All factors but that of the loop `terms` (if any) multiply the registers that are needed, of
@@ -84,7 +84,7 @@ class Band:
 
 
 class RegisterSpace:
-    """The register bands of a program, and schedules for their states.
+    """The register bands of a program, and the schedule of each state.
 
     What is around them is the best order of `default`, by its estimate, with its strategies.
     """

@@ -17,7 +17,7 @@ TILES_SHARE = 0.6
 
 
 class Space(Protocol):
-    """Bands, and schedules for their states."""
+    """Bands, and the schedule of each state."""
 
     @property
     def bands(self) -> tuple[Band, ...]: ...
@@ -27,7 +27,7 @@ class Space(Protocol):
 
 @dataclass(frozen=True)
 class RegisterSearch:
-    """An agent for every band, one after the other; the others keep their best factors so far.
+    """Coordinate descent over bands: one agent each, the others keep their best factors so far.
 
     Where no band can be planned anew, it is the last register tile of the default schedule.
     `share` of the states of a band are measured, at least a few.
@@ -45,7 +45,7 @@ class RegisterSearch:
 
 @dataclass(frozen=True)
 class TilesThenRegisters:
-    """A search for tiles, and an agent for the register tile of the fastest schedule it has run."""
+    """A search for tiles, then an agent for the register tile of the fastest measured schedule."""
 
     tiles: Search
     share: float = SHARE

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ....passes.estimate.scheduling_context import SchedulingContext
-from ....passes.polyhedral.context import ISL_LOCK
+from ....passes.polyhedral.isl_context import ISL_LOCK
 from ....passes.polyhedral.schedule_tree import Loop, loops, loops_around, statements
 from ....passes.schedules.errors import TransformationError
 from ....passes.schedules.schedule import Schedule, Transformation
@@ -16,7 +16,7 @@ from .register_bands import ROWS, UNROLLED, VECTORS, Band, State, make_band
 
 
 class RegisterSteps:
-    """The band of the last tile of two loops that is written out with vectors, if there is one.
+    """The band of the last fully unrolled two-loop tile with vectors, if there is one.
 
     All other steps of the schedule stay as they are. The interface is that of `RegisterSpace`.
     """
@@ -26,7 +26,7 @@ class RegisterSteps:
         self._steps = schedule.transformations
         self.default = schedule
         with ISL_LOCK:
-            found = _written_out(schedule)
+            found = _fully_unrolled(schedule)
             self._place = None if found is None else _tile_of(original, self._steps, found)
             self.bands = (
                 () if found is None or self._place is None else (self._band(found, context),)
@@ -72,7 +72,7 @@ class RegisterSteps:
         return make_band(statement, names, extents, ladders, start, registers, 2)
 
 
-def _written_out(schedule: Schedule) -> tuple[Loop, Loop] | None:
+def _fully_unrolled(schedule: Schedule) -> tuple[Loop, Loop] | None:
     """The rows and vectors of the last register tile around a statement of the program."""
     own = {each.name for each in schedule.program.statements}
     found: tuple[Loop, Loop] | None = None

@@ -1,4 +1,4 @@
-"""The searches of this paper as entries in the registry of searches."""
+"""Registry entries of this paper's searches."""
 
 from __future__ import annotations
 

@@ -16,14 +16,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ....passes.estimate.scheduling_context import SchedulingContext
-from ....passes.polyhedral.context import ISL_LOCK, TooComplexError
+from ....passes.polyhedral.isl_context import ISL_LOCK, TooComplexError
 from ....passes.schedules.schedule import Schedule
 from ....support.blas_threads import one_blas_thread
 from ....support.extras import extra_for
 from ...learning.errors import LearningError
 from ...learning.examples import ProgramExamples, Unsupported
 from ...models.learned_model import LearnedModel, TrainingOptions
-from ...models.options import read_options
+from ...models.model_options import read_options
 from .duel_network import DuelNetwork, Rows, Values, scaled
 from .working_set_features import ESTIMATES, PLACES, PUBLISHED, SPLIT, VERSION, Row, row_of
 

@@ -1,4 +1,4 @@
-"""Working sets of dependences: what is touched between two uses of an element.
+"""Working sets of dependences: data touched between two uses of an element.
 
 A reuse finds its element in a cache that holds everything that was touched in between. Source:
 Tavarageri et al., "AI Powered Compiler Techniques for DL Code Optimization", 2021, section 3.2.
@@ -15,9 +15,9 @@ from functools import reduce
 import islpy as isl
 from xdsl.dialects.builtin import FixedBitwidthType
 
-from ....passes.polyhedral.context import bounded
 from ....passes.polyhedral.counting import UncountableError, cardinality
 from ....passes.polyhedral.dependences import DependenceKind
+from ....passes.polyhedral.isl_context import bounded
 from ....passes.polyhedral.reuses import Carrier, Group, Path, carriers, groups, paths
 from ....passes.polyhedral.schedule_tree import Loop, Tree
 from ....passes.polyhedral.scop import Access, Array, Scop
@@ -30,7 +30,7 @@ OPERATIONS = 20_000_000
 
 @dataclass(frozen=True)
 class WorkingSet:
-    """Different elements of all arrays, and the bytes that they take."""
+    """Distinct elements of all arrays, and their bytes."""
 
     elements: int
     bytes: int
@@ -38,7 +38,7 @@ class WorkingSet:
 
 @dataclass(frozen=True)
 class Reuse:
-    """A dependence under a schedule: two statements that use elements of an array.
+    """A dependence under a schedule: two statements that access the same element.
 
     `kinds` has more than one entry where these have the same pairs of instances. `carrier` is the
     loop whose iterations it joins, within one iteration of all loops further out; None where one

@@ -1,1 +1,1 @@
-"""What several papers share: computation vectors, loop trees, recursive networks."""
+"""Shared by several papers: computation vectors, loop trees, recursive networks."""

@@ -1,4 +1,4 @@
-"""Loop tree of a program that recursive networks embed.
+"""Loop tree of a program: the input structure of recursive networks.
 
 It is the program's own, after the steps that change the structure, such as fusion (Tiramisu 2021,
 section 4.1: these "are directly applied to the program structure representation"). All others are
@@ -46,7 +46,7 @@ class Computation:
 
 @dataclass(frozen=True)
 class Structure:
-    """The tree, and its statements in order. `schedule` is the one that the tree is of."""
+    """The loop tree of `schedule`, and its statements in order."""
 
     schedule: Schedule
     shape: Shape

@@ -1,4 +1,4 @@
-"""Statements as models see them: domains, access matrices, expressions."""
+"""Model inputs of a statement: domain, access matrices, expression."""
 
 from __future__ import annotations
 

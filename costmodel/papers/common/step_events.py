@@ -21,7 +21,7 @@ KINDS: tuple[str, ...] = tuple(own_transformations())
 
 @dataclass(frozen=True)
 class Event:
-    """A step that concerns a statement: the iterators of its loops, with a parameter for each.
+    """A step's effect on a statement: the iterators of its loops, with a parameter for each.
 
     A parameter is what the step has per loop: size, width, factor, offset, new position.
     """
@@ -51,7 +51,7 @@ Events = Mapping[str, tuple[Event, ...]]
 
 @dataclass
 class _Memory:
-    """Events of one program by the steps so far."""
+    """Cache of one program's events by prefix of steps."""
 
     known: dict[tuple[Transformation, ...], Events] = field(
         default_factory=dict[tuple[Transformation, ...], Events]

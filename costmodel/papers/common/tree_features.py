@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....passes.estimate.scheduling_context import SchedulingContext
-from ....passes.polyhedral.context import ISL_LOCK
+from ....passes.polyhedral.isl_context import ISL_LOCK
 from ....passes.schedules.schedule import Schedule, Transformation
 from .loop_structure import Computation, Shape, Structure, anchor, structure_of
 from .statement_view import StatementView
@@ -58,7 +58,7 @@ class _Known:
 
 
 class TreeFeaturiser(ABC):
-    """Features of trees; subclasses say what is known of statements, loops and steps."""
+    """Featuriser of loop trees; subclasses define the vectors of statements, loops and steps."""
 
     @property
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Recursive embedding of trees of loops, many trees at once: all loops of one height together."""
+"""Batched recursive embedding of loop trees, level by level."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .loop_structure import Node, Shape
 
 @dataclass(frozen=True)
 class Level:
-    """The loops of one height: of each its number, and the numbers of what is in it."""
+    """The loops of one height, and the children of each."""
 
     loops: tuple[int, ...]
     statements: tuple[tuple[int, ...], ...]
@@ -26,7 +26,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Plan:
-    """In which order the loops of a tree are embedded; numbers count within the tree."""
+    """Evaluation order of a tree's loops; numbers are local to the tree."""
 
     levels: tuple[Level, ...]
     roots: tuple[int, ...]
@@ -103,7 +103,7 @@ def under_loops(shape: Shape) -> Shape:
 
 @dataclass(frozen=True)
 class Sequences:
-    """Sequences of rows, padded: `index` (count, longest) into rows, `lengths`; some are empty."""
+    """Padded sequences of rows: `index` (count, longest) into rows, `lengths`; some are empty."""
 
     index: Tensor
     lengths: Tensor
@@ -124,7 +124,7 @@ class BatchLevel:
 
 @dataclass(frozen=True)
 class TreeBatch:
-    """Trees behind each other: statements and loops are rows, counted through.
+    """Concatenated trees: statements and loops are rows with global numbers.
 
     `roots` has the outermost loops of each tree.
     """

@@ -15,7 +15,7 @@ Vector = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Field:
-    """Some numbers of a vector. `is_tag`: 0 or 1; all others are log-transformed."""
+    """Adjacent numbers of a vector. `is_tag`: 0 or 1; all others are log-transformed."""
 
     name: str
     width: int = 1

@@ -1,4 +1,4 @@
-"""Classes of interchanges: none, or a pair of the first seven levels of a nest.
+"""Classes of interchanges: none, or a pair among the first seven levels of a nest.
 
 Source: Mezdoor et al., "A deep learning model for loop interchange", CC 2023, section 5.3.
 """
@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ....passes.search.space.swaps import LEVELS, Levels
+from ....passes.search.space.loop_pairs import LEVELS, Levels
 
 NONE = 0
 """The class of the order as written."""

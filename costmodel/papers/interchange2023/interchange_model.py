@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....passes.estimate.scheduling_context import SchedulingContext
-from ....passes.polyhedral.context import ISL_LOCK
+from ....passes.polyhedral.isl_context import ISL_LOCK
 from ....passes.polyhedral.schedule_tree import Tree, loops, nests
 from ....passes.schedules.schedule import Schedule
-from ....passes.search.space.swaps import Levels, swaps
+from ....passes.search.space.loop_pairs import Levels, interchanges_by_levels
 from ...learning.examples import ProgramExamples, Unsupported
 from ...models.learned_model import LearnedModel
 from .accuracy import accuracies
@@ -23,14 +23,14 @@ from .classes import CLASSES, NONE, class_of
 
 @dataclass(frozen=True, eq=False)
 class Interchanged:
-    """An interchange of a nest: what is known of the nest, and the number of the class."""
+    """An interchange of a nest: the nest's features, and the number of the class."""
 
     nest: Any
     number: int
 
 
 class NestDescription(Protocol):
-    """Makes the features of a nest, as it is before any interchange; goes to other processes."""
+    """Computes the features of a nest before interchange; can be sent to other processes."""
 
     @property
     def schema(self) -> str:
@@ -44,7 +44,7 @@ class NestDescription(Protocol):
 
 @dataclass(frozen=True)
 class InterchangeFeaturiser:
-    """Features of the interchanges of programs of one nest."""
+    """Featuriser of the interchanges of single-nest programs."""
 
     description: NestDescription
 
@@ -65,7 +65,7 @@ class InterchangeFeaturiser:
             raise Unsupported("more than one nest")
         numbers = {_order(original.tree): NONE}
         with ISL_LOCK:
-            for levels, move in swaps(original.tree).items():
+            for levels, move in interchanges_by_levels(original.tree).items():
                 changed = move.apply(original)
                 if changed is not None:
                     numbers[_order(changed.tree)] = class_of(levels)
@@ -85,7 +85,7 @@ def _order(tree: Tree) -> tuple[str, ...]:
 
 
 class InterchangeModel(LearnedModel):
-    """Answers which two loops of a nest to interchange, all pairs rated at once."""
+    """Rates all interchanges of two loops of a nest at once."""
 
     workload: ClassVar[str] = "interchange"
 

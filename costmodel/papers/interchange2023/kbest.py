@@ -21,8 +21,8 @@ from torch import Tensor, nn
 from ...learning.errors import LearningError
 from ...learning.examples import ProgramExamples
 from ...models.learned_model import TrainingOptions
+from ...models.model_options import read_options
 from ...models.network_model import rows
-from ...models.options import read_options
 from ...models.tensors import arrays_of, load_arrays_into, seeded
 from ...models.training import Recipe, train_network
 from ..common.tree_network import LoopEmbedding, TreeBatch, batch_trees, layers
@@ -37,7 +37,7 @@ UNKNOWN = -100
 
 @dataclass(frozen=True)
 class KBestOptions:
-    """Sizes of the layers."""
+    """Layer sizes."""
 
     statement_layers: tuple[int, ...] = (600, 350, 200, 180)
     loop_layer: int = 200
@@ -83,7 +83,7 @@ class KBestNetwork(nn.Module):
 
 @dataclass(frozen=True)
 class OrderPool:
-    """Nests with the classes that are best, second best ...: (nests, shots), or `UNKNOWN`."""
+    """Nests with their best classes in order: (nests, shots), or `UNKNOWN`."""
 
     features: Sequence[NestVectors]
     targets: Tensor
@@ -111,7 +111,7 @@ class OrderPool:
 
 
 class KBest(InterchangeModel):
-    """The model of 2023."""
+    """The model of Mezdoor et al. 2023."""
 
     name: ClassVar[str] = "interchange"
     recipe: ClassVar[Recipe] = Recipe(epochs=150)

@@ -2,7 +2,7 @@
 
 All interchanges are described at once, from facts of the nest as it is: strides, trip counts,
 footprints, dependences that loops carry. Behind these numbers stand those that the general model
-sees of each order; they know which short loops LLVM writes out.
+sees of each order; they know which short loops LLVM unrolls.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ....passes.estimate.scheduling_context import SchedulingContext
 from ....passes.machine.machine import USABLE_SHARE
 from ....passes.machine.target_files import reference_machine
-from ....passes.polyhedral.context import ISL_LOCK
+from ....passes.polyhedral.isl_context import ISL_LOCK
 from ....passes.polyhedral.schedule_tree import (
     Loop,
     Tree,
@@ -26,7 +26,7 @@ from ....passes.polyhedral.schedule_tree import (
     statements,
 )
 from ....passes.schedules.schedule import Schedule
-from ....passes.search.space.swaps import swapped_chains
+from ....passes.search.space.loop_pairs import chains_by_levels
 from ...features.extract import profiles_of, rows_of_nests
 from ...features.row_columns import FEATURES_VERSION, column
 from ...features.row_columns import NAMES as GENERAL
@@ -53,7 +53,7 @@ _CYCLES = tuple(_MACHINE.cycles[kind] for kind in Operations._fields)
 _ADDITION, _FORWARDING = _MACHINE.latencies["additions"], _MACHINE.store_forwarding
 _NANOSECONDS = 1e9
 _SHORT_BODY = 64
-"""Instances of a loop that LLVM writes out."""
+"""Instances of a loop that LLVM unrolls fully."""
 
 _OWN: tuple[str, ...] = (
     "instances",
@@ -126,7 +126,7 @@ class NestRows:
 
 
 class RowDescription:
-    """Makes the rows of a nest."""
+    """Computes the rows of a nest."""
 
     @property
     def schema(self) -> str:
@@ -138,14 +138,14 @@ class RowDescription:
         with ISL_LOCK:
             profiles = profiles_of(schedule, context)
             statistics = context.statistics(schedule.scop)
-            swaps = swapped_chains(nest)
+            chains = chains_by_levels(nest)
             swapped = {
                 class_of(levels): {name for members in found for name in statements(members[-1])}
-                for levels, found in swaps.items()
+                for levels, found in chains.items()
             }
             classes = (NONE, *swapped)
             running = [each for each in leaves(nest) if profiles[each[0].statement].instances]
-            general = _general(schedule, context, nest, swaps.values())
+            general = _general(schedule, context, nest, chains.values())
             paths = [
                 (profiles[leaf.statement], iterators(statistics.statements[leaf.statement], loops))
                 for leaf, loops in running
@@ -178,11 +178,11 @@ def _general(
     schedule: Schedule,
     context: SchedulingContext,
     nest: Tree,
-    swaps: Iterable[Sequence[tuple[Loop, ...]]],
+    swapped: Iterable[Sequence[tuple[Loop, ...]]],
 ) -> NDArray[np.float32]:
     """The general model's numbers: (classes, statements, `GENERAL`)."""
     orders = [nest]
-    for found in swaps:
+    for found in swapped:
         order = nest
         for first, *between, last in found:
             order = replace_node(order, first, rebuild((last, *between, first), last.body))

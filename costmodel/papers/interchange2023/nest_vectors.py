@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....passes.estimate.scheduling_context import SchedulingContext
-from ....passes.polyhedral.context import ISL_LOCK
+from ....passes.polyhedral.isl_context import ISL_LOCK
 from ....passes.polyhedral.schedule_tree import Tree
 from ....passes.schedules.schedule import Schedule
 from ..common.computation_vectors import TiramisuFeaturiser, statement_schema
@@ -44,7 +44,7 @@ class NestVectors:
 
 
 class VectorDescription:
-    """Makes the vectors of a nest."""
+    """Computes the vectors of a nest."""
 
     @property
     def schema(self) -> str:

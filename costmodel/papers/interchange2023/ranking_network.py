@@ -20,7 +20,7 @@ from ....support.blas_threads import one_blas_thread
 from ....support.extras import extra_for
 from ...learning.examples import ProgramExamples
 from ...models.learned_model import TrainingOptions
-from ...models.options import read_options
+from ...models.model_options import read_options
 from ...models.row_network import RowBatch, RowNetwork
 from .classes import CLASSES, SHOTS
 from .interchange_model import InterchangeModel

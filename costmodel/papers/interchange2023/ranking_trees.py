@@ -22,7 +22,7 @@ from ...learning.errors import LearningError
 from ...learning.examples import ProgramExamples
 from ...models.forest import Forest, Growth, Matrix, Tree, Values, digitise, grow, quantiles
 from ...models.learned_model import TrainingOptions, TrainingProgress
-from ...models.options import read_options
+from ...models.model_options import read_options
 from .accuracy import CUT_OFF, times_of
 from .classes import CLASSES, SHOTS
 from .interchange_model import InterchangeModel
@@ -34,7 +34,7 @@ _LEAST = 1e-12
 
 @dataclass(frozen=True)
 class TreesOptions:
-    """How the trees are grown.
+    """Hyperparameters of the trees.
 
     `members` forests of `trees` trees of `depth` are averaged. Each tree adds `rate` of what it
     would change, sees a `part` of the programs and a `share` of the features. The softmax is of
@@ -147,7 +147,7 @@ def _estimates(rows: Matrix) -> Values:
 
 @dataclass(frozen=True, eq=False)
 class _Times:
-    """Measured interchanges of all programs behind each other, and the rows of each.
+    """Concatenated measured interchanges of all programs, and the rows of each.
 
     `interchange_of` has an entry per row, `program_of` per interchange. `slower` is the logarithm
     of the time over that of the best one, at most that of what is cut off.
@@ -214,7 +214,7 @@ class _Times:
 
 
 class _Boosting:
-    """The state of one forest that grows."""
+    """State of boosting one forest."""
 
     def __init__(
         self, programs: Sequence[ProgramExamples], settings: TreesOptions, seed: int

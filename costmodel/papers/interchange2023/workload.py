@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ....passes.schedules.schedule import Schedule
-from ....passes.search.space.swaps import swaps
+from ....passes.search.space.loop_pairs import interchanges_by_levels
 from ....passes.search.space.trees import certain_names, chains
 from ....passes.transformations.interchange import Interchange
 from ...generator import Mix
@@ -44,7 +44,7 @@ def every_interchange(original: Schedule) -> Iterator[tuple[Schedule, str]]:
     """All legal interchanges of two levels of a program of one nest; none where there is none."""
     changed = [
         (schedule, f"I(L{outer},L{inner})")
-        for (outer, inner), move in swaps(original.tree).items()
+        for (outer, inner), move in interchanges_by_levels(original.tree).items()
         if (schedule := move.apply(original)) is not None
     ]
     if changed:

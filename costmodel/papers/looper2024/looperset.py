@@ -1,4 +1,4 @@
-"""Reads the JSON layout of LOOPerSet, as far as it carries over into our language.
+"""Reader of LOOPerSet's JSON, for the subset that translates to our schedules.
 
 A file holds one object per program: `program_annotation` (iterators, computations with access
 matrices and expressions) and `schedules_list` (one entry per schedule, with `execution_times` in
@@ -146,7 +146,7 @@ def _label(text: str, times: Sequence[float], baseline: float) -> Label:
 
 
 class _Step(NamedTuple):
-    """A step of one computation: what stands before and behind the names of its loops."""
+    """A step of one computation: the text before and after its loop names."""
 
     loops: tuple[str, ...]
     before: str

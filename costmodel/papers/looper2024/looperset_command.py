@@ -1,4 +1,4 @@
-"""Read labels of the public LOOPerSet, as far as they carry over."""
+"""Import labels of the public LOOPerSet, as far as our transformations express them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,17 @@ from ...dataset.errors import DatasetError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """File and target."""
-    parser.add_argument("file", metavar="FILE", type=Path, help=".json, .jsonl or .jsonl.gz")
-    parser.add_argument("-o", "--output", metavar="DIR", type=Path, required=True)
+    parser.add_argument(
+        "file", metavar="FILE", type=Path, help="LOOPerSet as .json, .jsonl or .jsonl.gz"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="DIR",
+        type=Path,
+        required=True,
+        help="directory that labels are added to",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Programs of LOOPerSet's annotations as affine text."""
+"""LOOPerSet programs as affine text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PRIMED = re.compile(r"^\s*\w+'?\s*=\s*")
 
 
 class Untranslatable(Exception):
-    """A program that cannot be said in our language; `str()` is one line."""
+    """A program that the affine dialect cannot express; `str()` is one line."""
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from .features import OPERATION, STEP, LooperFeaturiser, loop_schema, statement_
 
 @dataclass(frozen=True)
 class LooperOptions:
-    """The representations that section 6.3 compares, and sizes of the layers.
+    """The representations that section 6.3 compares, and layer sizes.
 
     `domain` is matrix or box, `expression` sequence or histogram, `transformations` vectors or
     tags. `output` is linear or exponential.
@@ -105,7 +105,7 @@ class LooperNetwork(nn.Module):
 
 
 class Looper(NetworkModel):
-    """The model of 2024."""
+    """The model of Merouani et al. 2024."""
 
     name = "looper"
     options_class = LooperOptions

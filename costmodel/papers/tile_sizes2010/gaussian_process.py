@@ -30,14 +30,14 @@ _AT_ONCE = 256
 
 @dataclass(frozen=True)
 class Scales:
-    """Over which distance times are alike along each input, and the share of noise."""
+    """Length scale of each input, and the noise variance."""
 
     lengths: tuple[float, ...]
     noise: float
 
 
 class GaussianProcess:
-    """Expected values at points, given some; Matern 5/2 covariance with a length for each input.
+    """Posterior mean of a Gaussian process: Matern 5/2 covariance, a length scale for each input.
 
     `evidence` is the logarithm of how likely the given values are with these scales.
     """

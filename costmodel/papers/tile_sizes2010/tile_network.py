@@ -1,4 +1,4 @@
-"""The network of "Neural Network Assisted Tile Size Selection" (2010), one per program.
+"""The network of Rahman et al. 2010, one per program.
 
 As many inputs as tiled loops, 30 logistic neurons, one linear output: 3-30-1 for three loops. It is
 trained with resilient propagation on all samples at once, a tenth of which is held out to stop in
@@ -29,7 +29,7 @@ HELD_OUT = 0.1
 
 
 class TileNetworks:
-    """Networks of one shape; inputs and outputs are scaled to what each of them has seen."""
+    """Networks of one shape; inputs and outputs are scaled to each training set."""
 
     def __init__(self, inputs: Array, values: Array, seed: int) -> None:
         """Trains a network on each of `inputs` (network, sample, loop) and `values`."""

@@ -6,7 +6,7 @@ from collections.abc import Generator, Mapping
 
 import numpy as np
 
-from ....passes.search.tile_searches import CHOSEN, Batches, Plan
+from ....passes.search.tile_size_search import CHOSEN, Batches, Plan
 from ....support.extras import extra_for
 from .gaussian_process import Scales, fit
 

@@ -19,7 +19,7 @@ OTHERS = 2
 
 @dataclass
 class _Place:
-    """A node that was reached, what was found below, and its children once they are known."""
+    """A visited node, the best speed-up below it, and its children once they are expanded."""
 
     node: Node | None
     value: float
@@ -30,7 +30,7 @@ class _Place:
 
 @dataclass(frozen=True)
 class MonteCarloSearch:
-    """Goes down the tree again and again, where much was found or little is known.
+    """Descends repeatedly by upper confidence bounds (UCT).
 
     A node counts as much as the best schedule that was met below it. In the end, the `measured`
     best schedules are run, where that is possible.

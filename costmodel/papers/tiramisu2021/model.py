@@ -30,7 +30,7 @@ from ..common.tree_network import (
 
 @dataclass(frozen=True)
 class TiramisuOptions:
-    """Sizes of the layers, and which steps have tags: `all`, or those that are `published`."""
+    """Layer sizes, and which steps have tags: `all`, or those that are `published`."""
 
     tags: str = "all"
     statement_layers: tuple[int, ...] = (600, 350, 200, 180)
@@ -68,7 +68,7 @@ class TiramisuNetwork(nn.Module):
 
 
 class Tiramisu(NetworkModel):
-    """The model of 2021."""
+    """The model of Baghdadi et al. 2021."""
 
     name = "tiramisu"
     options_class = TiramisuOptions

@@ -1,4 +1,4 @@
-"""Workload `tiramisu`: single rectangular nests, and four kinds of steps."""
+"""Workload `tiramisu`: single rectangular nests, and four kinds of transformations."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import ClassVar
 from ....passes.schedules.schedule import Schedule
 from ...generator import DEPTHS, Mix
 from ...labelled_data import SeededWorkload
-from ...sampler import Space, Stage, moves, sample_schedules
+from ...sampler import Space, Stage, random_moves, sample_schedules
 
 RECTANGULAR = Mix(nests={1: 1.0}, depths=DEPTHS, seconds=(8e-4, 1.2e-2), triangular=0.0)
 """One rectangular nest, as the programs of Tiramisu 2021 are."""
 
 TIRAMISU = Space(
     (
-        Stage("fusion", {moves.fuse: 1.0}, (0.35, 0.35)),
-        Stage("interchange", {moves.interchange: 1.0}, (0.5, 0.3)),
-        Stage("tiling", {moves.tile: 1.0}, (0.6, 0.2)),
-        Stage("unrolling", {moves.unroll: 1.0}, (0.4,)),
+        Stage("fusion", {random_moves.fuse: 1.0}, (0.35, 0.35)),
+        Stage("interchange", {random_moves.interchange: 1.0}, (0.5, 0.3)),
+        Stage("tiling", {random_moves.tile: 1.0}, (0.6, 0.2)),
+        Stage("unrolling", {random_moves.unroll: 1.0}, (0.4,)),
     ),
     affine_start=0.0,
 )

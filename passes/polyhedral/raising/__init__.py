@@ -1,0 +1,1 @@
+"""Raising: functions -> polyhedral model."""

@@ -1,4 +1,4 @@
-"""Where each load and store of a normalised function runs: loops, conditions, textual order."""
+"""Contexts of loads and stores in a normalised function: loops, conditions, textual order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstraintKind, AffineExpr, AffineMap
 
 from ....dialects.errors import SourceError
-from ..names import identifier
+from ..identifiers import identifier
 from .affine_values import AffineValues, NotAffineError
 
 _RELATIONS = {
@@ -23,7 +23,7 @@ _RELATIONS = {
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The loops around a place, outermost first, and what holds there, as isl text."""
+    """The surrounding loops, outermost first, and conditions, as isl text."""
 
     loops: tuple[ForOp, ...] = ()
     names: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""affine.min and affine.max as affine.apply and arith.minsi or arith.maxsi."""
+"""Lowers affine.min and affine.max to affine.apply with arith.minsi or arith.maxsi."""
 
 from __future__ import annotations
 

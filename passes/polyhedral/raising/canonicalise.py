@@ -1,4 +1,4 @@
-"""What is not affine.for, affine.if, affine.load, affine.store or affine.apply, said in these."""
+"""Canonicalises scf and memref operations to the affine core."""
 
 from __future__ import annotations
 

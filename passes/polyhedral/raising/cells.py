@@ -1,4 +1,4 @@
-"""Where a value that crosses control flow is kept: one element of a memref.
+"""Memory cells of values that cross control flow: one element of a memref.
 
 That is a new rank-0 local memref, or directly the element to which the program stores the value in
 the end, when nothing else can tell the difference:

@@ -1,4 +1,4 @@
-"""Calls to functions of the module, replaced by their bodies."""
+"""Inlining of calls within the module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""affine.delinearize_index and affine.linearize_index as affine.apply."""
+"""Lowers affine.delinearize_index and affine.linearize_index to affine.apply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The normal form of a function, from which statements are read off."""
+"""The normal form of a function, from which statements are extracted."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects.check import check_types, is_scalar
 from ....dialects.errors import SourceError
+from ....dialects.supported_types import check_types, is_scalar
 from ..memrefs import as_memref
 from .canonicalise import make_affine
 from .inlining import drop_casts, inline_calls, module_of

@@ -1,4 +1,4 @@
-"""From a function to the polyhedral model."""
+"""Raises a function to the polyhedral model."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap, AffineSymE
 from ....dialects.errors import SourceError
 from .. import schedule_tree
 from ..affine_text import to_text
-from ..context import bounded_for
+from ..identifiers import identifier
+from ..isl_context import bounded_for
 from ..memrefs import as_memref, memref_shape
-from ..names import identifier
 from ..schedule_tree import Leaf, Loop, Tree
 from ..scop import Access, AccessKind, Array, Parameter, Scop, Statement
 from .access_contexts import LoopNest, Nests, Place
@@ -40,10 +40,15 @@ def raise_function(function: func.FuncOp) -> Scop:
     Raises SourceError, at the operation, for what is no static control part: subscripts, bounds
     and conditions that are not affine, unknown calls, operations without semantics here.
     """
-    normal = normalise(function)
-    with bounded_for(function, f"the loops of '@{function.sym_name.data}'"):
-        nests, groups = slices(normal.func)
-        return _Builder(normal.func, nests, groups, normal.returns).scop()
+    try:
+        normal = normalise(function)
+        with bounded_for(function, f"the loops of '@{function.sym_name.data}'"):
+            nests, groups = slices(normal.func)
+            return _Builder(normal.func, nests, groups, normal.returns).scop()
+    except RecursionError as error:
+        raise SourceError.at(
+            function, f"values of '@{function.sym_name.data}' depend on each other too deeply"
+        ) from error
 
 
 class _Builder:

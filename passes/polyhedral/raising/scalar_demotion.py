@@ -1,4 +1,4 @@
-"""SSA values that cross control flow, demoted to elements of memory."""
+"""Scalar demotion: SSA values that cross control flow become memory cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which integers are never negative, as far as the way they are computed tells."""
+"""Sign analysis of integer SSA values."""
 
 from __future__ import annotations
 

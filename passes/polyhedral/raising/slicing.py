@@ -1,4 +1,4 @@
-"""Statements: each store with the loads and arithmetic that it needs.
+"""Backward slicing: each store with its loads and arithmetic is a statement.
 
 A statement computes its operands anew, also those that the program computes once further out. So
 each load must still find the value that it had where the program executes it. Where a store in
@@ -135,7 +135,7 @@ def _in_one_run(load: Place, stores: list[Place], last: Place) -> bool:
 
 
 class _Groups:
-    """Stores that form one statement."""
+    """Groups of stores that form one statement."""
 
     def __init__(self) -> None:
         self._last_of_first: dict[Operation, Operation] = {}
@@ -159,7 +159,7 @@ class _Groups:
 
 
 class _Clobbering:
-    """Which stores may overwrite what a load has read."""
+    """Stores that may overwrite what a load has read."""
 
     def __init__(self, nests: Nests):
         self.nests = nests

@@ -12,8 +12,8 @@ from ...transformations.interchange import Interchange
 from ...transformations.reverse import Reverse
 from ...transformations.skew import Skew
 from ...transformations.wavefront import Wavefront
+from .loop_pairs import Levels, LoopPairModel, interchanges_by_levels
 from .moves import Move, Proposer, one
-from .swaps import Levels, LoopPairModel, swaps
 from .trees import certain_names, chains
 
 SKEW_FACTORS = (1, 2)
@@ -39,7 +39,7 @@ def predicted_interchanges(model: LoopPairModel, shots: int = SHOTS) -> Proposer
     """
 
     def propose(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator[Move]:
-        moves = swaps(part)
+        moves = interchanges_by_levels(part)
         if not moves:
             return
         ratings = model.rate(context, schedule, part)

@@ -1,4 +1,4 @@
-"""Moves that join loops which follow each other, or take them apart."""
+"""Fusion and distribution moves."""
 
 from __future__ import annotations
 

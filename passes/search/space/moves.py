@@ -1,4 +1,4 @@
-"""What a move is: a few steps that make sense together, and trying it."""
+"""Moves: short sequences of transformations, and their application."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ...estimate.scheduling_context import SchedulingContext
-from ...polyhedral.context import ISL_LOCK
+from ...polyhedral.isl_context import ISL_LOCK
 from ...polyhedral.schedule_tree import Tree
 from ...schedules.errors import TransformationError
 from ...schedules.schedule import Schedule, Transformation
@@ -14,7 +14,7 @@ from ...schedules.schedule import Schedule, Transformation
 
 @dataclass(frozen=True)
 class Move:
-    """Steps to apply one after the other, loops by certain names.
+    """Transformations to apply in order, with unambiguous loop names.
 
     A move that is `partial` makes those of its steps that are legal, at least one.
     """

@@ -1,4 +1,4 @@
-"""Schedules that differ a little from a given one: other sizes or loops, a step less or more.
+"""Neighbourhood of a schedule: other parameters or loops, a step less or more.
 
 Sizes that are equal often belong together (the tile, the panel that it walks through, the loop that
 fills the panel), so that they are changed one at a time and all at once.
@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from ...estimate.scheduling_context import SchedulingContext
-from ...polyhedral.context import ISL_LOCK
+from ...polyhedral.isl_context import ISL_LOCK
 from ...polyhedral.schedule_tree import Loop, nests
 from ...schedules.errors import TransformationError
 from ...schedules.schedule import Schedule, Transformation
 from .moves import changes
-from .parallelism import parallel_loops
+from .parallelisation import parallel_loops
 from .registers import jams, unrollings
 from .trees import certain_names
 

@@ -1,4 +1,4 @@
-"""Moves inside of tiles: register tiles, vectors, unrolling."""
+"""Moves inside tiles: register tiling, vectorisation, unrolling."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ INNERMOST = 4
 
 
 def register_tiles(schedule: Schedule, part: Tree, context: SchedulingContext) -> Iterator[Move]:
-    """Two loops of a perfect chain are cut into small blocks, written out inside all others.
+    """Two loops of a perfect chain are cut into small blocks, unrolled inside all others.
 
     for k: for i: for j: S    ->    for it: for jt: for k: rows x vectors of S
     """

@@ -1,4 +1,4 @@
-"""The levels of the search space, as data, and the tree of schedules that they span.
+"""Stages of the search space, and the tree of schedules that they span.
 
 LOOPer's order (section 4.2): fusion, then sequences of interchange, reversal and skewing, then
 parallelisation, tiling and unrolling. Ours in addition: distribution, two levels of tiles, packing,
@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from ...estimate.scheduling_context import SchedulingContext
 from ...polyhedral.schedule_tree import nests
 from ...schedules.schedule import Schedule
-from . import affine, fusion, parallelism, registers, tiling
+from . import affine, cache_tiling, fusion, parallelisation, registers
+from .loop_pairs import LoopPairModel
 from .moves import Proposer, changes
-from .swaps import LoopPairModel
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A level, or several alike: who proposes moves there, for each nest or for all of the tree."""
+    """A level of the space, or several alike: the proposer of its moves, per nest or whole tree."""
 
     name: str
     proposers: tuple[Proposer, ...]
@@ -34,8 +34,8 @@ UNIMODULAR = (affine.interchanges, affine.reversals, affine.skews)
 LOOPER = (
     Stage("fusion", (fusion.fusions,), per_nest=False),
     Stage("affine", UNIMODULAR, repetitions=2),
-    Stage("parallelism", (parallelism.parallel_loops,)),
-    Stage("tiling", (tiling.tiles,)),
+    Stage("parallelism", (parallelisation.parallel_loops,)),
+    Stage("tiling", (cache_tiling.tiles,)),
     Stage("unrolling", (registers.unrollings,)),
 )
 """The space of LOOPer, sequences of two unimodular steps in it."""
@@ -43,9 +43,9 @@ LOOPER = (
 FULL = (
     Stage("fusion", (fusion.fusions, fusion.distributions), repetitions=2, per_nest=False),
     Stage("affine", UNIMODULAR, repetitions=2),
-    Stage("tiling", (tiling.tiles,), repetitions=2),
-    Stage("packing", (tiling.packs,)),
-    Stage("parallelism", (parallelism.parallel_loops, parallelism.wavefronts_of_tiles)),
+    Stage("tiling", (cache_tiling.tiles,), repetitions=2),
+    Stage("packing", (cache_tiling.packs,)),
+    Stage("parallelism", (parallelisation.parallel_loops, parallelisation.wavefronts_of_tiles)),
     Stage("register tiling", (registers.register_tiles, registers.jams)),
     Stage("vectors", (registers.vectors, registers.inner_vectors)),
     Stage("unrolling", (registers.unrollings,)),
@@ -71,7 +71,7 @@ def with_loop_pairs(stages: Sequence[Stage], model: LoopPairModel) -> Sequence[S
 
 @dataclass(frozen=True)
 class Node:
-    """A schedule and the level that it has reached; `is_idle` where a level changed nothing."""
+    """A schedule with its level; `is_idle` where a level changed nothing."""
 
     schedule: Schedule
     stage: int = 0
@@ -82,7 +82,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Space:
-    """The tree of schedules: every node has children until all stages are done."""
+    """The tree of schedules; a node has children until all stages are done."""
 
     context: SchedulingContext
     stages: Sequence[Stage] = FULL

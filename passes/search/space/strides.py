@@ -1,4 +1,4 @@
-"""How far apart in memory consecutive iterations of a loop access an array."""
+"""Strides of accesses along loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about schedule trees that moves ask."""
+"""Queries on schedule trees for moves."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What kernels are compared with: one module per peer, each found at run time."""
+"""Peers of the benchmark harness: one module each, detected at run time."""

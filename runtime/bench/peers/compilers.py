@@ -1,4 +1,4 @@
-"""C compilers: the original loops printed as C, built in the ways that people build them."""
+"""Peers: C compilers on the printed loops, with common flags."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation
 
 from ....dialects.errors import SourceError
@@ -23,8 +24,8 @@ from ....passes.machine.cpuinfo import CpuInfo
 from ...jit import openmp
 from ...jit.cache import cache_key, default_cache
 from ..case import Case, NotApplicable
+from ..doall_loops import loops_named, parallel_operations
 from ..native import NativeRun
-from ..parallelism import parallel_operations
 from ..variant import Variant
 
 COMPILE_SECONDS = 300
@@ -35,7 +36,7 @@ _GOMP_SETTLES, _OMP_SETTLES = 0.01, 0.02
 
 @dataclass(frozen=True)
 class Build:
-    """A way to call a compiler, on one thread or (`parallel`) on several."""
+    """Compiler flags, for one thread or (`parallel`) several."""
 
     peer: str
     name: str
@@ -113,11 +114,20 @@ def _variant(compiler: Compiler, build: Build, threads: int) -> Variant:
 
 
 def source(case: Case, *, parallel: bool) -> str:
-    """The original loops as C, for the sizes of the case; raises NotApplicable."""
+    """The original loops as C, for the sizes of the case; raises NotApplicable.
+
+    With `parallel`, the loops that the catalogue names have OpenMP pragmas, or else the outermost
+    ones that can be parallel.
+    """
     scop, function = case.function.scop, case.function
     sizes = function.signature.sizes_of(case.arguments)
     specialised = specialise(function.function, sizes.shapes, sizes.integers)
-    marked = parallel_operations(specialised, scop) if parallel else set[Operation]()
+    marked = set[Operation]()
+    if parallel:
+        by_hand = loops_named(specialised, case.entry.parallel)
+        marked = by_hand or parallel_operations(specialised, scop)
+        for loop in loops_named(specialised, case.entry.simd):
+            loop.attributes["omp.simd"] = UnitAttr()
     if parallel and not marked:
         raise NotApplicable("no loop of the program can be parallel as it is")
     try:

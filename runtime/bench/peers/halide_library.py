@@ -1,4 +1,4 @@
-"""Halide: the image kernels, scheduled by its autoschedulers; the fastest of these counts."""
+"""Peer: Halide's image kernels, with the fastest of its autoschedulers."""
 
 from __future__ import annotations
 

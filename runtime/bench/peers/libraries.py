@@ -1,4 +1,4 @@
-"""Python libraries that have a kernel as an operator of theirs, or compile it.
+"""Protocol of Python libraries that have a kernel as an operator, or compile it.
 
 Imported by worker processes only. A library gives, for a kernel and its arguments, a function that
 runs it on these arguments, or raises Unsupported with the reason.
@@ -13,7 +13,7 @@ from ....kernels.catalogue import KernelEntry
 
 
 class Unsupported(Exception):
-    """A kernel that a library does not have; `str()` is one line."""
+    """A kernel that a library lacks; `str()` is one line."""
 
 
 class Library(Protocol):

@@ -1,8 +1,9 @@
-"""Numba: the loops of a kernel as a Python function, compiled."""
+"""Peer: Numba on the kernel's loops as a Python function."""
 
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,11 +11,14 @@ import numpy as np
 
 from ....kernels.catalogue import KernelEntry
 from ...program import load
-from ..parallelism import parallel_operations
+from ..doall_loops import parallel_operations
 from .libraries import Unsupported
 from .python_loops import python_loops
 
 numba: Any = importlib.import_module("numba")
+
+# As -ffast-math, but infinities stay what they are.
+_RELAXED = {"reassoc", "nsz", "arcp", "contract", "afn"}
 
 _threads = [1]
 
@@ -37,9 +41,10 @@ def prepare(entry: KernelEntry, arguments: list[Any]) -> Callable[[], object]:
     loops = parallel_operations(function.function, function.scop) if several else set[Any]()
     if several and not loops:
         raise Unsupported("no loop of the program can be parallel as it is")
-    scope: dict[str, Any] = {"np": np, "prange": numba.prange}
+    scope: dict[str, Any] = {"np": np, "math": math, "prange": numba.prange}
     exec(python_loops(function.function, loops), scope)
-    compiled = numba.njit(error_model="numpy", parallel=several)(scope["kernel"])
+    compile_loops = numba.njit(error_model="numpy", parallel=several, fastmath=_RELAXED)
+    compiled = compile_loops(scope["kernel"])
     if entry.element_type == "f32":
         arguments = [np.float32(a) if isinstance(a, float) else a for a in arguments]
     compiled.compile(tuple(numba.typeof(argument) for argument in arguments))

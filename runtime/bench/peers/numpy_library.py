@@ -1,4 +1,4 @@
-"""NumPy: the references that the kernels are tested with, where these are vectorised."""
+"""Peer: the NumPy references of the kernels, where these are vectorised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""oneDNN as torch brings it along: matrix products, which `torch.mm` leaves to another library."""
+"""Peer: oneDNN as bundled with torch, for matrix products."""
 
 from __future__ import annotations
 

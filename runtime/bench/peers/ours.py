@@ -1,4 +1,4 @@
-"""loopwright itself: the program as written, its outermost parallel loops, given schedules."""
+"""loopwright's variants: as written, parallelised as written, given schedules."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ....passes.transformations.parallel import Parallel
 from ....support.version import __version__
 from ...program import CHOSEN
 from ..case import Case, NotApplicable
+from ..doall_loops import outermost_parallel_loops
 from ..native import NativeRun
-from ..parallelism import outermost_parallel_loops
 from ..variant import Variant
 
 PEER = "loopwright"

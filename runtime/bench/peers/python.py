@@ -1,4 +1,4 @@
-"""Python libraries as peers, each in a process of its own.
+"""Python libraries as peers, each in a child process.
 
 OpenBLAS chooses its kernels for the processor when it is loaded, and does not always choose the
 best; what the environment presets may be worse. The worker of NumPy and SciPy is started with the
@@ -47,7 +47,7 @@ _AS_IT_IS: Environment = {}
 
 
 class Client:
-    """A worker process; see `worker.py` for the requests."""
+    """A child process; see `worker.py` for the requests."""
 
     def __init__(self, peer: str, threads: int, environment: Environment) -> None:
         variables: Environment = {
@@ -81,7 +81,7 @@ class Client:
 
 
 class Workers:
-    """The worker processes of a run, started when first needed, ended with it."""
+    """The child processes of a benchmark, started on demand."""
 
     def __init__(self) -> None:
         self._clients: dict[tuple[str, int], Client] = {}
@@ -102,7 +102,7 @@ class Workers:
 
 
 class WorkerRun:
-    """A case in a worker."""
+    """A case in a child process."""
 
     def __init__(self, client: Client, case: Case) -> None:
         self._client = client

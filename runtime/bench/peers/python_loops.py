@@ -1,11 +1,11 @@
-"""The loops of a kernel as a Python function, for compilers of such."""
+"""Translation of a kernel's loops to a Python function."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from xdsl.dialects import affine, arith, func, memref
-from xdsl.dialects.builtin import Float32Type, MemRefType
+from xdsl.dialects import affine, arith, func, math, memref
+from xdsl.dialects.builtin import Float32Type, IntegerType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstraintKind, AffineExpr, AffineMap
 from xdsl.utils.hints import isa
@@ -17,19 +17,30 @@ _BINARY = {
     "arith.subf": "-",
     "arith.mulf": "*",
     "arith.divf": "/",
-    "arith.addi": "+",
-    "arith.subi": "-",
-    "arith.muli": "*",
 }
+# Python and Numba compute with integers of 64 bits and more.
+_INTEGER = {
+    "arith.addi": "{} + {}",
+    "arith.subi": "{} - {}",
+    "arith.muli": "{} * {}",
+    "arith.shli": "{} << {}",
+    "arith.shrsi": "{} >> {}",
+    "arith.andi": "{} & {}",
+    "arith.maxsi": "max({}, {})",
+    "arith.minsi": "min({}, {})",
+    "math.absi": "abs({})",
+    "arith.index_cast": "{}",
+    "arith.extsi": "{}",
+    "arith.trunci": "{}",
+}
+_UNSIGNED = {"arith.maxui": "max({}, {})", "arith.minui": "min({}, {})", "arith.extui": "{}"}
 _CALLS = {
-    "arith.maxsi": "max",
-    "arith.minsi": "min",
     "arith.maximumf": "max",
     "arith.minimumf": "min",
-    "math.exp": "np.exp",
-    "math.sqrt": "np.sqrt",
+    **{f"math.{name}": f"np.{name}" for name in ("exp", "sqrt", "log", "tanh", "sin", "cos")},
     "math.powf": "np.power",
-    "arith.index_cast": "",
+    "math.absf": "abs",
+    "math.erf": "math.erf",
     "arith.negf": "-",
 }
 _INTEGER_PREDICATES = ("==", "!=", "<", "<=", ">", ">=")
@@ -42,7 +53,7 @@ _CONSTRAINTS = {
 
 
 def python_loops(function: func.FuncOp, parallel: Collection[Operation] = ()) -> str:
-    """The text of a function `kernel` on arrays, with the modules `np` and `prange`.
+    """The text of a function `kernel` on arrays, with the modules `np` and `math`, and `prange`.
 
     Loops in `parallel` run over `prange`. Arrays without dimensions that the function allocates are
     plain variables. Raises Unsupported for operations beyond those of the shipped kernels.
@@ -77,7 +88,11 @@ class _Writer:
 
     def _operation(self, op: Operation, depth: int) -> None:
         match op:
-            case affine.ForOp() if not op.results:
+            case affine.ForOp():
+                carried = op.body.block.args[1:]
+                for argument, initial, result in zip(carried, op.inits, op.results, strict=True):
+                    self._line(f"{self.name(argument)} = {self.name(initial)}", depth)
+                    self._names[result] = self.name(argument)
                 lower = self._map(op.lowerBoundMap.data, op.lowerBoundOperands, "max")
                 upper = self._map(op.upperBoundMap.data, op.upperBoundOperands, "min")
                 index = self.name(op.body.block.args[0])
@@ -86,6 +101,12 @@ class _Writer:
                 stride = "" if step == 1 else f", {step}"
                 self._line(f"for {index} in {iterate}({lower}, {upper}{stride}):", depth)
                 self.block(op.body.block, depth + 1)
+                if carried:
+                    last = op.body.block.last_op
+                    assert isinstance(last, affine.YieldOp)
+                    targets = ", ".join(map(self.name, carried))
+                    values = ", ".join(map(self.name, last.operands))
+                    self._line(f"{targets} = {values}", depth + 1)
             case affine.IfOp() if not op.results:
                 self._line(f"if {self._condition(op)}:", depth)
                 self.block(op.then_region.block, depth + 1)
@@ -97,7 +118,7 @@ class _Writer:
                 self._line(f"{target} = {self.name(op.value)}", depth)
             case memref.AllocOp() | memref.AllocaOp():
                 self._allocation(op, depth)
-            case affine.YieldOp() | func.ReturnOp() | memref.DeallocOp() if not op.operands[1:]:
+            case affine.YieldOp() | func.ReturnOp() | memref.DeallocOp():
                 pass
             case _ if len(op.results) == 1 and not op.regions:
                 self._line(f"{self.name(op.results[0])} = {self._value(op)}", depth)
@@ -118,16 +139,30 @@ class _Writer:
         operands = [self.name(operand) for operand in op.operands]
         if op.name in _BINARY:
             return f"{operands[0]} {_BINARY[op.name]} {operands[1]}"
+        if op.name in _INTEGER:
+            return _narrowed(_INTEGER[op.name].format(*operands), op.results[0])
+        if op.name in _UNSIGNED:
+            unsigned = (
+                f"np.uint{_bits(operand)}({name})"
+                for operand, name in zip(op.operands, operands, strict=True)
+            )
+            return _narrowed(_UNSIGNED[op.name].format(*unsigned), op.results[0])
         if op.name in _CALLS:
             return f"{_CALLS[op.name]}({', '.join(operands)})"
         match op:
+            case math.RsqrtOp():
+                return (
+                    f"np.float{32 if _is_single(op.result) else 64}(1.0) / np.sqrt({operands[0]})"
+                )
             case affine.LoadOp():
                 return self._element(op.memref, op.map.data, op.indices)
             case affine.ApplyOp():
                 return self._map(op.map.data, op.mapOperands, "max")
             case arith.ConstantOp():
                 text = str(op.value.value.data)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
-                return f"np.float32({text})" if _is_single(op.result) else text
+                if _is_single(op.result):
+                    return f"np.float32({text})"
+                return _narrowed(text, op.result)
             case arith.CmpiOp() if op.predicate.value.data < len(_INTEGER_PREDICATES):
                 return _INTEGER_PREDICATES[op.predicate.value.data].join(operands)
             case arith.CmpfOp() if op.predicate.value.data in _FLOAT_PREDICATES:
@@ -179,6 +214,17 @@ def _substituted(text: str, names: Mapping[str, str]) -> str:
     if "ceildiv" in words:
         raise Unsupported("'ceildiv' is not printed as Python")
     return " ".join(operators.get(word) or names.get(word, word) for word in words)
+
+
+def _bits(value: SSAValue) -> int | None:
+    """The width of an integer; None for other types."""
+    return value.type.width.data if isa(value.type, IntegerType) else None
+
+
+def _narrowed(text: str, value: SSAValue) -> str:
+    """An expression as an integer of the value's type; as it is for `index`, `i1`, floats."""
+    bits = _bits(value)
+    return text if bits in (None, 1) else f"np.int{bits}({text})"
 
 
 def _is_single(value: SSAValue) -> bool:

@@ -1,4 +1,4 @@
-"""torch: kernels that are operators of it."""
+"""Peer: torch operators."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ....kernels.catalogue import KernelEntry
+from . import torch_field
 from .libraries import Unsupported
 
 torch: Any = importlib.import_module("torch")
@@ -146,5 +147,6 @@ OPERATORS: Mapping[str, Callable[[Values], None]] = {
     "tiramisu/box_blur": _mean_of_nine,
     "tiramisu/cvtcolor": _cvtcolor,
     "interchange/blur": _mean_of_nine,
+    **torch_field.OPERATORS,
 }
 """What runs a kernel, by its source in the catalogue; arguments come by name."""

@@ -1,6 +1,6 @@
-"""LLVM, as a shared library or inside of llvmlite: LLVM IR to object code."""
+"""LLVM back ends: LLVM's shared library, or llvmlite."""
 
 from .choice import parse, version
-from .module import Machine, Module
+from .module_protocol import Machine, Module
 
 __all__ = ["Machine", "Module", "parse", "version"]

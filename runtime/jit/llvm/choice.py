@@ -1,4 +1,4 @@
-"""Which LLVM makes the code."""
+"""Choice of the LLVM back end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 from .library import Library, find_library
 from .library_module import LibraryModule
 from .llvmlite_module import VERSION, LlvmliteModule
-from .module import Machine, Module
+from .module_protocol import Machine, Module
 
 VARIABLE = "LOOPWRIGHT_LLVM"
 """Environment variable: `llvmlite` takes that LLVM though there is a shared library.

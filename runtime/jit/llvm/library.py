@@ -1,4 +1,4 @@
-"""The shared library of LLVM that is installed beside us, and the part of its C interface we use.
+"""C bindings of LLVM's shared library.
 
 See LLVM's headers in `llvm-c`: `Analysis.h`, `BitWriter.h`, `Core.h`, `Error.h`, `IRReader.h`,
 `Linker.h`, `Target.h`, `TargetMachine.h` and `Transforms/PassBuilder.h`.
@@ -78,7 +78,7 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True)
 class Library:
-    """The functions of the library, and what package and version of LLVM they are from."""
+    """The bound functions, with package and version of LLVM."""
 
     functions: ctypes.CDLL
     version: str

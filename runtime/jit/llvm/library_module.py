@@ -1,4 +1,4 @@
-"""A module in the shared library of LLVM.
+"""LLVM modules in the shared library.
 
 Each has a context of its own, and Python's lock is not held meanwhile: threads compile at once.
 """
@@ -14,7 +14,7 @@ from ctypes import byref, c_void_p
 from typing import Any, Literal
 
 from .library import Library
-from .module import Machine
+from .module_protocol import Machine
 
 _OPTIMISATION, _RELOCATION, _CODE_MODEL = 3, 2, 3
 """LLVMCodeGenLevelAggressive, LLVMRelocPIC, LLVMCodeModelSmall."""
@@ -36,7 +36,7 @@ _DiagnosticHandler = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
 
 
 class LibraryModule:
-    """A module in the library's LLVM; what its methods do is said in `module.Module`."""
+    """A module in the shared library's LLVM; see `module_protocol.Module`."""
 
     def __init__(self, text: str, machine: Machine, library: Library) -> None:
         self._library = library

@@ -1,4 +1,4 @@
-"""The LLVM inside of llvmlite."""
+"""LLVM modules in llvmlite."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 from llvmlite import binding
 
-from .module import Machine
+from .module_protocol import Machine
 
 VERSION = (
     f"{'.'.join(map(str, binding.llvm_version_info))} "
@@ -17,7 +17,7 @@ VERSION = (
 
 
 class LlvmliteModule:
-    """A module in llvmlite's LLVM; what its methods do is said in `module.Module`."""
+    """A module in llvmlite's LLVM; see `module_protocol.Module`."""
 
     def __init__(self, text: str, machine: Machine) -> None:
         self._machine = target_machine(machine)

@@ -1,11 +1,12 @@
-"""Measures kernels side by side: as written, scheduled, and by the peers that are installed.
+"""Benchmarks kernels: as written, scheduled, and against installed peers.
 
-Kernels are suites (polybench, tiramisu, interchange, gemm, tile_size), names (polybench/gemm,
-atax) or patterns ('polybench/j*'). The variants of a kernel take turns, so that what disturbs the
-machine disturbs all of them; arrays get their initial contents before every run, outside of the
-time. Results are compared with those of the unscheduled program. "of limit" is the share of the
-roofline (see 'loopwright machine') that was reached, "speed-up" is against the unscheduled program
-on one thread; a spread (interquartile range / median) with a star is not steady.
+Kernels are suites (polybench, tiramisu, interchange, gemm, tile_size, field), names
+(polybench/gemm, atax) or patterns ('polybench/j*'). The variants of a kernel take turns, so that
+what disturbs the machine disturbs all of them; arrays get their initial contents before every run,
+outside of the time. Results are compared with those of the unscheduled program. "of limit" is the
+share of the roofline (see 'loopwright machine') that was reached, "speed-up" is against the
+unscheduled program on one thread; a spread (interquartile range / median) with a star is not
+steady.
 
 Peers: clang and gcc (the original loops as C, with -O3 -march=native, with and without -ffast-math,
 with -fopenmp on the outermost parallel loop), polly, numpy, scipy, torch, numba, halide, onednn.
@@ -19,12 +20,11 @@ examples:
 from __future__ import annotations
 
 import argparse
-import contextlib
 import datetime
 import shlex
 import sys
-import time
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 
 from ..kernels.catalogue import KernelEntry
@@ -51,6 +51,7 @@ from ..runtime.machine import measured as machines
 from ..runtime.machine.measure_machine import measure_machine
 from ..runtime.measuring.timing import format_seconds
 from ..runtime.program import CHOSEN
+from ..support.progress import ProgressLine
 from ..support.version import __version__
 from . import UsageError
 from .common import add_fast_math_argument, format_table
@@ -112,33 +113,25 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.seconds <= 0:
         raise UsageError(f"--seconds must be positive, got {arguments.seconds}")
     peers = _peers(arguments.peers)
-    progress = Progress()
-    machine = machines.load()
-    if machine is None:
-        machine = measure_machine(lambda text: progress.show(f"measuring the machine: {text}"))
-        with contextlib.suppress(OSError):  # it can be measured again
-            machines.save(machine)
-    workers = Workers()
     found: list[Row] = []
     interrupted = False
-    try:
-        progress.show("looking for peers")
-        baseline = next(iter(ours.variants([1], {})))
-        own = ours.variants(threads, schedules, fast_math=arguments.fast_math)
-        others = (v for v in own if v.name != baseline.name)
-        variants = [baseline, *others, *_variants(peers, threads, workers)]
-        progress.clear()
-        print(_describe(machine, variants) + "\n", flush=True)
-        for number, (entry, size) in enumerate(cases, start=1):
-            progress.prefix = f"[{number}/{len(cases)}] {entry.name} {size}: "
-            _measure(entry, size, variants, arguments.seconds, progress, machine, found)
-    except KeyboardInterrupt:
-        interrupted = True
-        progress.clear()
-        print("\ninterrupted; what was measured until then:")
-    finally:
-        workers.close()
-    progress.clear()
+    with ProgressLine(len(cases)) as progress, closing(Workers()) as workers:
+        machine = _machine(progress)
+        try:
+            progress.update("looking for peers")
+            baseline = next(iter(ours.variants([1], {})))
+            own = ours.variants(threads, schedules, fast_math=arguments.fast_math)
+            others = (v for v in own if v.name != baseline.name)
+            variants = [baseline, *others, *_variants(peers, threads, workers)]
+            progress.clear()
+            print(_describe(machine, variants) + "\n", flush=True)
+            for number, (entry, size) in enumerate(cases):
+                progress.update(f"{entry.name} {size}", number)
+                _measure(entry, size, variants, arguments.seconds, progress, machine, found)
+        except KeyboardInterrupt:
+            interrupted = True
+            progress.clear()
+            print("\ninterrupted; what was measured until then:")
     _finish(arguments, found, machine)
     if interrupted:
         return INTERRUPTED
@@ -146,6 +139,16 @@ def run(arguments: argparse.Namespace) -> int:
     if wrong:
         raise UsageError(f"loopwright computes other values than unscheduled in {', '.join(wrong)}")
     return 0
+
+
+def _machine(progress: ProgressLine) -> machines.MeasuredMachine:
+    """The limits of this machine as stored, else measured now."""
+    machine = machines.load()
+    if machine is None:
+        machine = measure_machine(lambda text: progress.update(f"measuring the machine: {text}"))
+        with suppress(OSError):  # it can be measured again
+            machines.save(machine)
+    return machine
 
 
 def _describe(machine: machines.MeasuredMachine, variants: list[Variant]) -> str:
@@ -160,39 +163,15 @@ def _is_our_mistake(row: Row) -> bool:
     return row.peer == ours.PEER and row.correct is False
 
 
-class Progress:
-    """One line on standard error that says what is done now."""
-
-    def __init__(self) -> None:
-        self.prefix = ""
-        self._last = 0.0
-        self._terminal = sys.stderr.isatty()
-
-    def show(self, text: str) -> None:
-        """Replaces the line; without a terminal, a line now and then."""
-        now = time.monotonic()
-        if self._terminal:
-            print(f"\r\x1b[K{self.prefix}{text}"[:120], end="", file=sys.stderr, flush=True)
-        elif now - self._last > 10:
-            print(f"{self.prefix}{text}", file=sys.stderr, flush=True)
-            self._last = now
-
-    def clear(self) -> None:
-        """Removes the line."""
-        if self._terminal:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
 def _measure(
     entry: KernelEntry,
     size: str,
     variants: list[Variant],
     seconds: float,
-    progress: Progress,
+    progress: ProgressLine,
     machine: machines.MeasuredMachine,
     found: list[Row],
 ) -> None:
-    progress.show("arrays")
     try:
         case = Case(entry, size)
     except NotApplicable as error:
@@ -201,7 +180,14 @@ def _measure(
         return
     outcomes: list[Outcome] = []
     try:
-        measure(case, variants[0], variants, seconds, progress.show, outcomes)
+        measure(
+            case,
+            variants[0],
+            variants,
+            seconds,
+            lambda text: progress.update(f"{case.name}: {text}"),
+            outcomes,
+        )
     finally:
         new = rows(case, outcomes, machine)
         found += new

@@ -1,4 +1,4 @@
-"""Adapts a cost model to this machine: labels random programs for minutes, and learns from them.
+"""Adapts a cost model to this machine by labelling random programs for some minutes.
 
 Searches that ask for the model by its name use the adapted one from then on; it is not written if
 its error (MAPE) on programs that it was not adapted with is larger. Ctrl-C keeps the labels made so
@@ -29,7 +29,7 @@ from ..costmodel.models.array_files import SUFFIX
 from ..runtime.jit.cache import cache_directory
 from ..runtime.labelling.local import label_here
 from ..runtime.labelling.messages import Policy
-from ..runtime.machine.fingerprint import machine_fingerprint
+from ..runtime.machine.machine_fingerprint import machine_fingerprint
 from . import UsageError
 from .common import check_output, format_table
 from .data.common import add_measuring_arguments, measuring_policy
@@ -37,7 +37,7 @@ from .data.labelling import label_and_store
 from .tune import parse_time
 
 if TYPE_CHECKING:
-    from ..costmodel.learning.report import Metrics
+    from ..costmodel.learning.evaluation_report import Metrics
 
 SEED = 77
 """Other programs than those that shipped models have learned from."""
@@ -55,12 +55,21 @@ ENOUGH = 8
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which model, for how long, where to."""
     parser.add_argument(
-        "--model", default=DEFAULT_MODEL, metavar="NAME", help=f"which one ({DEFAULT_MODEL})"
+        "--model",
+        default=DEFAULT_MODEL,
+        metavar="NAME",
+        help=f"the model to adapt (default: {DEFAULT_MODEL})",
     )
     parser.add_argument(
-        "-b", "--budget", default="5m", metavar="TIME", help="time for labelling: 90s, 10m (5m)"
+        "-b",
+        "--budget",
+        default="5m",
+        metavar="TIME",
+        help="time for labelling: 90s, 10m (default: 5m)",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="another place for it")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", type=Path, help="write the adapted model to another file"
+    )
     add_measuring_arguments(parser)
 
 
@@ -89,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _can_adapt(path: Path) -> bool:
     from ..costmodel.models.learned_model import LearnedModel
-    from ..costmodel.models.storage import load_model
+    from ..costmodel.models.model_files import load_model
 
     return type(load_model(path).model).adapt is not LearnedModel.adapt
 
@@ -119,11 +128,11 @@ def _until(labels: Generator[LabelledProgram], deadline: float) -> Generator[Lab
 
 def _adapt(path: Path, labels: Path, output: Path) -> None:
     from ..costmodel.learning.errors import LearningError
+    from ..costmodel.learning.evaluation_report import evaluate, predictions, table
     from ..costmodel.learning.examples import load_examples
     from ..costmodel.learning.pairs import pairs_of
-    from ..costmodel.learning.report import evaluate, predictions, table
     from ..costmodel.models.learned_model import TrainingOptions
-    from ..costmodel.models.storage import load_model, save_model
+    from ..costmodel.models.model_files import load_model, save_model
 
     stored = load_model(path)
     shared = cache_directory()

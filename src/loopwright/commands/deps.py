@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def describe(function: Function, with_input: bool = False) -> str:
-    """The model and the dependences of a function, for people."""
+    """The model and the dependences of a function as text."""
     scop = function.scop
     dependences = _chosen(function, with_input)
     parameters = ", ".join(parameter.name for parameter in scop.parameters) or "none"

@@ -1,4 +1,4 @@
-"""Measures what this machine can do at most, keeps it, and prints the roofline.
+"""Measures and stores the limits of this machine, and prints its roofline.
 
 Peaks are those of fused multiply-adds, bandwidths the best of reading, copying and triad (twice
 the size of the data for a copy is counted, three times for a triad). The numbers are kept in the
@@ -33,10 +33,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--stored", action="store_true", help="print the numbers of the last measurement"
     )
     parser.add_argument(
-        "--type", choices=("f32", "f64"), default="f64", help="of the roofline (default: f64)"
+        "--type",
+        choices=("f32", "f64"),
+        default="f64",
+        help="element type of the roofline (default: f64)",
     )
     parser.add_argument(
-        "-t", "--threads", type=int, metavar="T", help="of the roofline (default: all)"
+        "-t", "--threads", type=int, metavar="T", help="threads of the roofline (default: all)"
     )
     parser.add_argument("--json", metavar="FILE", help="write the numbers to a file")
     parser.add_argument("--plot", metavar="FILE", help="draw the roofline (.png, .svg or .pdf)")

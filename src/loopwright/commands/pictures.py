@@ -1,4 +1,4 @@
-"""Pictures of graphs: Graphviz's text, and SVG where Graphviz is installed."""
+"""Graph output: Graphviz text, and SVG if Graphviz is installed."""
 
 from __future__ import annotations
 

@@ -28,10 +28,9 @@ from typing import cast
 import numpy as np
 
 from ..passes.polyhedral.counting import UncountableError, floating_point_operations
-from ..passes.polyhedral.footprints.traffic import touched_elements
+from ..passes.polyhedral.touched_elements import touched_elements
 from ..passes.schedules.schedule import Schedule
 from ..runtime.calling.arguments import ArrayArgument
-from ..runtime.calling.inputs import Settings, load_array, make_arguments
 from ..runtime.jit.threads import MOST_THREADS
 from ..runtime.kernel import Kernel
 from ..runtime.measuring.compare import Agreement, Array, compare
@@ -50,7 +49,8 @@ from .common import (
     read_schedule,
     tell_verdict,
 )
-from .shipped import add_size_argument, determined, find_kernel, kernel_settings, sizes_of
+from .program_inputs import argument_values, load_inputs
+from .shipped import add_size_argument, determined, find_kernel, sizes_of
 
 _UNSTEADY = "*"
 
@@ -100,9 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs, compares and times a program; 1 when the results differ."""
     if arguments.threads is not None and not 1 <= arguments.threads <= MOST_THREADS:
         raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {arguments.threads}")
-    inputs = {
-        name: load_array(Path(path)) for name, path in pairs("--input", arguments.input).items()
-    }
+    inputs = load_inputs(arguments)
     stages = StageTimes()
     with record_stages(stages):
         function = one_function(arguments)
@@ -114,13 +112,8 @@ def run(arguments: argparse.Namespace) -> int:
             check_bounds=arguments.check_bounds,
             verify=arguments.verify,
         )
-    settings = Settings(pairs("--set", arguments.set), inputs, arguments.seed)
     entry = find_kernel(arguments.file)
-    if entry is not None:
-        settings = kernel_settings(entry, function, arguments.size, settings)
-    elif arguments.size is not None:
-        raise UsageError(f"--size is for shipped kernels: give {arguments.file} sizes with --set")
-    values = make_arguments(function.scop, function.signature, settings)
+    values = argument_values(arguments, function, inputs)
     destinations = _destinations(function, arguments.output)
     with record_stages(stages):
         kernel.specialise(*values)

@@ -2,7 +2,7 @@
 
 Each loop has its name, the function whose values it runs over where that is not the iterator of
 the program, and its marks; each statement what it writes and from what. Below come the other
-spellings of the schedule. In the picture, parallel loops are green and vector loops blue.
+text formats of the schedule. In the picture, parallel loops are green and vector loops blue.
 
 examples:
   loopwright schedule polybench/gemm
@@ -70,12 +70,12 @@ def _describe(function: Function, schedules: dict[str, Schedule]) -> str:
     for title, schedule in schedules.items():
         parts += [f"\n  {title}:", _indent(_indent(describe_tree(schedule.scop, schedule.tree)))]
     (after,) = rest
-    spellings = {
+    formats = {
         "pipeline": str(after),
         "compact": print_notation(after),
         "operations": str(to_sequence(after)),
     }
-    for title, text in spellings.items():
+    for title, text in formats.items():
         parts += [f"\n  as {title}:", _indent(_indent(text or "(nothing)"))]
     return "\n".join(parts)
 

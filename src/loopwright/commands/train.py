@@ -1,9 +1,9 @@
-"""Trains a cost model on labelled pairs, and reports how good it is on programs it has not seen.
+"""Trains a cost model on labelled pairs, and evaluates it on a test set of other programs.
 
-DIR is what 'loopwright data generate' has made. Programs are split 80/10/10 by their text into
-those that are learned from, those that the best state is chosen with, and those of the test. Beside
-the model FILE, a folder FILE.report has the numbers and pictures of predicted against measured.
-Ctrl-C ends the training and keeps the best state so far; --resume goes on from FILE.checkpoint.
+DIR is a directory of labels, as written by 'loopwright data generate'. Programs are split 80/10/10
+by their text into training, validation and test set. Beside the model FILE, the folder FILE.report
+has metrics and plots of predicted against measured speed-ups. Ctrl-C ends the training and keeps
+the best state so far; --resume continues from FILE.checkpoint.
 
 examples:
   loopwright train measured --model looper -o looper.npz
@@ -18,7 +18,6 @@ import argparse
 import contextlib
 import importlib.metadata
 import json
-import os
 import shutil
 import sys
 import time
@@ -35,14 +34,15 @@ from ..costmodel.models.registry import model_class, model_names
 from ..costmodel.polybench import ORIGIN
 from ..runtime.jit.cache import cache_directory
 from ..support.extras import MissingExtra, require
+from ..support.progress import ProgressLine
 from ..support.version import __version__
 from . import UsageError
 from .common import check_output, check_seed, format_table, pairs, warn_of_damage
 
 if TYPE_CHECKING:
+    from ..costmodel.learning.evaluation_report import Metrics, ProgramPredictions
     from ..costmodel.learning.examples import ProgramExamples, Skipped
     from ..costmodel.learning.pairs import ProgramPairs
-    from ..costmodel.learning.report import Metrics, ProgramPredictions
     from ..costmodel.models.learned_model import LearnedModel, TrainingProgress
 
 INTERRUPTED = 130
@@ -57,7 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", required=True, metavar="NAME", help=f"one of {', '.join(model_names())}"
     )
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, required=True)
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", type=Path, required=True, help="the model file to write"
+    )
     parser.add_argument(
         "--option",
         action="append",
@@ -65,33 +67,57 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="an option of the model, such as domain=box (see docs/reference/models.md)",
     )
-    parser.add_argument("--epochs", type=int, metavar="N", help="(default: the model's own)")
-    parser.add_argument("--learning-rate", type=float, metavar="R", help="the highest one")
     parser.add_argument(
-        "--patience", type=int, metavar="N", help="epochs without progress until it ends"
+        "--epochs", type=int, metavar="N", help="training epochs (default: the model's own)"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="other weights (0)")
-    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 ... (cpu)")
-    parser.add_argument("-t", "--threads", type=int, default=1, metavar="T", help="of torch (1)")
     parser.add_argument(
-        "--workers", type=int, default=1, metavar="N", help="processes for features (1)"
+        "--learning-rate",
+        type=float,
+        metavar="R",
+        help="peak learning rate (default: the model's own)",
     )
-    parser.add_argument("--machine", metavar="TEXT", help="a part of the machine's fingerprint")
-    parser.add_argument("--space", choices=list(SPACES), default="full", help="(full)")
+    parser.add_argument(
+        "--patience", type=int, metavar="N", help="stop after so many epochs without improvement"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
+    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 ... (default: cpu)")
+    parser.add_argument(
+        "-t", "--threads", type=int, default=1, metavar="T", help="threads of torch (default: 1)"
+    )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=1,
+        metavar="N",
+        help="processes that compute features (default: 1)",
+    )
+    parser.add_argument(
+        "--machine",
+        metavar="TEXT",
+        help="use labels of this machine only (a part of its fingerprint)",
+    )
+    parser.add_argument(
+        "--space",
+        choices=list(SPACES),
+        default="full",
+        help="space of programs and schedules (default: full)",
+    )
     parser.add_argument(
         "--share",
         type=float,
         default=1.0,
         metavar="F",
-        help="learn from this share of the training programs only, for learning curves (1)",
+        help="share of the training programs to use, for learning curves (default: 1)",
     )
     parser.add_argument(
         "--polybench",
         metavar="DIR",
         type=Path,
-        help=f"labels of PolyBench, a test as well (default: {POLYBENCH}, where that is there)",
+        help=f"labels of PolyBench as another test set (default: {POLYBENCH} if it exists)",
     )
-    parser.add_argument("--resume", action="store_true", help="go on where it was interrupted")
+    parser.add_argument(
+        "--resume", action="store_true", help="resume an interrupted training from its checkpoint"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -115,7 +141,7 @@ def run(arguments: argparse.Namespace) -> int:
         "validation": model.figures(data.validation),
         "training": model.figures(data.training),
     }
-    from ..costmodel.models.storage import save_model
+    from ..costmodel.models.model_files import save_model
 
     save_model(arguments.output, model, card)
     folder = _report(arguments.output)
@@ -152,7 +178,7 @@ def _prepare(model: LearnedModel, arguments: argparse.Namespace) -> None:
 
 def _draw(folder: Path, predicted: Sequence[ProgramPredictions], title: str) -> None:
     """Pictures, where there is something to draw them with."""
-    from ..costmodel.learning.plots import write_plots
+    from ..costmodel.learning.prediction_plots import write_plots
 
     try:
         write_plots(folder, predicted, title)
@@ -257,16 +283,14 @@ def _featurise(
     from ..costmodel.learning.examples import load_examples
 
     shared = cache_directory()
-    line = _Line()
-    found = load_examples(
-        pairs,
-        model.featuriser,
-        cache=None if shared is None else shared / "features",
-        workers=workers,
-        progress=lambda done, total: line.show(f"features: {done}/{total} programs", done == total),
-    )
-    line.clear()
-    return found
+    with ProgressLine(len(pairs)) as line:
+        return load_examples(
+            pairs,
+            model.featuriser,
+            cache=None if shared is None else shared / "features",
+            workers=workers,
+            progress=lambda done, total: line.update("programs: features", done),
+        )
 
 
 def _read_polybench(
@@ -285,7 +309,7 @@ def _read_polybench(
 
 
 def _judge(model: LearnedModel, programs: Sequence[ProgramExamples]) -> Metrics:
-    from ..costmodel.learning.report import evaluate, predictions
+    from ..costmodel.learning.evaluation_report import evaluate, predictions
 
     return evaluate(predictions(model, programs))
 
@@ -309,42 +333,41 @@ def _train(
 ) -> _Outcome:
     from ..costmodel.models.learned_model import TrainingOptions
 
-    line = _Line()
+    line = ProgressLine(0)
     start = time.monotonic()
     seen: list[TrainingProgress] = []
 
     def report(progress: TrainingProgress) -> None:
         seen.append(progress)
-        left = (time.monotonic() - start) / len(seen) * (progress.epochs - progress.epoch)
-        line.show(
-            f"epoch {progress.epoch}/{progress.epochs}: error {progress.training_error:.3f}, "
-            f"validation {progress.validation_error:.3f}, best {progress.best:.3f}, "
-            f"{left:.0f} s left",
-            progress.epoch == progress.epochs,
+        line.update(
+            f"epochs: error {progress.training_error:.3f}, "
+            f"validation {progress.validation_error:.3f}, best {progress.best:.3f}",
+            progress.epoch,
+            progress.epochs,
         )
 
     interrupted = False
-    try:
-        model.fit(
-            data.training,
-            data.validation,
-            TrainingOptions(
-                epochs=arguments.epochs,
-                learning_rate=arguments.learning_rate,
-                seed=arguments.seed,
-                device=arguments.device,
-                patience=arguments.patience,
-                checkpoint=_checkpoint(arguments.output),
-                resume=arguments.resume,
-                identity=f"{model.name} {dict(model.configuration)} {arguments.learning_rate}",
-                report=report,
-            ),
-        )
-    except KeyboardInterrupt:
-        if not seen:
-            raise
-        interrupted = True
-    line.clear()
+    with line:
+        try:
+            model.fit(
+                data.training,
+                data.validation,
+                TrainingOptions(
+                    epochs=arguments.epochs,
+                    learning_rate=arguments.learning_rate,
+                    seed=arguments.seed,
+                    device=arguments.device,
+                    patience=arguments.patience,
+                    checkpoint=_checkpoint(arguments.output),
+                    resume=arguments.resume,
+                    identity=f"{model.name} {dict(model.configuration)} {arguments.learning_rate}",
+                    report=report,
+                ),
+            )
+        except KeyboardInterrupt:
+            if not seen:
+                raise
+            interrupted = True
     return _Outcome(
         seen[-1].epoch if seen else 0,
         time.monotonic() - start,
@@ -356,7 +379,7 @@ def _train(
 def _test(
     model: LearnedModel, data: Split[ProgramExamples]
 ) -> tuple[list[ProgramPredictions], dict[str, Metrics]]:
-    from ..costmodel.learning.report import (
+    from ..costmodel.learning.evaluation_report import (
         best_constant,
         constant_predictions,
         evaluate,
@@ -399,7 +422,7 @@ def _card(
 
 
 def _text(card: dict[str, Any], metrics: dict[str, Metrics]) -> str:
-    from ..costmodel.learning.report import table
+    from ..costmodel.learning.evaluation_report import table
 
     data, training = card["data"], card["training"]
     since = " after resuming" if training["resumed"] else ""
@@ -427,33 +450,3 @@ def _figures(columns: dict[str, dict[str, float]]) -> list[list[str]]:
         for name in columns["test"]
     ]
     return [["", *columns], *rows]
-
-
-class _Line:
-    """A line on the terminal that changes; without a terminal, a line now and then."""
-
-    EVERY = 0.2
-    EVERY_IN_FILES = 15.0
-
-    def __init__(self) -> None:
-        self._is_terminal = sys.stderr.isatty()
-        self._last = float("-inf")
-
-    def show(self, text: str, is_last: bool = False) -> None:
-        """Shows a text, if it is time or the last one."""
-        now = time.monotonic()
-        every = self.EVERY if self._is_terminal else self.EVERY_IN_FILES
-        if not is_last and now - self._last < every:
-            return
-        self._last = now
-        if self._is_terminal:
-            with contextlib.suppress(OSError):
-                text = text[: os.get_terminal_size(sys.stderr.fileno()).columns - 1]
-            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-        else:
-            print(text, file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        """Removes the line."""
-        if self._is_terminal:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from pathlib import Path
 
 from ..costmodel.find import DEFAULT_MODEL, DEFAULT_RANKER, INTERCHANGE_MODEL
@@ -37,14 +36,14 @@ from ..passes.search.beam import WIDEST_BEAM
 from ..passes.search.result import Progress, Result
 from ..passes.search.searches import find_search, search_names
 from ..passes.search.space.stages import SPACES
-from ..passes.search.tile_searches import CHOSEN, tile_search_names
+from ..passes.search.tile_size_search import CHOSEN, tile_search_names
 from ..passes.syntax.schedule_ops import to_sequence
-from ..runtime.calling.inputs import Settings, load_array, make_arguments
 from ..runtime.jit.threads import MOST_THREADS
 from ..runtime.measuring.timing import format_seconds
 from ..runtime.program import Function
-from ..runtime.tuning.tiles import TileOptions, TileProgress, TileResult, tune_tiles
+from ..runtime.tuning.tiles import TileOptions, TileResult, tune_tiles
 from ..runtime.tuning.tune import TuningOptions, tune
+from ..support.progress import ProgressLine
 from . import UsageError
 from .common import (
     add_program_arguments,
@@ -53,9 +52,9 @@ from .common import (
     check_seed,
     format_table,
     one_function,
-    pairs,
 )
-from .shipped import add_size_argument, comparison, find_kernel, kernel_settings
+from .program_inputs import argument_values, load_inputs
+from .shipped import add_size_argument, comparison, find_kernel
 
 COMBINED = {
     (True, False): "ranked",
@@ -87,56 +86,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-runs",
         action="store_true",
-        help="the model decides, within the budget if there is one",
+        help="search with the model alone, within the budget if there is one",
     )
     parser.add_argument(
-        "--model", metavar="NAME", help=f"what predicts speed-ups (default: {DEFAULT_MODEL})"
+        "--model", metavar="NAME", help=f"the cost model (default: {DEFAULT_MODEL})"
     )
     parser.add_argument(
         "--search",
         choices=search_names(),
-        help="how to search (default: hybrid with a budget for runs, else beam)",
+        help="the search algorithm (default: hybrid with a budget for runs, else beam)",
     )
     parser.add_argument(
         "--rank",
         nargs="?",
         const=DEFAULT_RANKER,
         metavar="MODEL",
-        help="two levels of tiles, ranked by a model that compares; a budget runs the best tenth "
+        help="two-level tiling, ranked by a pairwise model; with a budget, the best tenth is run "
         f"(default: {DEFAULT_RANKER})",
     )
     parser.add_argument(
         "--registers",
         action="store_true",
-        help="learn register tiles; with --rank, of the fastest tiles that it has found",
+        help="learn register tiles; with --rank, those of its fastest tiling",
     )
     parser.add_argument(
         "--space",
         choices=tuple(SPACES),
-        help="which schedules: LOOPer's, or ours besides (default: full)",
+        help="the search space: LOOPer's, or the full one (default: full)",
     )
     parser.add_argument(
         "--interchange",
         metavar="NAME",
-        help=f"the model that says which loops to interchange, such as {INTERCHANGE_MODEL} "
-        "(default: all are tried)",
+        help=f"the model that chooses interchanges, such as {INTERCHANGE_MODEL} (default: try all)",
     )
     parser.add_argument(
         "--beam", type=int, help=f"schedules kept per level (default: {TuningOptions.beam})"
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="of random choices (default: 0)"
-    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
     parser.add_argument(
         "--forget",
         action="store_true",
-        help="neither keep the schedule for schedule='auto' nor use what is kept",
+        help="neither read nor write the tuning database",
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the schedule to a file")
     tiles = parser.add_argument_group("tile sizes")
     tiles.add_argument("--tiles", action="store_true", help="tune tile sizes alone")
     tiles.add_argument(
-        "-p", "--pipeline", metavar="PASSES", help="a schedule whose tile sizes have names"
+        "-p", "--pipeline", metavar="PASSES", help="a schedule with named tile sizes, for --tiles"
     )
     tiles.add_argument(
         "--sample",
@@ -158,6 +154,7 @@ def run(arguments: argparse.Namespace) -> int:
     function = one_function(arguments)
     if arguments.tiles:
         return _run_tiles(arguments, function, budget)
+    line = ProgressLine()
     options = TuningOptions(
         budget,
         arguments.threads,
@@ -168,15 +165,16 @@ def run(arguments: argparse.Namespace) -> int:
         TuningOptions.beam if arguments.beam is None else arguments.beam,
         arguments.seed,
         not arguments.forget,
-        _show if sys.stderr.isatty() else lambda _: None,
+        lambda progress: line.update(_text(progress)),
         arguments.rank or DEFAULT_RANKER,
         arguments.interchange,
         not arguments.no_runs,
     )
-    values = _values(arguments, function)
+    values = argument_values(arguments, function, load_inputs(arguments))
     entry = find_kernel(arguments.file)
     compared = None if entry is None else comparison(entry, function, values)
-    result = tune(function, values, options, compared)
+    with line:
+        result = tune(function, values, options, compared)
     print(_describe(result))
     if arguments.output is not None:
         _write(result.best, arguments.output)
@@ -184,6 +182,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run_tiles(arguments: argparse.Namespace, function: Function, budget: float | None) -> int:
+    line = ProgressLine(0)
     options = TileOptions(
         arguments.pipeline,
         (SAMPLE if arguments.sample is None else arguments.sample) / 100,
@@ -193,9 +192,13 @@ def _run_tiles(arguments: argparse.Namespace, function: Function, budget: float 
         arguments.fast_math,
         arguments.seed,
         not arguments.forget,
-        _show_tiles if sys.stderr.isatty() else lambda _: None,
+        lambda progress: line.update(
+            f"runs, best {format_seconds(progress.best)}", progress.measured, progress.planned
+        ),
     )
-    result = tune_tiles(function, _values(arguments, function), options)
+    values = argument_values(arguments, function, load_inputs(arguments))
+    with line:
+        result = tune_tiles(function, values, options)
     print(_describe_tiles(result))
     if arguments.output is not None:
         _write(result.schedule, arguments.output)
@@ -258,36 +261,10 @@ def parse_time(text: str) -> float:
     return float(match[1]) * UNITS[match[2]]
 
 
-def _values(arguments: argparse.Namespace, function: Function) -> list[object]:
-    inputs = {
-        name: load_array(Path(path)) for name, path in pairs("--input", arguments.input).items()
-    }
-    settings = Settings(pairs("--set", arguments.set), inputs, arguments.seed)
-    entry = find_kernel(arguments.file)
-    if entry is not None:
-        settings = kernel_settings(entry, function, arguments.size, settings)
-    elif arguments.size is not None:
-        raise UsageError(f"--size is for shipped kernels: give {arguments.file} sizes with --set")
-    return make_arguments(function.scop, function.signature, settings)
-
-
-def _show(progress: Progress) -> None:
-    print(
-        f"\r{progress.seconds:6.1f} s  {progress.candidates} schedules, "
-        f"{progress.measurements} runs, best {progress.speedup:.2f}x ",
-        end="",
-        file=sys.stderr,
-        flush=True,
-    )
-
-
-def _show_tiles(progress: TileProgress) -> None:
-    print(
-        f"\r{progress.seconds:6.1f} s  {progress.measured} of {progress.planned} runs, "
-        f"best {format_seconds(progress.best)} ",
-        end="",
-        file=sys.stderr,
-        flush=True,
+def _text(progress: Progress) -> str:
+    return (
+        f"{progress.candidates} schedules, {progress.measurements} runs, "
+        f"best {progress.speedup:.2f}x"
     )
 
 

@@ -1,0 +1,1 @@
+"""Helpers independent of compilation."""

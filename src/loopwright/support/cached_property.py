@@ -1,4 +1,4 @@
-"""Values that objects find out when they are first asked for them."""
+"""Lock-free cached property."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often Python looks for cycles of objects that nobody uses any more."""
+"""Garbage-collector tuning for compile-heavy phases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects that do not change: copies of one are itself."""
+"""Immutable objects: copying returns the object."""
 
 from __future__ import annotations
 

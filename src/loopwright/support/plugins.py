@@ -1,4 +1,4 @@
-"""Plug-ins: what installed packages offer under the entry-point groups of loopwright.
+"""Plug-ins: entry points of installed packages in loopwright's groups.
 
 A package declares, say, a search in its pyproject.toml:
 
@@ -17,7 +17,7 @@ from .extras import MissingExtra, extra_for
 
 
 class PluginError(Exception):
-    """A package whose plug-in cannot be used; `str()` is one line that names the package."""
+    """An unusable plug-in; `str()` is one line that names the package."""
 
 
 @functools.cache

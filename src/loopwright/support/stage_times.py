@@ -1,4 +1,4 @@
-"""Where the time of a compilation goes: named stages, recorded when somebody asks.
+"""Compile-time profile: named stages, recorded on request.
 
 with record_stages() as times:
     ...                        # code that runs `with stage("raise"): ...`
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class StageTimes:
-    """Seconds spent in each stage, without the stages inside it, in the order of their start.
+    """Exclusive seconds of each stage, in the order of their start.
 
     `clock` tells the time; that of the process does not count the time in which it stands still.
     """
@@ -62,7 +62,7 @@ def record_stages(times: StageTimes | None = None) -> Generator[StageTimes]:
 
 @contextmanager
 def stage(name: str) -> Generator[None]:
-    """Books the time spent inside under `name`; costs next to nothing when nobody records."""
+    """Adds the time spent inside to stage `name`; nearly free when nothing is recorded."""
     times = _recorder.get()
     if times is None:
         yield

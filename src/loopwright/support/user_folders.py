@@ -1,4 +1,4 @@
-"""The user's folders for what is kept between runs, as the environment asks for them."""
+"""The user's cache, data and configuration folders."""
 
 from __future__ import annotations
 

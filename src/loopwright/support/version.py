@@ -1,3 +1,3 @@
-"""The version of loopwright: the one place where it is written."""
+"""The version of loopwright."""
 
 __version__ = "0.1.0"

@@ -171,19 +171,19 @@ def test_a_tile_loop_moves_by_a_tile():
     assert [row[f"level{n}.same"] for n in range(5)] == [2 / 4, 1 / 4, 1 / 4, 1 / 4, 1 / 4]
     assert row["level3.far"] == 3 / 4
     strips = _rows(TWO, {"n": 1000, "A_dim0": 1000, "B_dim0": 1000}, "tile{loops=i sizes=2}")
-    # Two iterations are written out: the innermost loop left goes on by two elements.
+    # Two iterations are unrolled: the innermost loop left goes on by two elements.
     assert strips[0]["innermost.load_far"] == 1
     assert strips[0]["innermost.conflicts"] == 0
 
 
 def test_full_tiles_of_tiles_have_constant_trip_counts():
-    # 1000 is no multiple of 24, and a tile of 6 is one of 6 inside: its iterations are written out.
+    # 1000 is no multiple of 24, and a tile of 6 is one of 6 inside: its iterations are unrolled.
     steps = "tile{loops=i sizes=24},tile{loops=i sizes=6},tile{loops=i sizes=6}"
     row = _rows(TWO, {"n": 1000, "A_dim0": 1000, "B_dim0": 1000}, steps)[0]
     assert row["innermost.trips"] == pytest.approx(1000 / 24)
 
 
-def test_a_short_tile_is_made_vectors_of_or_written_out():
+def test_a_short_tile_is_vectorised_or_unrolled():
     sizes = {"n": 1000, "A_dim0": 1000, "B_dim0": 1000}
     assert _rows(TWO, sizes, "tile{loops=i sizes=16}")[0]["innermost.trips"] == 16
     assert _rows(TWO, sizes, "tile{loops=i sizes=4}")[0]["innermost.trips"] == 250
@@ -444,7 +444,7 @@ def test_what_only_another_nest_stores_to_can_be_read_again_and_again(array: str
 def test_the_loop_around_may_be_that_of_tiles():
     tiles = _gemm("tile{loops=k sizes=60}")
     assert (tiles["outer.is_tile_loop"], tiles["outer.carries"]) == (1, 1)
-    # k is written out, and j takes its place.
+    # k is unrolled, and j takes its place.
     short = _gemm("tile{loops=k sizes=16},interchange{loops=kt,i,j,k}")
     assert (short["outer.is_tile_loop"], short["outer.trips"], short["outer.carries"]) == (0, N, 0)
 

@@ -10,7 +10,7 @@ import pytest
 
 from loopwright.costmodel.generator import GENERATOR_VERSION, RandomProgram, random_program
 from loopwright.costmodel.generator.exclusions import contains_benchmark, statement_shapes
-from loopwright.costmodel.generator.memory import Interval
+from loopwright.costmodel.generator.program_parts import Interval
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.polyhedral.bounds import check_bounds
 from loopwright.passes.polyhedral.counting import cardinality, fix_parameters

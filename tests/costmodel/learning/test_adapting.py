@@ -17,10 +17,10 @@ from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.machines import target_of
 from loopwright.costmodel.models.additive import Additive
 from loopwright.costmodel.models.learned_model import TrainingOptions
-from loopwright.costmodel.models.storage import load_model, save_model
+from loopwright.costmodel.models.model_files import load_model, save_model
 from loopwright.costmodel.papers.tiramisu2021.model import Tiramisu
 from loopwright.passes.machine.target import Target
-from loopwright.runtime.machine.fingerprint import machine_fingerprint
+from loopwright.runtime.machine.machine_fingerprint import machine_fingerprint
 
 
 def test_the_model_of_this_machine_comes_before_the_shipped_one(

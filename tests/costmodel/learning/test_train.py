@@ -21,7 +21,7 @@ from loopwright.costmodel import find
 from loopwright.costmodel.learning.pairs import read_pairs
 from loopwright.costmodel.learning.spaces import kinds_of, restrict
 from loopwright.costmodel.models.array_files import load_arrays, store_arrays
-from loopwright.costmodel.models.storage import load_model
+from loopwright.costmodel.models.model_files import load_model
 
 SMALL = [
     *("--option", "statement_layers=24,16", "--option", "loop_layer=16"),

@@ -13,14 +13,14 @@ import torch
 from support.labels import write_labels
 
 from loopwright.costmodel.learning.errors import LearningError
+from loopwright.costmodel.learning.evaluation_report import evaluate, predictions
 from loopwright.costmodel.learning.examples import ProgramExamples, load_examples
 from loopwright.costmodel.learning.pairs import read_pairs
-from loopwright.costmodel.learning.report import evaluate, predictions
 from loopwright.costmodel.models.array_files import load_arrays, store_arrays
 from loopwright.costmodel.models.learned_model import LOWEST, TrainingOptions, TrainingProgress
+from loopwright.costmodel.models.model_files import load_model, save_model
 from loopwright.costmodel.models.network_model import NetworkModel
 from loopwright.costmodel.models.registry import model_class, model_names
-from loopwright.costmodel.models.storage import load_model, save_model
 from loopwright.costmodel.models.training import percentage_errors
 from loopwright.costmodel.original import original_schedule
 from loopwright.costmodel.papers.common.loop_structure import Node

@@ -8,7 +8,7 @@ import pytest
 
 from loopwright.costmodel.generator import random_program
 from loopwright.costmodel.labelled_data import RandomWorkload
-from loopwright.costmodel.sampler import STAGES, moves, sample_schedules
+from loopwright.costmodel.sampler import STAGES, random_moves, sample_schedules
 from loopwright.passes.default.default_schedule import candidates
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
@@ -70,11 +70,11 @@ def test_a_seed_gives_the_same_schedules() -> None:
 
 def test_steps_that_are_too_complex_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     tiled = original(MATRIX_PRODUCT).apply_all(parse_pipeline("tile{loops=i,j,k sizes=8,8,8}"))
-    packed = moves.pack(Random(0), tiled)
+    packed = random_moves.pack(Random(0), tiled)
     assert packed is not None
     assert "pack{" in str(packed)
-    monkeypatch.setattr(moves, "OPERATIONS", 1000)
-    assert moves.pack(Random(0), tiled) is None
+    monkeypatch.setattr(random_moves, "OPERATIONS", 1000)
+    assert random_moves.pack(Random(0), tiled) is None
 
 
 def test_all_stages_and_transformations_take_part() -> None:

@@ -366,7 +366,7 @@ def test_random_nests(seed: int) -> None:
     assert found == expected
 
 
-def test_a_long_loop_around_a_large_condition_is_not_written_out() -> None:
+def test_a_long_loop_around_a_large_condition_is_not_unrolled() -> None:
     """It was counted as one operation: the first call of a sum of rows took twelve seconds."""
 
     def hint(size: int) -> int | None:

@@ -222,7 +222,7 @@ def test_two_parallel_loops_in_one_function() -> None:
 
 
 def test_without_an_openmp_runtime_one_thread_does_it_all() -> None:
-    found = openmp.stand_ins()
+    found = openmp.stubs()
     assert set(found) == set(openmp.imports())
     calls: list[int] = []
 

@@ -93,7 +93,7 @@ func.func @triangle(%n: index, %A: memref<40x40xf64>, %B: memref<40x40xf64>) {{
         # its own, once it has seen that both end together.
         ("affine_map<(d0) -> (d0 + 1)>", "%n", False),
         ("affine_map<(d0) -> (d0)>", "min affine_map<(d0)[s0] -> (d0 + 9, s0)>(%i)[%n]", False),
-        # LLVM writes these out.
+        # LLVM unrolls these.
         ("affine_map<(d0) -> (d0)>", "min affine_map<(d0)[s0] -> (d0 + 8, s0)>(%i)[%n]", True),
         ("affine_map<(d0) -> (0)>", "%n", True),
     ],
@@ -182,14 +182,14 @@ VECTORS_FIRST = "llvm.loop.vectorize.followup_all"
         ({"size": 12}, False),
         ({"size": 20}, False),
         ({"size": 7}, False),
-        # The same elements again and again: written out, they stay in registers.
+        # The same elements again and again: unrolled, they stay in registers.
         ({"store": "%i - 16 * %it"}, False),
         ({"store": "%it"}, False),
         # Unrolled by request.
         ({"schedule": "unroll{loops=i factor=4}"}, False),
     ],
 )
-def test_a_tile_is_made_vectors_of_before_it_is_written_out(
+def test_a_tile_is_vectorised_before_it_is_unrolled(
     changed: dict[str, object], is_told: bool
 ) -> None:
     values = {"size": 16, "step": 1, "load": "%i", "store": "%i", "array": "%B", **changed}
@@ -237,7 +237,7 @@ func.func @repeated(%A: memref<160xf64>, %B: memref<160xf64>) {{
         ("(1, 8 * d0)", "(8 * d0 + 8)", "%i", True),
     ],
 )
-def test_the_tile_loop_around_tiles_that_are_written_out(
+def test_the_tile_loop_around_unrolled_tiles(
     begin: str, end: str, place: str, is_told: bool
 ) -> None:
     text = REPEATED.format(begin=_bound("max", begin), end=_bound("min", end), place=place)
@@ -282,8 +282,8 @@ func.func @tile(%A: memref<4x64xf64>, %B: memref<64x16xf64>, %C: memref<4x16xf64
 """
 
 
-def test_a_register_tile_is_written_out() -> None:
-    # C stays in registers along the outermost loop once both inner ones are written out.
+def test_a_register_tile_is_unrolled() -> None:
+    # C stays in registers along the outermost loop once both inner ones are unrolled.
     (function,) = load(PRODUCT).values()
     kernel = function.compile(threads=1, schedule="")
     a, b, c = (np.random.default_rng(0).random(shape) for shape in ((4, 64), (64, 16), (4, 16)))

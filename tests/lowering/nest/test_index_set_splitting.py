@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from loopwright.lowering.nest.index_expression import Index, decide, substitute_condition
-from loopwright.lowering.nest.index_set_splitting import cut_into_full_ranges
+from loopwright.lowering.nest.index_set_splitting import split_index_sets
 from loopwright.lowering.nest.nest import Block, Call, For, Guard, Nest, TileSplit, walk
 from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, TileSize
 from loopwright.runtime.program import load
@@ -53,11 +53,11 @@ def test_cut_loops_run_the_same_instances_in_the_same_order(
     first: int, last: int, slope: int
 ) -> None:
     nest = triangle(first, last, slope)
-    assert list(instances(cut_into_full_ranges(nest), {})) == list(instances(nest, {}))
+    assert list(instances(split_index_sets(nest), {})) == list(instances(nest, {}))
 
 
 def test_inside_of_the_range_trip_counts_are_constant() -> None:
-    cut = cut_into_full_ranges(triangle(0, 20, 1))
+    cut = split_index_sets(triangle(0, 20, 1))
     counts = [node.trip_count for node in walk(cut) if isinstance(node, For)]
     # i and j are full for k from 7 on
     assert counts == [7, None, None, 13, SIZE, SIZE]
@@ -73,7 +73,7 @@ def test_loops_around_full_tiles_stay_whole() -> None:
         1,
         For(loop("i", unroll=0), 1, (Index(4),), (Index(8),), 1, call),
     )
-    assert cut_into_full_ranges(nest) == nest
+    assert split_index_sets(nest) == nest
 
 
 def test_a_vector_loop_that_runs_over_tiles_is_no_tile_itself() -> None:

@@ -5,7 +5,7 @@ import pytest
 from support.reference_runs import check_run, function_of
 
 import loopwright
-from loopwright.passes.default.column_updates import finished_columns
+from loopwright.passes.default.column_updates import column_updates
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
@@ -67,7 +67,7 @@ def test_results(kind: str, m: int, n: int, threads: int) -> None:
     function = loopwright.load(DEFLATION.replace("TYPE", kind))["deflation"]
     original = Schedule.original(function.scop)
     sizes = infer_extents(function.scop, {"m": 1500, "n": 1500})
-    chosen = finished_columns(original, original.tree, SchedulingContext(sizes, threads))
+    chosen = column_updates(original, original.tree, SchedulingContext(sizes, threads))
     assert chosen is not None
     generator = np.random.default_rng(m * n)
     matrix = (generator.random((m, n)) / m).astype("f4" if kind == "f32" else "f8")
@@ -85,10 +85,10 @@ def test_other_programs_stay(kernel: str) -> None:
     original = Schedule.original(function_of(f"polybench/{kernel}").scop)
     values = dict.fromkeys((p.name for p in original.scop.parameters), 1000)
     sizes = infer_extents(original.scop, values)
-    assert finished_columns(original, original.tree, SchedulingContext(sizes, 2)) is None
+    assert column_updates(original, original.tree, SchedulingContext(sizes, 2)) is None
 
 
 def test_small_ones_stay() -> None:
     original = Schedule.original(function_of("polybench/gramschmidt").scop)
     sizes = infer_extents(original.scop, {"m": 60, "n": 80})
-    assert finished_columns(original, original.tree, SchedulingContext(sizes, 2)) is None
+    assert column_updates(original, original.tree, SchedulingContext(sizes, 2)) is None

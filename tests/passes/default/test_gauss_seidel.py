@@ -7,7 +7,7 @@ import pytest
 from support.reference_runs import check_run, function_of
 
 import loopwright
-from loopwright.passes.default.gauss_seidel import interleaving
+from loopwright.passes.default.gauss_seidel import gauss_seidel
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
@@ -39,7 +39,7 @@ func.func @f(%steps: index, %n: index, %m: index, %A: memref<?x?xf64>) {
 def interleaved(function: Function, sizes: dict[str, int], threads: int = 2) -> Schedule | None:
     scheduled = Schedule.original(function.scop).apply(AffineSchedule())
     context = SchedulingContext(infer_extents(function.scop, sizes), threads)
-    return interleaving(scheduled, scheduled.tree, context)
+    return gauss_seidel(scheduled, scheduled.tree, context)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -64,7 +64,7 @@ def test_another_sweep(threads: int) -> None:
     np.testing.assert_array_equal(array, expected)
 
 
-def test_full_rows_are_written_out() -> None:
+def test_full_rows_are_unrolled() -> None:
     function = function_of("polybench/seidel-2d")
     schedule = interleaved(function, {"tsteps": 500, "n": 2000})
     kernel = function.compile(schedule, threads=2)

@@ -7,7 +7,7 @@ from support.targets import WIDE
 
 import loopwright
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.index_set_splitting import split_at_pivots
+from loopwright.passes.default.index_set_splitting import index_set_splitting
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.schedules.schedule import Schedule
 
@@ -43,7 +43,9 @@ def test_shortest_paths_run_in_vectors_and_on_threads(threads: int) -> None:
 def test_results(n: int) -> None:
     function = loopwright.load(SCALED)["scaled"]
     original = Schedule.original(function.scop)
-    chosen = split_at_pivots(original, original.tree, SchedulingContext({"n": 500, "m": 500}, 1))
+    chosen = index_set_splitting(
+        original, original.tree, SchedulingContext({"n": 500, "m": 500}, 1)
+    )
     assert chosen is not None
     assert "vectorize{loops=S0.j" in str(chosen)
     expected, found = (np.linspace(0.5, 1.5, n) for _ in range(2))
@@ -56,4 +58,4 @@ def test_results(n: int) -> None:
 def test_other_programs_stay(kernel: str) -> None:
     original = Schedule.original(function_of(f"polybench/{kernel}").scop)
     sizes = dict.fromkeys((p.name for p in original.scop.parameters), 500)
-    assert split_at_pivots(original, original.tree, SchedulingContext(sizes, 2)) is None
+    assert index_set_splitting(original, original.tree, SchedulingContext(sizes, 2)) is None

@@ -6,7 +6,7 @@ from support.reference_runs import check_run, function_of
 
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.strict_order_reductions import ordered_sums
+from loopwright.passes.default.strict_order_reductions import strict_order_reductions
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import loops_around, nests, statements
@@ -51,7 +51,7 @@ def scheduled(kernel: str, *, reassociate: bool = False, threads: int = 2) -> Sc
     original = Schedule.original(function.scop, reassociate=reassociate)
     name = KERNELS[kernel][0]
     nest = next(nest for nest in nests(original.tree) if name in statements(nest))
-    return ordered_sums(
+    return strict_order_reductions(
         original, nest, SchedulingContext(infer_extents(function.scop, values), threads)
     )
 
@@ -78,7 +78,7 @@ def test_sums_of_integers_need_no_order() -> None:
     text = BOTH.replace("TYPE", "i32").replace("mulf", "muli").replace("addf", "addi")
     original = Schedule.original(load(text)["both"].scop)
     sizes = infer_extents(original.scop, {"n": 900, "m": 900})
-    assert ordered_sums(original, original.tree, SchedulingContext(sizes, 1)) is None
+    assert strict_order_reductions(original, original.tree, SchedulingContext(sizes, 1)) is None
 
 
 def test_rows_that_are_apart_are_no_neighbours() -> None:
@@ -86,7 +86,7 @@ def test_rows_that_are_apart_are_no_neighbours() -> None:
     text = BOTH.replace("TYPE", "f64").replace("0 to %n", "0 to %n step 4")
     original = Schedule.original(load(text)["both"].scop)
     context = SchedulingContext(infer_extents(original.scop, {"n": 3600, "m": 900}), 1)
-    assert ordered_sums(original, original.tree, context) is None
+    assert strict_order_reductions(original, original.tree, context) is None
     statement = context.statistics(original.scop).statements["S0"]
     loops = loops_around(original.tree, "S0")
     assert [statement.direction(loops, loop) for loop in loops] == [(4, 0), (0, 1)]
@@ -99,7 +99,7 @@ def test_every_term_is_added_in_its_turn(element: str, n: int, m: int) -> None:
     function = load(BOTH.replace("TYPE", element))["both"]
     original = Schedule.original(function.scop)
     sizes = infer_extents(function.scop, {"n": 900, "m": 900})
-    chosen = ordered_sums(original, original.tree, SchedulingContext(sizes, 1))
+    chosen = strict_order_reductions(original, original.tree, SchedulingContext(sizes, 1))
     assert chosen is not None
     random = np.random.default_rng(n * m)
     dtype = np.dtype(element.replace("f", "float"))

@@ -13,9 +13,9 @@ from support.targets import WIDE
 
 import loopwright
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.default.fused_contraction import initialised_contraction
-from loopwright.passes.default.privatised_contraction import private_contraction
-from loopwright.passes.default.tensor_contraction import contraction
+from loopwright.passes.default.fused_contraction import fused_contraction
+from loopwright.passes.default.privatised_contraction import privatised_contraction
+from loopwright.passes.default.tensor_contraction import tensor_contraction
 from loopwright.passes.estimate.register_tile import even_size, register_tile
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.machine.target import Target
@@ -65,7 +65,7 @@ def scheduled(
 ) -> Schedule | None:
     original = Schedule.original(function.scop, target)
     context = SchedulingContext(infer_extents(function.scop, sizes), threads)
-    return contraction(original, original.tree, context)
+    return tensor_contraction(original, original.tree, context)
 
 
 @pytest.mark.parametrize(("number", "equation"), tuple(enumerate(CONTRACTIONS)))
@@ -123,7 +123,7 @@ def test_a_result_that_starts_with_something(name: str, seed: str) -> None:
     function = function_of(name)
     start = function.schedule(seed)
     sizes = infer_extents(function.scop, parameters(name, INITIALISED[name]))
-    schedule = initialised_contraction(start, nests(start.tree)[0], SchedulingContext(sizes, 2))
+    schedule = fused_contraction(start, nests(start.tree)[0], SchedulingContext(sizes, 2))
     assert schedule is not None
     check_run(name, str(schedule), INITIALISED[name])
 
@@ -134,7 +134,7 @@ def test_a_result_that_every_iteration_overwrites(name: str, threads: int) -> No
     function = function_of(name)
     original = Schedule.original(function.scop)
     sizes = infer_extents(function.scop, parameters(name, PRIVATE[name]))
-    schedule = private_contraction(original, original.tree, SchedulingContext(sizes, threads))
+    schedule = privatised_contraction(original, original.tree, SchedulingContext(sizes, threads))
     assert schedule is not None
     assert "pack{loops=q array=sum}" in str(schedule)
     check_run(name, str(schedule), PRIVATE[name], threads)

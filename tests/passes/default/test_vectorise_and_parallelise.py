@@ -4,7 +4,7 @@ import pytest
 from support.reference_runs import check_run, function_of
 
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.vectorise_and_parallelise import vector_parallel
+from loopwright.passes.default.vectorise_and_parallelise import vectorise_and_parallelise
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.schedules.schedule import Schedule
@@ -27,7 +27,7 @@ def test_loops_with_loops_inside_are_not() -> None:
     """Only what is innermost brings neighbours together."""
     original = Schedule.original(function_of("polybench/correlation").scop)
     sizes = infer_extents(original.scop, {"m": 200, "n": 240})
-    schedule = vector_parallel(original, original.tree, SchedulingContext(sizes, 1))
+    schedule = vectorise_and_parallelise(original, original.tree, SchedulingContext(sizes, 1))
     assert schedule is not None
     assert "vectorize" in str(schedule)
     assert "unroll" not in str(schedule)

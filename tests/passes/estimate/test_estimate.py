@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from loopwright.passes.default.default_schedule import default_schedule
-from loopwright.passes.default.vectorise_and_parallelise import vector_parallel
+from loopwright.passes.default.vectorise_and_parallelise import vectorise_and_parallelise
 from loopwright.passes.estimate.estimate import estimate
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
@@ -82,7 +82,7 @@ def test_loops_shorter_than_half_a_vector_are_left_to_llvm() -> None:
     lanes = before.target.lanes(before.scop.arrays[0].element_type)
     for columns, wanted in ((lanes // 2, False), (lanes // 2 + 1, True)):
         context = SchedulingContext(infer_extents(before.scop, {"n": 2, "m": columns}), 1)
-        chosen = vector_parallel(before, before.tree, context)
+        chosen = vectorise_and_parallelise(before, before.tree, context)
         assert ("vectorize{loops=j" in str(chosen)) == wanted
 
 

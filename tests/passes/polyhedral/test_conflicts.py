@@ -9,8 +9,8 @@ import pytest
 
 from loopwright.dialects.parse import parse_module
 from loopwright.kernels.catalogue import catalogue
+from loopwright.passes.polyhedral.array_dataflow import union
 from loopwright.passes.polyhedral.conflicts import last_accesses
-from loopwright.passes.polyhedral.dataflow import union
 from loopwright.passes.polyhedral.dependences import compute_dependences
 from loopwright.passes.polyhedral.isl_schedule import to_isl
 from loopwright.passes.polyhedral.raising.raise_function import raise_module

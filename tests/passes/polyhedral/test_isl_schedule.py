@@ -9,9 +9,9 @@ from support.scop_execution import bind, instances, points, time_stamp
 
 from loopwright.dialects.errors import SourceError
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.polyhedral import context, dependences
-from loopwright.passes.polyhedral.context import TooComplexError, bounded
+from loopwright.passes.polyhedral import dependences, isl_context
 from loopwright.passes.polyhedral.dependences import compute_dependences
+from loopwright.passes.polyhedral.isl_context import TooComplexError, bounded
 from loopwright.passes.polyhedral.isl_schedule import to_isl
 
 
@@ -67,7 +67,7 @@ def test_dependences_that_take_too_long_are_an_error_of_the_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     scop = scop_of(catalogue()["polybench/cholesky"].text)
-    monkeypatch.setattr(context, "MAXIMAL_OPERATIONS", 1000)
+    monkeypatch.setattr(isl_context, "MAXIMAL_OPERATIONS", 1000)
     monkeypatch.setattr(dependences, "ARRAY_OPERATIONS", 1000)
     with pytest.raises(SourceError, match="the dependences of '@cholesky' are too complex"):
         compute_dependences(scop)

@@ -7,7 +7,7 @@ from support.polyhedral_programs import scop_of
 
 from loopwright.dialects.parse import parse_module
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.polyhedral.dataflow import ArrayAccesses
+from loopwright.passes.polyhedral.array_dataflow import ArrayAccesses
 from loopwright.passes.polyhedral.raising.raise_function import raise_module
 from loopwright.passes.polyhedral.schedule_tree import Loop, replace_node
 from loopwright.passes.polyhedral.unimodular import UnimodularStatements

@@ -14,9 +14,9 @@ from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.algorithm import Search
 from loopwright.passes.search.beam import BeamSearch
-from loopwright.passes.search.confirming import FINALISTS
 from loopwright.passes.search.correction import Correction
 from loopwright.passes.search.hybrid import HybridSearch
+from loopwright.passes.search.remeasurement import FINALISTS
 from loopwright.passes.search.search_state import OutOfTime, SearchState
 from loopwright.passes.search.searching import search
 from loopwright.passes.syntax.pipeline import parse_pipeline

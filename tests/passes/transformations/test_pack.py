@@ -10,13 +10,13 @@ from support.dependence_oracle import closure, find_conflicts, pairs_of
 from support.scop_execution import instances, time_stamp
 
 import loopwright
-from loopwright.passes.polyhedral.context import bounded
 from loopwright.passes.polyhedral.dependences import (
     Dependence,
     DependenceKind,
     Dependences,
     compute_dependences,
 )
+from loopwright.passes.polyhedral.isl_context import bounded
 from loopwright.passes.schedules.errors import MalformedTransformation
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.transformations.parallel import Parallel

@@ -40,14 +40,14 @@ BACKWARDS = SEIDEL.replace("%A[%i - 1, %j]", "%A[%i - 1, %j + 1]").replace(
 )
 
 
-def test_the_tree_and_the_spellings() -> None:
+def test_the_tree_and_the_text_formats() -> None:
     function = load(GEMM)["gemm"]
     schedule = function.schedule(TILED)
     assert schedule.run_time_sizes == ("Ti", "Tk", "Tj")
     text = describe_tree(schedule.scop, schedule.tree)
     assert "for it = floor(i / Ti)" in text and "for kt = floor(k / Tk)" in text
-    for spelling in (str(schedule), print_notation(schedule), str(to_sequence(schedule))):
-        assert function.schedule(spelling) == schedule
+    for text in (str(schedule), print_notation(schedule), str(to_sequence(schedule))):
+        assert function.schedule(text) == schedule
 
 
 def test_constant_and_open_sizes_mix() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from loopwright.kernels.catalogue import KernelEntry, catalogue
 from loopwright.kernels.references import REFERENCES, reference
 from loopwright.runtime.bench.case import Case, NotApplicable
-from loopwright.runtime.bench.parallelism import parallel_operations
+from loopwright.runtime.bench.doall_loops import parallel_operations
 from loopwright.runtime.bench.peers import compilers, python
 from loopwright.runtime.bench.peers.compilers import Build, Compiler
 from loopwright.runtime.bench.peers.libraries import Unsupported
@@ -63,6 +64,14 @@ def test_parallel_c_has_a_pragma_at_the_outermost_loops_over_space() -> None:
     assert "#pragma" not in compilers.source(case, parallel=False)
 
 
+def test_loops_that_the_catalogue_names_have_their_pragmas() -> None:
+    text = compilers.source(Case(catalogue()["field/hotspot"], "MINI"), parallel=True)
+    assert text.count("#pragma omp parallel for\n        for (int64_t i = 1;") == 2
+    assert text.count("#pragma omp simd\n            for (int64_t j = 1;") == 2
+    text = compilers.source(Case(catalogue()["field/black_scholes"], "MINI"), parallel=True)
+    assert "#pragma omp parallel for simd\n    for (int64_t i = 0;" in text
+
+
 def test_a_program_without_parallel_loops_has_no_parallel_c() -> None:
     case = Case(catalogue()["polybench/nussinov"], "MINI")
     with pytest.raises(NotApplicable, match="no loop"):
@@ -98,7 +107,7 @@ def test_loops_printed_as_python_compute_the_kernel(name: str) -> None:
     entry = catalogue()[name]
     function = load(entry.text)[entry.function]
     parallel = parallel_operations(function.function, function.scop)
-    scope: dict[str, Any] = {"np": np, "prange": range}
+    scope: dict[str, Any] = {"np": np, "math": math, "prange": range}
     exec(python_loops(function.function, parallel), scope)
     arguments = entry.arguments("MINI")
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -117,6 +126,17 @@ def test_torch_operators_compute_the_kernels() -> None:
         check(entry, entry.output_arrays(arguments))
     with pytest.raises(Unsupported, match="no operator"):
         torch_library.prepare(catalogue()["polybench/lu"], [])
+
+
+def test_scipy_routines_compute_the_kernels() -> None:
+    from loopwright.runtime.bench.peers import scipy_library
+
+    assert "scipy" in scipy_library.version()
+    for name in scipy_library.ROUTINES:
+        entry = catalogue()[name]
+        arguments = entry.arguments("MINI")
+        scipy_library.prepare(entry, arguments)()
+        check(entry, entry.output_arrays(arguments))
 
 
 def test_a_worker_runs_cases_and_says_what_it_cannot() -> None:

@@ -14,7 +14,7 @@ import pytest
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.machine.target import Target
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.search.caution import surest_gains
+from loopwright.passes.search.unanimity import unanimous_gains
 from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.choosing import auto
 from loopwright.runtime.choosing.auto import GAIN, modelled_schedule
@@ -152,6 +152,16 @@ def test_a_broken_file_is_not_used(tmp_path: Path) -> None:
         TuningDatabase(path).put(QUESTION, Tuned("x", 1.0, 1.0))
 
 
+def test_a_file_with_bytes_that_are_no_text_is_not_used(tmp_path: Path) -> None:
+    path = tmp_path / "tuning.sqlite"
+    TuningDatabase(path).put(QUESTION, Tuned("parallel{loops=i}", 1.0, 2.0))
+    contents = path.read_bytes()
+    assert b"CREATE TABLE schedules" in contents
+    path.write_bytes(contents.replace(b"CREATE TABLE schedules", b"CREATE TABLE sch\xdddules"))
+    with pytest.warns(RuntimeWarning, match="works without tuned schedules"):
+        assert TuningDatabase(path).get(QUESTION) is None
+
+
 def test_a_row_that_nobody_has_written_is_not_used(tmp_path: Path) -> None:
     database = TuningDatabase(tmp_path / "tuning.sqlite")
     database.put(QUESTION, Tuned("x", 1.0, 1.0))
@@ -254,7 +264,7 @@ def test_the_least_convinced_member_of_a_committee_counts(
     original = Schedule.original(load(SCALE)["scale"].scop)
     schedule = original.apply_all(parse_pipeline("reverse{loops=i}"))
     context = SchedulingContext({"n": 9, "A_dim0": 9}, 1)
-    assert surest_gains(Divided(members), context, [original, schedule]) == [1.0, gain]
+    assert unanimous_gains(Divided(members), context, [original, schedule]) == [1.0, gain]
 
 
 def test_a_model_must_promise_more_than_the_default_schedule() -> None:

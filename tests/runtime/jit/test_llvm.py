@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.lowering.llvm.target import features, processor, vectoriser_features
+from loopwright.lowering.llvm.llvm_target import features, processor, vectoriser_features
 from loopwright.passes.machine.target import Target
 from loopwright.runtime.jit.llvm import library
 from loopwright.runtime.jit.llvm.choice import VARIABLE

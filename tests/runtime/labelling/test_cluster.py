@@ -40,7 +40,7 @@ def test_a_worker_that_is_killed_loses_nothing(cluster: distributed.LocalCluster
     def kill() -> None:
         with distributed.Client(cluster.scheduler_address) as client:
             pids = client.run(os.getpid)
-            while not client.run(lambda: len(labelling._stations)):
+            while not client.run(lambda: len(labelling._workers)):
                 time.sleep(0.1)
             time.sleep(2.0)
             os.kill(sorted(pids.values())[0], signal.SIGKILL)
@@ -56,5 +56,5 @@ def test_a_worker_that_is_killed_loses_nothing(cluster: distributed.LocalCluster
     killer.join()
     assert set(done) == set(items)
     with distributed.Client(cluster.scheduler_address) as client:
-        left = client.run(lambda: len(labelling._stations))
+        left = client.run(lambda: len(labelling._workers))
     assert set(left.values()) == {0}, "stations end with the run"

@@ -26,7 +26,7 @@ from loopwright.runtime.calling.signature import Sizes
 from loopwright.runtime.jit import object_code as jit
 from loopwright.runtime.labelling.labelling_worker import LabellingWorker
 from loopwright.runtime.labelling.measurer import Measurer, relative_difference
-from loopwright.runtime.labelling.measuring import MeasuringSlot
+from loopwright.runtime.labelling.measuring_slot import MeasuringSlot
 from loopwright.runtime.labelling.messages import (
     Candidate,
     Closed,
@@ -66,8 +66,8 @@ NOTHING = "define void @{0}(i64 %n, ptr %a, ptr %b) {{ ret void }}"
 
 
 def label(workload: FixedWorkload, count: int = 1, policy: Policy = QUICK) -> list[LabelledProgram]:
-    with LabellingWorker(workload, policy, compilers=1) as station:
-        return list(station.label(range(count)))
+    with LabellingWorker(workload, policy, compilers=1) as worker:
+        return list(worker.label(range(count)))
 
 
 def test_schedules_are_labelled() -> None:
@@ -159,7 +159,7 @@ def opened() -> Opened:
 
 
 def measure(opened: Opened, candidates: dict[str, ObjectCode]) -> LabelledProgram:
-    """What a station does with compiled candidates."""
+    """What a worker does with compiled candidates."""
     queue = ProgramQueue(0, QUICK, INSTANCE, opened)
     for name, code in candidates.items():
         queue.waiting.append(Candidate(0, name, "test", code, 0.1))

@@ -43,7 +43,7 @@ func.func @sum(%A: memref<64x64xf64>, %B: memref<64x64xf64>) {
         ("tile{loops=i,j sizes=8,16},unroll{loops=i},unroll{loops=j}", 128),
     ],
 )
-def test_operations_as_often_as_they_are_written_out(steps: str, copies: int) -> None:
+def test_operations_as_often_as_they_are_unrolled(steps: str, copies: int) -> None:
     schedule = original_schedule(SUM).apply_all(parse_pipeline(steps))
     assert unrolled_operations(schedule) == 2 * copies
 

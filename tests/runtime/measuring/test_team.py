@@ -12,8 +12,8 @@ import pytest
 
 from loopwright.costmodel.labels import ProgramInstance
 from loopwright.runtime.calling.signature import Sizes
-from loopwright.runtime.labelling import measuring
-from loopwright.runtime.labelling.measuring import LONGEST_APART, LOOK_AGAIN, MeasuringSlot
+from loopwright.runtime.labelling import measuring_slot
+from loopwright.runtime.labelling.measuring_slot import LONGEST_APART, LOOK_AGAIN, MeasuringSlot
 from loopwright.runtime.labelling.messages import (
     Candidate,
     Closed,
@@ -135,7 +135,7 @@ class FakeMeasurer:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
     result = SimpleNamespace(now=1000.0)
-    monkeypatch.setattr(measuring.time, "monotonic", lambda: result.now)
+    monkeypatch.setattr(measuring_slot.time, "monotonic", lambda: result.now)
     return result
 
 
@@ -147,7 +147,7 @@ def answer(slot: MeasuringSlot, said: Any) -> None:
 @pytest.fixture
 def slot(monkeypatch: pytest.MonkeyPatch) -> MeasuringSlot:
     """One whose process has started."""
-    monkeypatch.setattr(measuring, "Child", FakeMeasurer)
+    monkeypatch.setattr(measuring_slot, "Child", FakeMeasurer)
     result = MeasuringSlot([0, 1], Policy(threads=2))
     answer(result, None)
     return result

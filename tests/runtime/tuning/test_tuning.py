@@ -23,10 +23,10 @@ from loopwright.runtime.choosing.database import Question, Tuned, TuningDatabase
 from loopwright.runtime.measuring import candidate_loops
 from loopwright.runtime.measuring.workers import Overdue, Worker
 from loopwright.runtime.program import Function, load
-from loopwright.runtime.tuning import compiler as compiling
 from loopwright.runtime.tuning import evaluator as evaluating
+from loopwright.runtime.tuning import schedule_compiler
 from loopwright.runtime.tuning.evaluator import RunningEvaluator, Substitute
-from loopwright.runtime.tuning.messages import Comparison, Outcome, Program, Trial
+from loopwright.runtime.tuning.trial_messages import Comparison, Outcome, Program, Trial
 from loopwright.runtime.tuning.tune import TuningOptions, tune
 
 SUM = """
@@ -184,10 +184,10 @@ def test_wrong_results_are_found_by_another_schedule() -> None:
 
 
 def test_what_is_too_large_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiling, "LARGEST_OF_SEARCHES", 40)
+    monkeypatch.setattr(schedule_compiler, "LARGEST_OF_SEARCHES", 40)
     monkeypatch.setattr(candidate_loops, "LARGEST_OF_SEARCHES", 40)
     sizes = {"n": N, "A_dim0": N, "A_dim1": N, "x_dim0": N}
-    compiler = compiling.Compiler(Program(SUM, "sum", sizes, 1, False, 1 << 30))
+    compiler = schedule_compiler.Compiler(Program(SUM, "sum", sizes, 1, False, 1 << 30))
     found = compiler.compile("unroll{loops=j factor=64}")
     assert found.code is None and found.message == "the code is too large: more than 40 operations"
     assert compiler.compile("").code is not None

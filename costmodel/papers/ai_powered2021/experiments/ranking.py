@@ -1,4 +1,4 @@
-"""How well two-level tiles of GEMM are ranked in a size that was not learned from.
+"""Ranking of two-level tiles of GEMM at a size absent from the training data.
 
 The experiment of "AI Powered Compiler Techniques for DL Code Optimization" (2021), section 5.2, on
 one thread: of each size of Table 1, all variants are ranked by models that have learned from the
@@ -29,6 +29,7 @@ from .....passes.estimate.estimate import Roofline
 from .....passes.estimate.scheduling_context import SchedulingContext
 from .....passes.syntax.pipeline import parse_pipeline
 from .....runtime.jit.cache import cache_directory
+from .....support.progress import ProgressLine
 from ....find import DEFAULT_RANKER, find_ranker
 from ....learning.examples import ProgramExamples, load_examples
 from ....learning.metrics import spearman
@@ -106,13 +107,13 @@ def _left_out(
         for programs in (whole, also)
     )
     found: list[Values] = []
-    for program in examples:
-        model = Tournament({"features": kind})
-        others = [*more, *(each for each in examples if each is not program)]
-        model.fit(others, [], TrainingOptions(epochs=epochs))
-        found.append(model.score(program.features))
-        print(f"\r{kind}: {len(found)}/{len(examples)} ", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+    with ProgressLine(len(examples)) as line:
+        for program in examples:
+            model = Tournament({"features": kind})
+            others = [*more, *(each for each in examples if each is not program)]
+            model.fit(others, [], TrainingOptions(epochs=epochs))
+            found.append(model.score(program.features))
+            line.update(f"sizes with {kind}", len(found))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Measures two-level tiles of GEMM on one thread, to rank them.
+"""Measurements of two-level tiles of GEMM on one thread, for ranking.
 
 In the ten sizes of Table 1 of "AI Powered Compiler Techniques for DL Code Optimization" (2021),
 which models are judged by, or, with --random, in other sizes to learn from. Three steps; the first
@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import pickle
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -37,11 +36,13 @@ from .....passes.polyhedral.extents import infer_extents
 from .....passes.schedules.schedule import Schedule
 from .....runtime.calling.signature import CValue
 from .....runtime.labelling.messages import ObjectCode
-from .....runtime.machine.fingerprint import code_generator, machine_fingerprint
+from .....runtime.machine.machine_fingerprint import code_generator, machine_fingerprint
 from .....runtime.program import Function, load
-from .....runtime.tuning.compiler import Compiler
-from .....runtime.tuning.messages import Arguments, Program, Trial
 from .....runtime.tuning.runner import Runner
+from .....runtime.tuning.schedule_compiler import Compiler
+from .....runtime.tuning.trial_messages import Arguments, Program, Trial
+from .....support import records
+from .....support.owned_files import read_owned
 from ....dataset.rows import rows_of
 from ....dataset.store import Writer
 from ....labels import Label, LabelledProgram, ProgramInstance, Status
@@ -95,7 +96,7 @@ ORIGIN = "two-level tiles"
 
 
 class Problem:
-    """GEMM in one size: schedules by text, codes and measured seconds on disk."""
+    """GEMM at one size: schedules by text, object code and measured seconds on disk."""
 
     def __init__(self, work: Path, parameters: Mapping[str, int]) -> None:
         self.entry = entry = catalogue()[KERNEL]
@@ -126,7 +127,7 @@ class Problem:
         """What is compiled: of the variants, and of `default` for reference."""
         if not self.codes_file.exists():
             return {}
-        return pickle.loads(self.codes_file.read_bytes())
+        return records.from_bytes(read_owned(self.codes_file))
 
     @cached_property
     def seconds(self) -> dict[str, list[dict[str, float]]]:
@@ -161,7 +162,7 @@ class Problem:
 
     def _store(self) -> None:
         temporary = self.codes_file.with_suffix(".new")
-        temporary.write_bytes(pickle.dumps(self.codes))
+        temporary.write_bytes(records.to_bytes(self.codes))
         temporary.replace(self.codes_file)
 
     def runner(self, parameters: dict[str, int]) -> Runner:

@@ -1,4 +1,4 @@
-"""Register tiles by reinforcement learning, beside every other way to choose them.
+"""Register tiles by reinforcement learning, compared with other searches.
 
 The experiment of "AI Powered Compiler Techniques for DL Code Optimization" (2021), section 5.1:
 products of small matrices, whose operands stay in the nearest caches, on one core. Three steps;
@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import pickle
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -37,10 +36,13 @@ from .....passes.schedules.schedule import Schedule
 from .....runtime.labelling.messages import ObjectCode
 from .....runtime.machine.probes import probes
 from .....runtime.program import load
-from .....runtime.tuning.compiler import Compiler
 from .....runtime.tuning.evaluator import arguments_of
-from .....runtime.tuning.messages import Program, Trial
 from .....runtime.tuning.runner import Runner
+from .....runtime.tuning.schedule_compiler import Compiler
+from .....runtime.tuning.trial_messages import Program, Trial
+from .....support import records
+from .....support.owned_files import read_owned
+from .....support.progress import ProgressLine
 from ..register_agent import SHARE, Agent, measurements
 from ..register_bands import RegisterSpace, State
 
@@ -59,7 +61,7 @@ CUTOFF = 4.0
 
 
 class Problem:
-    """A kernel in one size: its first band, code and seconds of every state on disk."""
+    """A kernel at one size: its first band, object code and seconds of every state on disk."""
 
     def __init__(self, row: str, work: Path) -> None:
         kernel, size = row.split(":")
@@ -83,7 +85,7 @@ class Problem:
     @cached_property
     def codes(self) -> dict[State, ObjectCode]:
         """What is compiled; () is the program as written, (0,) what `default` makes of it."""
-        return pickle.loads(self.codes_file.read_bytes()) if self.codes_file.exists() else {}
+        return records.from_bytes(read_owned(self.codes_file)) if self.codes_file.exists() else {}
 
     @cached_property
     def seconds(self) -> dict[State, float]:
@@ -107,6 +109,7 @@ class Problem:
         default = self.function.default_schedule(self.sizes, threads=1)
         wanted: dict[State, Schedule | None] = {(): None, (0,): default}
         missing = [state for state in (*wanted, *band.states) if state not in self.codes]
+        line = ProgressLine(len(missing))
         for number, state in enumerate(missing):
             schedule = wanted[state] if state in wanted else self.space.schedule({band: state})
             if schedule is None and state:
@@ -116,14 +119,14 @@ class Problem:
                 print(f"{self.row} {state}: {compiled.message}", file=sys.stderr)
                 continue
             self.codes[state] = compiled.code
-            print(f"\r{self.row}: {number + 1}/{len(missing)} ", end="", flush=True)
+            line.update(f"states of {self.row}", number + 1)
             if number % 20 == 0 or number == len(missing) - 1:
                 self._store()
-        print()
+        line.clear()
 
     def _store(self) -> None:
         temporary = self.codes_file.with_suffix(".new")
-        temporary.write_bytes(pickle.dumps(self.codes))
+        temporary.write_bytes(records.to_bytes(self.codes))
         temporary.replace(self.codes_file)
 
     def measure(self, end: float) -> bool:

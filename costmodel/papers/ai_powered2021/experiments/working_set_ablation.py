@@ -17,13 +17,14 @@ from pathlib import Path
 import numpy as np
 
 from .....passes.estimate.scheduling_context import SchedulingContext
-from .....passes.polyhedral.context import TooComplexError, bounded
+from .....passes.polyhedral.isl_context import TooComplexError, bounded
 from .....passes.schedules.schedule import Schedule
 from .....runtime.jit.cache import cache_directory
+from .....support.progress import ProgressLine
 from ....features.row_columns import FEATURES_VERSION, NAMES
+from ....learning.evaluation_report import evaluate, predictions
 from ....learning.examples import ProgramExamples, load_examples
 from ....learning.pairs import ProgramPairs, read_pairs
-from ....learning.report import evaluate, predictions
 from ....learning.splits import TRAINING, position
 from ....models.additive import Additive
 from ....models.learned_model import TrainingOptions
@@ -45,7 +46,7 @@ SEEDS = (0, 1, 2)
 
 @dataclass(frozen=True)
 class WithWorkingSets:
-    """Makes rows of statements with the working sets of the whole schedule behind them."""
+    """Featuriser: rows of statements, extended by the working sets of the whole schedule."""
 
     @property
     def schema(self) -> str:
@@ -103,18 +104,19 @@ def main() -> None:
     options = parser.parse_args()
     pairs = _spread(read_pairs(options.labels, several=True), options.programs)
     folder = cache_directory()
-    examples, _ = load_examples(
-        pairs,
-        WithWorkingSets(),
-        cache=None if folder is None else folder / "features",
-        workers=options.workers,
-        progress=lambda done, total: print(f"\r{done}/{total} programs ", end="", flush=True),
-    )
+    with ProgressLine(len(pairs)) as line:
+        examples, _ = load_examples(
+            pairs,
+            WithWorkingSets(),
+            cache=None if folder is None else folder / "features",
+            workers=options.workers,
+            progress=lambda done, total: line.update("programs", done),
+        )
     training = [each for each in examples if position(each.text) < TRAINING]
     test = [each for each in examples if position(each.text) >= TRAINING]
     known = [each.scheduled[0, len(NAMES)] for program in examples for each in program.features]
     print(
-        f"\r{len(training)} programs to learn from, {len(test)} others; "
+        f"{len(training)} programs to learn from, {len(test)} others; "
         f"{len(known)} pairs, {np.mean(known):.1%} of them with working sets"
     )
     print(f"{'features':<14}{'seed':>5}{'MAPE':>8}{'Spearman':>10}{'nDCG':>7}{'nDCG@1':>8}")

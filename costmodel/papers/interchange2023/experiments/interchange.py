@@ -1,4 +1,4 @@
-"""Which interchange is best: models, the scheduler of Pluto's objective, and measurements.
+"""Choice of interchanges: models, the Pluto objective, and measurements.
 
 Usage: python -m $PAPER.experiments.interchange measure DIR [NAME ...]
        python -m $PAPER.experiments.interchange evaluate DIR [MODEL ...] [--test LABELS]
@@ -36,9 +36,9 @@ from .....passes.polyhedral.schedule_tree import leaves
 from .....passes.schedules.schedule import Schedule
 from .....passes.search.protocols import CostModel
 from .....passes.search.space.affine import predicted_interchanges
-from .....passes.search.space.swaps import swaps
+from .....passes.search.space.loop_pairs import interchanges_by_levels
 from .....passes.transformations.affine_schedule import AffineSchedule
-from .....runtime.machine.fingerprint import machine_fingerprint
+from .....runtime.machine.machine_fingerprint import machine_fingerprint
 from .....runtime.measuring.timing import Timing
 from .....runtime.program import Function, load
 from ....dataset.rows import rows_of
@@ -142,7 +142,7 @@ def _label(schedule: str, origin: str, timings: Sequence[Timing], baseline: floa
 def legal_classes(original: Schedule) -> dict[int, Schedule]:
     """Every legal interchange of a program, by its number."""
     found = {NONE: original}
-    for levels, move in swaps(original.tree).items():
+    for levels, move in interchanges_by_levels(original.tree).items():
         changed = move.apply(original)
         if changed is not None:
             found[class_of(levels)] = changed

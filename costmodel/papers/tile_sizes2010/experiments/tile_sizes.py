@@ -1,4 +1,4 @@
-"""Searches for tile sizes on measured spaces: `python -m $PAPER.experiments.tile_sizes`.
+"""Comparison of tile-size searches on measured spaces: `python -m $PAPER.experiments.tile_sizes`.
 
 The experiment of "Neural Network Assisted Tile Size Selection" (2010, section 4.2) on what
 `tile_spaces.py` has measured: for shares of the space from 1 to 4 %, each search many
@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from .....passes.estimate.scheduling_context import SchedulingContext
 from .....passes.schedules.schedule import Schedule
-from .....passes.search.space.tile_sizes import TileSpace
-from .....passes.search.tile_searches import CHOSEN, Plan, TileSearch
+from .....passes.search.space.tile_size_space import TileSpace
+from .....passes.search.tile_size_search import CHOSEN, Plan, TileSearch
 from .....runtime.tuning.tiles import promising_points
 from ..tile_network import TileNetworks
 from ..tile_searches import by_chance, by_network, guided

@@ -1,4 +1,4 @@
-"""Measures every combination of tile sizes of a kernel: `python -m $PAPER.experiments.tile_spaces`.
+"""Exhaustive measurement of tile-size spaces: `python -m $PAPER.experiments.tile_spaces`.
 
 The seven benchmarks and 22^3 tile sizes of "Neural Network Assisted Tile Size Selection" (2010,
 section 3.1), each benchmark compiled once with sizes given at run time and its innermost point loop
@@ -217,7 +217,7 @@ def canonical(benchmark: Benchmark, sizes: Sizes) -> Sizes:
 
 @dataclass
 class Runner:
-    """Runs a kernel in a process of its own, which is ended when a run takes too long."""
+    """Runs a kernel in a child process with a time-out per run."""
 
     kernel: Kernel
     values: Sequence[object]
@@ -257,8 +257,8 @@ class Runner:
 
 
 @dataclass
-class Watched:
-    """Runs that count only where the reference is as fast as usual before and after them."""
+class ReferencedRuns:
+    """Runs that are accepted only if the reference is as fast as usual before and after them."""
 
     runner: Runner
     reference: Sizes
@@ -357,12 +357,14 @@ def measure(name: str, folder: Path) -> None:
     order = sorted({canonical(benchmark, sizes) for sizes in space()})
     random.Random(0).shuffle(order)
     runner = Runner(kernel, values)
-    watched = Watched(runner, canonical(benchmark, REFERENCE), Pace(SLOW))
+    referenced = ReferencedRuns(runner, canonical(benchmark, REFERENCE), Pace(SLOW))
     try:
         with progress.open("a", encoding="utf-8") as file:
             for count in range(1, RUNS + 1):
                 close = next(close for last, close in CLOSE if count <= last)
-                _measure_round(f"{name}, round {count}", order, (count, close), runs, watched, file)
+                _measure_round(
+                    f"{name}, round {count}", order, (count, close), runs, referenced, file
+                )
     finally:
         runner.stop()
     _write(benchmark, runs, path)
@@ -378,7 +380,7 @@ def _measure_round(
     order: Sequence[Sizes],
     which: tuple[int, float],
     runs: Runs,
-    watched: Watched,
+    referenced: ReferencedRuns,
     file: TextIO,
 ) -> None:
     """Runs each configuration for the n-th time that is close to the best: `which` is both."""
@@ -392,7 +394,7 @@ def _measure_round(
     ]
     for start in range(0, len(wanted), CHUNK):
         chunk = wanted[start : start + CHUNK]
-        for sizes, run in zip(chunk, watched.run(chunk, best), strict=True):
+        for sizes, run in zip(chunk, referenced.run(chunk, best), strict=True):
             runs[sizes] = [*runs.get(sizes, []), run]
             best = min(best, run[0])
             file.write(f"{json.dumps([*sizes, *run])}\n")
@@ -401,7 +403,7 @@ def _measure_round(
             seconds = time.perf_counter() - begun
             print(
                 f"{title}: {start} of {len(wanted)}, best {best * 1e3:.2f} ms, "
-                f"{watched.repeated} repeated, {seconds:.0f} s",
+                f"{referenced.repeated} repeated, {seconds:.0f} s",
                 flush=True,
             )
 

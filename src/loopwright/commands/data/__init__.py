@@ -1,4 +1,4 @@
-"""Makes and keeps data to learn from: random programs, schedules of them, and measured times.
+"""Labels training data: random programs, random or searched schedules, measured times.
 
 `generate` labels programs until there are as many as wanted; the same command again goes on where
 it was stopped or killed. A directory of labels can be moved, copied and merged with others.

@@ -1,4 +1,4 @@
-"""What several actions share."""
+"""Shared by the actions of `loopwright data`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ def add_directory(parser: argparse.ArgumentParser) -> None:
 def add_measuring_arguments(parser: argparse.ArgumentParser) -> None:
     """How to compile and measure."""
     parser.add_argument(
-        "-t", "--threads", type=int, metavar="T", help="of parallel loops (default: all CPUs)"
+        "-t",
+        "--threads",
+        type=int,
+        metavar="T",
+        help="threads of parallel loops (default: all CPUs)",
     )
     parser.add_argument(
         "--workers", type=int, metavar="N", help="compiling processes (default: one per CPU)"
@@ -33,14 +37,14 @@ def add_measuring_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=Policy.cutoff,
         metavar="F",
-        help=f"censor what is F times slower than the program itself ({Policy.cutoff:g})",
+        help=f"censor schedules F times slower than the program (default: {Policy.cutoff:g})",
     )
     parser.add_argument(
         "--memory",
         type=float,
         default=Policy.memory / 2**30,
         metavar="GIB",
-        help=f"most of each process ({Policy.memory / 2**30:g})",
+        help=f"memory limit of each process (default: {Policy.memory / 2**30:g})",
     )
     add_fast_math_argument(parser)
 

@@ -11,13 +11,21 @@ from ..common import format_table
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which programs."""
-    parser.add_argument("--programs", type=int, default=100, metavar="N", help="how many (100)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="as of generate (0)")
+    parser.add_argument(
+        "--programs", type=int, default=100, metavar="N", help="number of programs (default: 100)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="seed of the programs (default: 0)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Counts and prints."""
-    from ...costmodel.generator.coverage import benchmark_coverage, coverage_table, random_coverage
+    from ...costmodel.generator.program_coverage import (
+        benchmark_coverage,
+        coverage_table,
+        random_coverage,
+    )
 
     if arguments.programs < 1:
         raise UsageError(f"--programs must be positive, got {arguments.programs}")

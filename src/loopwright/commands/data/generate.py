@@ -18,7 +18,7 @@ from ...costmodel.labelled_data import (
 from ...costmodel.labels import LabelledProgram
 from ...runtime.labelling.local import label_here
 from ...runtime.labelling.messages import Policy
-from ...runtime.machine.fingerprint import machine_fingerprint
+from ...runtime.machine.machine_fingerprint import machine_fingerprint
 from .. import UsageError
 from ..common import check_seed
 from .common import add_measuring_arguments, measuring_policy
@@ -30,30 +30,41 @@ MOST_PROGRAMS = 10_000_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """How much to label, of what, where, and how to measure."""
-    parser.add_argument("--programs", type=int, required=True, metavar="N", help="how many in all")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="other programs (0)")
     parser.add_argument(
-        "-o", "--output", metavar="DIR", type=Path, required=True, help="where labels are added"
+        "--programs", type=int, required=True, metavar="N", help="total number of programs"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="seed of the programs (default: 0)"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="DIR",
+        type=Path,
+        required=True,
+        help="directory that labels are added to",
     )
     parser.add_argument(
         "--workload",
         choices=workload_names(),
         default=RandomWorkload.origin,
-        help="random schedules; what a search with a model takes for fast, of all programs or of "
-        "contractions; others make the labels that the model of a paper learns from",
+        help="random schedules; schedules found by a model-guided search, of all programs or of "
+        "contractions; the data sets of papers",
     )
     parser.add_argument(
         "--model",
         metavar="NAME",
-        help=f"that searches, by name or a file ({SearchedWorkload.model})",
+        help=f"model of the searches, a name or file (default: {SearchedWorkload.model})",
     )
     parser.add_argument(
         "--schedules",
         metavar="A,B",
-        help="of each random program at least and at most, where there are as many (32,128)",
+        help="least and largest number of schedules per random program (default: 32,128)",
     )
     add_measuring_arguments(parser)
-    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster: tcp://host:8786")
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="scheduler of a Dask cluster: tcp://host:8786"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Stores labels as they come, and says how far it is."""
+"""Storage of labels as they arrive, with a progress display."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Protocol
 
 from ...costmodel.dataset.rows import Row, rows_of
 from ...costmodel.labels import TOO_MUCH_MEMORY, LabelledProgram
-from .progress import Progress
+from .labelling_progress import LabellingProgress
 
 INTERRUPTED = 130
 
@@ -44,13 +44,12 @@ def label_and_store(
     open_writer: Callable[[Path], RowWriter] = shard_writer,
 ) -> int:
     """Stores all labels, those of so many programs, in a directory; the exit code."""
-    progress = Progress(programs)
+    progress = LabellingProgress(programs)
     kinds: Counter[str] = Counter()
     stages: Counter[str] = Counter()
     unsettled = 0
     interrupted = False
-    with open_writer(directory) as writer, closing(labels):
-        progress.show()
+    with open_writer(directory) as writer, closing(labels), progress:
         try:
             for labelled in labels:
                 _store(directory, writer, labelled, kinds, fast_math=fast_math)
@@ -60,8 +59,6 @@ def label_and_store(
                 progress.advance(len(labelled.labels), mistakes)
         except KeyboardInterrupt:
             interrupted = True
-        finally:
-            progress.clear()
     print(f"{progress.pairs} pairs in {progress.seconds:.0f} s: {progress.rate:.1f} pairs/s")
     if progress.pairs:
         print(_describe(stages, progress.pairs))

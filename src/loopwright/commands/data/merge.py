@@ -14,7 +14,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sources", metavar="DIR", type=Path, nargs="+", help="directories of labels"
     )
     parser.add_argument(
-        "-o", "--output", metavar="DIR", type=Path, required=True, help="may be one of them"
+        "-o",
+        "--output",
+        metavar="DIR",
+        type=Path,
+        required=True,
+        help="directory to write, may be one of them",
     )
 
 

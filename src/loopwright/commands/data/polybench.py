@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...costmodel.polybench import PolybenchWorkload
 from ...runtime.labelling.local import label_here
-from ...runtime.machine.fingerprint import machine_fingerprint
+from ...runtime.machine.machine_fingerprint import machine_fingerprint
 from .. import UsageError
 from .common import add_measuring_arguments, measuring_policy
 from .labelling import label_and_store
@@ -17,14 +17,19 @@ from .labelling import label_and_store
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """How many schedules, where, and how to measure."""
     parser.add_argument(
-        "-o", "--output", metavar="DIR", type=Path, required=True, help="where labels are added"
+        "-o",
+        "--output",
+        metavar="DIR",
+        type=Path,
+        required=True,
+        help="directory that labels are added to",
     )
     parser.add_argument(
         "--schedules",
         type=int,
         default=PolybenchWorkload.count,
         metavar="N",
-        help=f"of each kernel ({PolybenchWorkload.count})",
+        help=f"schedules per kernel (default: {PolybenchWorkload.count})",
     )
     add_measuring_arguments(parser)
 

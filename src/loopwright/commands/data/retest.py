@@ -9,7 +9,7 @@ from ...costmodel.labels import LabelledProgram
 from .. import UsageError
 from ..common import check_seed, warn_of_damage
 from .common import add_directory, add_measuring_arguments, measuring_policy
-from .progress import Progress
+from .labelling_progress import LabellingProgress
 
 THRESHOLDS = (0.03, 0.1, 0.3)
 
@@ -17,8 +17,12 @@ THRESHOLDS = (0.03, 0.1, 0.3)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The directory, how many pairs, and how to measure."""
     add_directory(parser)
-    parser.add_argument("--pairs", type=int, default=500, metavar="N", help="how many (500)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="other pairs (0)")
+    parser.add_argument(
+        "--pairs", type=int, default=500, metavar="N", help="number of pairs (default: 500)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="seed of the choice of pairs (default: 0)"
+    )
     add_measuring_arguments(parser)
 
 
@@ -27,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ...costmodel.dataset.shards import list_shards, read_table
     from ...costmodel.replay import choose_pairs, differences, median_difference
     from ...runtime.labelling.local import label_here
-    from ...runtime.machine.fingerprint import machine_fingerprint
+    from ...runtime.machine.machine_fingerprint import machine_fingerprint
 
     if arguments.pairs < 1:
         raise UsageError(f"--pairs must be positive, got {arguments.pairs}")
@@ -42,12 +46,12 @@ def run(arguments: argparse.Namespace) -> int:
     workload = choose_pairs(rows, arguments.pairs, arguments.seed)
     if not workload.programs:
         raise UsageError(f"{arguments.directory} has no measured pairs of this machine: {here}")
-    progress = Progress(len(workload.programs))
     again: list[LabelledProgram] = []
-    for labelled in label_here(workload, policy, range(len(workload.programs)), arguments.workers):
-        again.append(labelled)
-        progress.advance(len(labelled.labels), len(labelled.incidents))
-    progress.clear()
+    items = range(len(workload.programs))
+    with LabellingProgress(len(items)) as progress:
+        for labelled in label_here(workload, policy, items, arguments.workers):
+            again.append(labelled)
+            progress.advance(len(labelled.labels), len(labelled.incidents))
     found = differences(workload, again, rows)
     if not found:
         raise UsageError("none of the pairs could be measured again")

@@ -10,12 +10,14 @@ from ...costmodel.labelled_data import RandomWorkload, find_workload, workload_n
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which program."""
-    parser.add_argument("seed", metavar="SEED", type=int, help="of the program, as it is stored")
+    parser.add_argument(
+        "seed", metavar="SEED", type=int, help="the seed, as stored with the labels"
+    )
     parser.add_argument(
         "--workload",
         choices=workload_names(),
         default=RandomWorkload.origin,
-        help="that made the program, as stored in `origin` (random)",
+        help="the workload, as stored in `origin` (default: random)",
     )
 
 

@@ -74,7 +74,7 @@ func.func @product(%n: index, %C: memref<?x?xf32>, %A: memref<?x?xf32>, %B: memr
 }
 """
 
-WRITTEN_OUT = "interchange{loops=k,i,j},unroll{loops=i,j},vectorize{loops=j}"
+UNROLLED = "interchange{loops=k,i,j},unroll{loops=i,j},vectorize{loops=j}"
 
 BAND = Band(
     "S0",
@@ -207,7 +207,7 @@ def test_the_register_tile_of_a_schedule_is_a_band() -> None:
     n = 45
     function = load(PRODUCT)["product"]
     original = Schedule.original(function.scop)
-    given = original.apply_all(parse_pipeline(f"tile{{loops=i,j sizes=5,32}},{WRITTEN_OUT}"))
+    given = original.apply_all(parse_pipeline(f"tile{{loops=i,j sizes=5,32}},{UNROLLED}"))
     space = RegisterSteps(original, given, request_for(n))
     (band,) = space.bands
     assert band.start == (5, 32 // original.target.lanes(f32), 1)

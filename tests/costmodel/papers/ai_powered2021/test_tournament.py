@@ -13,7 +13,7 @@ from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.examples import ProgramExamples
 from loopwright.costmodel.learning.metrics import spearman
 from loopwright.costmodel.models.learned_model import TrainingOptions, TrainingProgress
-from loopwright.costmodel.models.storage import load_model, save_model
+from loopwright.costmodel.models.model_files import load_model, save_model
 from loopwright.costmodel.papers.ai_powered2021.duel_network import scaled
 from loopwright.costmodel.papers.ai_powered2021.tournament import FEATURES, Tournament
 from loopwright.costmodel.papers.ai_powered2021.two_level_tiles import two_level_tiles

@@ -22,7 +22,7 @@ from loopwright.costmodel.papers.ai_powered2021.working_sets import (
     working_sets,
 )
 from loopwright.kernels.catalogue import catalogue
-from loopwright.passes.polyhedral.context import TooComplexError
+from loopwright.passes.polyhedral.isl_context import TooComplexError
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.syntax.pipeline import parse_pipeline
 

@@ -16,8 +16,8 @@ from loopwright.costmodel.labels import Label, LabelledProgram
 from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.examples import ProgramExamples, Unsupported
 from loopwright.costmodel.models.learned_model import TrainingOptions
+from loopwright.costmodel.models.model_files import load_model
 from loopwright.costmodel.models.registry import model_class
-from loopwright.costmodel.models.storage import load_model
 from loopwright.costmodel.original import original_schedule
 from loopwright.costmodel.papers.interchange2023.access_conflicts import CONFLICTS
 from loopwright.costmodel.papers.interchange2023.accuracy import accuracies
@@ -44,8 +44,8 @@ from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import Tree
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.search.space.affine import interchanges, predicted_interchanges
+from loopwright.passes.search.space.loop_pairs import Levels
 from loopwright.passes.search.space.stages import FULL, with_loop_pairs
-from loopwright.passes.search.space.swaps import Levels
 from loopwright.passes.syntax.pipeline import parse_pipeline
 
 SMALL = {

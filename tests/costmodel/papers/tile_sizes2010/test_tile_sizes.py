@@ -13,9 +13,9 @@ from loopwright.costmodel.papers.tile_sizes2010.gaussian_process import Scales, 
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.schedules.schedule import Schedule
-from loopwright.passes.search.space.open_tiles import open_tilings
-from loopwright.passes.search.space.tile_sizes import USUAL, TileSpace
-from loopwright.passes.search.tile_searches import CHOSEN, Plan, find_tile_search
+from loopwright.passes.search.space.run_time_tilings import run_time_tilings
+from loopwright.passes.search.space.tile_size_space import USUAL, TileSpace
+from loopwright.passes.search.tile_size_search import CHOSEN, Plan, find_tile_search
 from loopwright.passes.transformations.tile import Tile
 from loopwright.runtime.program import load
 from loopwright.runtime.tuning import evaluator, tiles
@@ -137,7 +137,7 @@ def test_sizes_become_constants() -> None:
 
 def test_tilings_of_a_product() -> None:
     original = Schedule.original(load(GEMM)["gemm"].scop)
-    found = list(open_tilings(original, SchedulingContext({"ni": 50, "nj": 50, "nk": 50}, 2)))
+    found = list(run_time_tilings(original, SchedulingContext({"ni": 50, "nj": 50, "nk": 50}, 2)))
     assert any(
         len(schedule.run_time_sizes) == 3
         and "parallel" in str(schedule)
@@ -152,7 +152,7 @@ def test_all_of_the_deepest_bands_are_tiled_alike(name: str) -> None:
     function = load(entry.text)[entry.function]
     values = entry.arguments("MINI")
     sizes = function.signature.sizes_of(values).of(function.scop)
-    found = list(open_tilings(function.schedule(), SchedulingContext(sizes, 1)))
+    found = list(run_time_tilings(function.schedule(), SchedulingContext(sizes, 1)))
     first = next(tiling for tiling in found if "affine" not in str(tiling))
     tiles = [step for step in first.transformations if isinstance(step, Tile)]
     assert len(tiles) == 2 and tiles[0].sizes == tiles[1].sizes == first.run_time_sizes

@@ -1,0 +1,100 @@
+"""C expressions with their precedence, for minimal parentheses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.ir import SSAValue
+
+TERNARY = 1
+OR = 2
+AND = 3
+BITS = 4
+COMPARISON = 5
+SUM = 6
+PRODUCT = 7
+UNARY = 8
+ATOM = 9
+
+_LEVELS = {
+    "+": SUM,
+    "-": SUM,
+    "*": PRODUCT,
+    "/": PRODUCT,
+    "&": BITS,
+    "|": BITS,
+    "^": BITS,
+    "&&": AND,
+    "||": OR,
+    **dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), COMPARISON),
+}
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression; `reads` are the memrefs (not casts of them) whose elements it loads.
+
+    `operation` is the outermost binary operator with its two operands, `constant` the value of an
+    index constant; None for any other form.
+    """
+
+    text: str
+    precedence: int = ATOM
+    reads: frozenset[SSAValue] = frozenset()
+    operation: tuple[Expression, str, Expression] | None = field(default=None, repr=False)
+    constant: int | None = None
+
+    def __str__(self) -> str:
+        return self.text
+
+    def at_least(self, precedence: int) -> str:
+        """The text, in parentheses where its operators bind more weakly than `precedence`."""
+        return self.text if self.precedence >= precedence else f"({self.text})"
+
+
+def binary(left: Expression, operator: str, right: Expression) -> Expression:
+    """`left operator right`, evaluated in this order."""
+    level = _LEVELS[operator]
+    # Compilers warn of `a == b < c` and of `a & b | c` without parentheses.
+    chains = level in (SUM, PRODUCT) or (level in (AND, OR))
+    text = f"{left.at_least(level if chains else SUM)} {operator} "
+    text += right.at_least(level + 1 if chains else SUM)
+    return Expression(text, level, left.reads | right.reads, (left, operator, right))
+
+
+def unary(operator: str, operand: Expression) -> Expression:
+    """`-x`, `!x` or a cast; two signs never touch."""
+    inner = operand.at_least(UNARY)
+    if inner.startswith(operator):
+        inner = f"({inner})"
+    return Expression(f"{operator}{inner}", UNARY, operand.reads)
+
+
+def call(function: str, *arguments: Expression) -> Expression:
+    """`function(arguments)`."""
+    reads = frozenset[SSAValue]().union(*(argument.reads for argument in arguments))
+    return Expression(f"{function}({', '.join(map(str, arguments))})", ATOM, reads)
+
+
+def select(condition: Expression, first: Expression, second: Expression) -> Expression:
+    """`condition ? first : second`."""
+    operands = (condition, first, second)
+    text = " ".join((condition.at_least(OR), "?", first.at_least(OR), ":", second.at_least(OR)))
+    return Expression(text, TERNARY, frozenset[SSAValue]().union(*(o.reads for o in operands)))
+
+
+def integer(value: int) -> Expression:
+    """An integer of at most 64 bits."""
+    if value == -(1 << 63):
+        return Expression("INT64_MIN", constant=value)
+    text = str(value) if abs(value) < 1 << 31 else f"INT64_C({value})"
+    return Expression(text, ATOM if value >= 0 else UNARY, constant=value)
+
+
+def assignment(target: str, value: Expression) -> str:
+    """A statement: `a = b;`, or `a += b;` for `a + b`."""
+    match value.operation:
+        case (left, "+" | "-" | "*" | "/" as operator, right) if left.text == target:
+            return f"{target} {operator}= {right};"
+        case _:
+            return f"{target} = {value};"

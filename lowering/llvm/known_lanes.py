@@ -1,0 +1,53 @@
+"""What is constant of the lanes of a gather or scatter: offsets, strides and masks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects import vector as xdsl_vector
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, VectorType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
+
+from ...dialects.vector import ConstantMaskOp
+from ...passes.estimate.access_costs import LARGEST_STRIDE
+
+
+def stride_of(offsets: Sequence[int] | None) -> int | None:
+    """How far the lanes are apart, if that is the same for all and small, and not 0 or 1."""
+    if offsets is None or len(offsets) < 2:
+        return None
+    stride = offsets[1] - offsets[0]
+    even = all(offset == lane * stride for lane, offset in enumerate(offsets))
+    return stride if even and stride not in (0, 1) and abs(stride) <= LARGEST_STRIDE else None
+
+
+def integers_of(value: SSAValue) -> tuple[int, ...] | None:
+    """The elements of a constant vector of integers; None if it is none."""
+    match value.owner:
+        case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as elements):
+            numbers = elements.get_values()
+            return tuple(number for number in numbers if isinstance(number, int)) or None
+        case _:
+            return None
+
+
+def lanes_of(mask: SSAValue) -> tuple[bool, ...] | None:
+    """Which lanes a mask leaves on; None if that is not constant."""
+    assert isa(mask.type, VectorType[Attribute])
+    count = mask.type.get_shape()[0]
+    match mask.owner:
+        case arith.ConstantOp():
+            numbers = integers_of(mask)
+            return None if numbers is None else tuple(map(bool, numbers))
+        case ConstantMaskOp() as constant:
+            (size,) = constant.mask_dim_sizes.get_values()
+        case xdsl_vector.CreateMaskOp() as created:
+            owner = created.mask_dim_sizes[0].owner
+            if not isinstance(owner, arith.ConstantOp) or not isinstance(owner.value, IntegerAttr):
+                return None
+            size = owner.value.value.data
+        case _:
+            return None
+    return tuple(lane < size for lane in range(count))

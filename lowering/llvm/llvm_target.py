@@ -1,0 +1,47 @@
+"""LLVM's names of a target: processor and features."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from llvmlite import binding
+
+if TYPE_CHECKING:
+    from ...passes.machine.target import Target
+
+
+@cache
+def _host_processor() -> str:
+    return binding.get_host_cpu_name()
+
+
+@cache
+def _host_features() -> str:
+    return binding.get_host_cpu_features().flatten()
+
+
+def processor(target: Target) -> str:
+    """LLVM's name of the target's processor."""
+    return _host_processor() if target.is_host else target.processor
+
+
+def features(target: Target) -> str:
+    """What the target has beyond or without what its processor's name says, as `+fma,-avx512f`."""
+    return _host_features() if target.is_host else ""
+
+
+def vectoriser_features(target: Target) -> str:
+    """The same for LLVM's own vectorisers: on Zen, scatters are slower than stores one by one."""
+    is_zen = processor(target).startswith("znver")
+    return ",".join(filter(None, (features(target), "+prefer-no-scatter" if is_zen else "")))
+
+
+def function_attributes(target: Target) -> tuple[str, ...]:
+    """Attributes of every function: LLVM would by itself prefer narrow vectors on many CPUs."""
+    return (
+        "nounwind",
+        "mustprogress",
+        f'"target-cpu"="{processor(target)}"',
+        f'"prefer-vector-width"="{target.vector_bits}"',
+    )

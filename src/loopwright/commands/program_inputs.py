@@ -1,0 +1,33 @@
+"""Arguments of the program that a command runs, from its options."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..runtime.calling.inputs import Settings, load_array, make_arguments
+from ..runtime.program import Function
+from . import UsageError
+from .common import pairs
+from .shipped import Array, find_kernel, kernel_settings
+
+
+def load_inputs(arguments: argparse.Namespace) -> dict[str, Array]:
+    """The arrays that `--input` gives, by name; raises InputError."""
+    return {
+        name: load_array(Path(path)) for name, path in pairs("--input", arguments.input).items()
+    }
+
+
+def argument_values(
+    arguments: argparse.Namespace, function: Function, inputs: Mapping[str, Array]
+) -> list[object]:
+    """A value for each argument of the function; raises UsageError, InputError."""
+    settings = Settings(pairs("--set", arguments.set), inputs, arguments.seed)
+    entry = find_kernel(arguments.file)
+    if entry is not None:
+        settings = kernel_settings(entry, function, arguments.size, settings)
+    elif arguments.size is not None:
+        raise UsageError(f"--size is for shipped kernels: give {arguments.file} sizes with --set")
+    return make_arguments(function.scop, function.signature, settings)
