@@ -17,7 +17,7 @@ import numpy as np
 
 from ...support.extras import require
 from . import metrics
-from .report import FEWEST, ProgramPredictions
+from .evaluation_report import FEWEST, ProgramPredictions
 
 MOST_PAIRS = 5000
 """Pairs in a picture of sorted speed-ups, drawn by chance (LOOPer, section 6.1)."""
