@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test lint types unit filecheck campaign fuzz pairs docs reference results clean
+.PHONY: help demo test lint types unit filecheck campaign fuzz pairs wheel-check docs reference results clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
 demo: $(STAMP) ## optimise and run real kernels, print a table
 	$(BIN)/python benchmarks/demo.py
@@ -41,6 +41,9 @@ pairs: $(STAMP) ## random programs and schedules against the interpreter
 # LOOPWRIGHT_CAMPAIGN_INPUTS says how many.
 fuzz: $(STAMP) ## mutated inputs of every kind, none may end in a traceback
 	$(BIN)/python tests/fuzz.py
+
+wheel-check: $(STAMP) ## sdist and wheel; the wheel alone in a fresh environment
+	$(BIN)/python tools/wheel_check.py
 
 docs: export NO_MKDOCS_2_WARNING = 1
 

@@ -1,6 +1,6 @@
 """Throughput of cost models: candidates per second on one core, features included.
 
-Usage: python benchmarks/model_speed.py [--record NAME] [MODEL | FILE.pt] [KERNEL ...]
+Usage: python benchmarks/model_speed.py [--record NAME] [MODEL | FILE.npz] [KERNEL ...]
 
 Candidates are random schedules of PolyBench kernels at LARGE, scored 64 at a time, as a search
 does (garbage is collected seldom, too), each once, by the CPU's time. What is found out once per

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ..passes.machine.target import Target
 from ..support.user_folders import user_path
+from .models.array_files import SUFFIX
 
 
 def models_directory() -> Path | None:
@@ -27,7 +28,7 @@ def adapted_model(name: str) -> Path | None:
 
 def adapted_path(folder: Path, name: str) -> Path:
     """Where a folder has, or would have, the model that was adapted to this machine."""
-    return folder / f"{name}-{machine_word(Target.host())}.pt"
+    return folder / f"{name}-{machine_word(Target.host())}{SUFFIX}"
 
 
 def machine_word(target: Target) -> str:

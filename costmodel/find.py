@@ -13,12 +13,13 @@ from ..passes.search.protocols import CostModel, Ranker
 from ..passes.search.space.loop_pairs import LoopPairModel
 from .adapted import adapted_model
 from .learning.errors import LearningError
+from .models.array_files import SUFFIX
 
 if TYPE_CHECKING:
     from .models.learned_model import LearnedModel
 
 SHIPPED = Path(__file__).parent / "weights"
-"""Trained models that come with the package, NAME.pt each."""
+"""Trained models that come with the package, NAME.npz each."""
 
 INTERCHANGE_MODEL = "network"
 """The most accurate of the models that say which loops to interchange."""
@@ -51,7 +52,7 @@ def find_model(name: str) -> CostModel:
         names = _model_names()
         close = difflib.get_close_matches(name, names, 1)
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
-        raise LearningError(f"there is no cost model '{name}'; {hint}, or give a file (.pt)")
+        raise LearningError(f"there is no cost model '{name}'; {hint}, or give a file ({SUFFIX})")
     if isinstance(found, LoopPairModel):
         raise LearningError(f"{name} is a model of interchanges only; give it as --interchange")
     return cast(CostModel, found)
@@ -72,12 +73,13 @@ def find_loop_pairs(name: str) -> LoopPairModel:
 
     `network` is short for `interchange-network`.
     """
-    is_file = name.endswith(".pt") or Path(name).name != name
+    is_file = _is_file(name)
     found = (None if is_file else _find(f"{INTERCHANGE}{name}")) or _find(name)
     if found is None:
         names = ", ".join(_loop_pair_names())
         raise LearningError(
-            f"there is no model of interchanges '{name}'; there are {names}, or give a file (.pt)"
+            f"there is no model of interchanges '{name}'; there are {names}, or give a file "
+            f"({SUFFIX})"
         )
     if not isinstance(found, LoopPairModel):
         raise LearningError(f"{name} is a cost model, not one of interchanges; give it as --model")
@@ -86,9 +88,9 @@ def find_loop_pairs(name: str) -> LoopPairModel:
 
 def _find(name: str) -> object | None:
     """The model in a file, a shipped one, or one of a plug-in; None where there is none."""
-    if name.endswith(".pt") or Path(name).name != name:
+    if _is_file(name):
         return _load(Path(name))
-    shipped = SHIPPED / f"{name}.pt"
+    shipped = SHIPPED / f"{name}{SUFFIX}"
     if shipped.exists():
         return _adapted(name) or _load(shipped)
     # It brings much of the training.
@@ -102,13 +104,17 @@ def _find(name: str) -> object | None:
     if found.trained is None:
         raise LearningError(
             f"the model {name} does not come trained; train it with loopwright train, and give the "
-            "file (.pt)"
+            f"file ({SUFFIX})"
         )
     return _load(found.trained)
 
 
+def _is_file(name: str) -> bool:
+    """Whether this is a file, not the name of a model: these have neither folder nor suffix."""
+    return Path(name).name != name or bool(Path(name).suffix)
+
+
 def _load(path: Path) -> LearnedModel:
-    # It brings torch.
     from .models.model_files import load_model
 
     return load_model(path).model
@@ -143,7 +149,7 @@ def _ready_models() -> Iterator[tuple[str, Callable[..., object]]]:
 
 def _model_names() -> list[str]:
     """What `find_model` finds by name; who ranks only is found, too, but not advertised."""
-    own = sorted(path.stem for path in SHIPPED.glob("*.pt"))
+    own = sorted(path.stem for path in SHIPPED.glob(f"*{SUFFIX}"))
     other = [n for n, cls in _ready_models() if not hasattr(cls, "rate") and n != DEFAULT_RANKER]
     return [Roofline.name, *own, *other]
 

@@ -11,8 +11,7 @@ from statistics import median
 from ..passes.schedules.errors import TransformationError
 from ..passes.schedules.schedule import Schedule
 from ..passes.syntax.pipeline import parse_pipeline
-from .dataset.arrow import Row
-from .dataset.schema import program_instance_of
+from .dataset.rows import Row, program_instance_of
 from .labels import LabelledProgram, ProgramInstance
 
 PAIRS_EACH = 12

@@ -32,12 +32,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..support.summaries import summary
 from .table_expressions import evaluate
 
 PACKAGE = __name__.rpartition(".")[0]
@@ -143,9 +145,14 @@ class KernelEntry:
     simd: tuple[str, ...]
 
     @property
+    def file(self) -> Path:
+        """The file of affine text that the loops are in."""
+        return Path(str(resources.files(PACKAGE) / f"{self.source}.mlir"))
+
+    @property
     def text(self) -> str:
         """The kernel as affine text."""
-        return (resources.files(PACKAGE) / f"{self.source}.mlir").read_text(encoding="utf-8")
+        return self.file.read_text(encoding="utf-8")
 
     @property
     def argument_names(self) -> tuple[str, ...]:
@@ -192,6 +199,9 @@ class KernelEntry:
             return self.array_bytes(size)
         elements = int(evaluate(self.traffic_expression, self.parameter_values(size)))
         return elements * np.dtype(ELEMENT_TYPES[self.element_type]).itemsize
+
+    def __repr__(self) -> str:
+        return summary(self, f"{self.name}({', '.join(self.argument_names)})")
 
 
 def subscripts(shape: tuple[int, ...], start: int = 0) -> dict[str, Array]:

@@ -11,6 +11,8 @@ from ..lowering.validation.verdict import Verdict
 from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
 from ..support.immutable import Immutable
+from ..support.summaries import summary
+from .api_checks import check_flags, check_seconds
 from .calling.arguments import ArrayArgument, Key
 from .calling.bounds_violation import Violation
 from .calling.errors import (
@@ -59,6 +61,9 @@ class Specialisation:
     def assembly(self) -> str:
         """The machine code as assembly text."""
         return self.code.assembly
+
+    def __repr__(self) -> str:
+        return summary(self, f"of {self.code!r} for {self.sizes!r}")
 
 
 class Kernel(Immutable):
@@ -114,7 +119,7 @@ class Kernel(Immutable):
         return self.specialisation.code.schedule
 
     def __repr__(self) -> str:
-        return f"<Kernel {self.signature}>"
+        return summary(self, str(self.signature))
 
     def __call__(self, *args: object, **tile_sizes: int) -> Value | tuple[Value, ...] | None:
         """Runs the kernel."""
@@ -187,6 +192,8 @@ class Kernel(Immutable):
         caches are emptied before each call. The time of checking the arguments is not included,
         that of entering compiled code from Python (about half a microsecond) is. Raises as a call.
         """
+        check_seconds(self.name, "budget", budget)
+        check_flags(self.name, cold=cold, restore=restore)
         specialisation, values = self._bind(args)
         values += self.signature.bind_tile_sizes(tile_sizes)
         written = [

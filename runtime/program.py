@@ -21,12 +21,22 @@ from ..passes.polyhedral.extents import infer_extents
 from ..passes.polyhedral.isl_context import ISL_LOCK
 from ..passes.polyhedral.scop import Scop
 from ..passes.schedules.schedule import Schedule, dependences_of
+from ..support.summaries import summary
+from .api_checks import (
+    check_choice,
+    check_flags,
+    check_path,
+    check_sizes,
+    check_target,
+    check_text,
+    check_threads,
+)
 from .calling.errors import BuildError, UnknownFunction
 from .calling.signature import Signature
 from .choosing.auto import auto_schedule
 from .choosing.database import Question
 from .jit.compile import Source, model, read, schedule_from
-from .jit.threads import MOST_THREADS, default_threads
+from .jit.threads import default_threads
 from .kernel import Kernel
 from .library.build import Library, build
 
@@ -85,6 +95,9 @@ class Function:
         With `fast_math`, it may reassociate floating-point operations. Raises SourceError,
         TransformationError.
         """
+        check_text(self.name, "a schedule", text)
+        check_target(self.name, target)
+        check_flags(self.name, fast_math=fast_math)
         return schedule_from(self.scop, text, target or Target.host(), reassociate=fast_math)
 
     def default_schedule(
@@ -115,6 +128,9 @@ class Function:
         no transformations where the program is best left as it was written. Raises SourceError,
         LearningError.
         """
+        check_choice(self.name, "how", how, CHOSEN)
+        _check(self.name, threads, target, fast_math=fast_math)
+        check_sizes(self.name, sizes, [size.name for size in self.scop.sizes])
         known = infer_extents(self.scop, sizes)
         return self._chooser(how, threads, fast_math, target or Target.host())(known)
 
@@ -164,8 +180,16 @@ class Function:
         Raises SourceError, TransformationError, UnsupportedSignature; ValueError for a number of
         threads below 1 or above 1024, or a schedule of another function.
         """
+        _check(
+            self.name,
+            threads,
+            target,
+            fast_math=fast_math,
+            check_bounds=check_bounds,
+            verify=verify,
+        )
         target = target or Target.host()
-        options = replace(_options(self.name, threads, fast_math), check_bounds=check_bounds)
+        options = replace(_options(threads, fast_math), check_bounds=check_bounds)
         source = self.source(
             schedule, threads=threads, fast_math=fast_math, target=target, verify=verify
         )
@@ -207,6 +231,7 @@ class Function:
         verify: bool = False,
     ) -> Source:
         """What `compile` compiles: this function with a schedule, checked; raises the same."""
+        _check(self.name, threads, target, fast_math=fast_math, verify=verify)
         target = target or Target.host()
         if isinstance(schedule, str) and schedule in CHOSEN:
             choose = self._chooser(schedule, threads, fast_math, target)
@@ -227,12 +252,21 @@ class Function:
         return getitem, (Program(self.module), self.name)
 
     def __repr__(self) -> str:
-        return f"<Function {self.name}>"
+        return summary(self, self.name)
+
+    def __str__(self) -> str:
+        """The function as MLIR text."""
+        return str(self.function)
 
 
-def _options(name: str, threads: int | None, fast_math: bool) -> Options:
-    if threads is not None and not 1 <= threads <= MOST_THREADS:
-        raise ValueError(f"{name}: threads must be between 1 and {MOST_THREADS}, got {threads}")
+def _check(name: str, threads: int | None, target: Target | None, **flags: bool) -> None:
+    """Raises TypeError, ValueError for arguments of another type, or out of range."""
+    check_threads(name, threads)
+    check_target(name, target)
+    check_flags(name, **flags)
+
+
+def _options(threads: int | None, fast_math: bool) -> Options:
     return Options(num_threads=threads or 0, fast_math=fast_math)
 
 
@@ -248,8 +282,13 @@ def _build(
 ) -> Library:
     if not functions:
         raise BuildError(f"there is no function to build '{path}' of")
+    subject = functions[0][0].name
+    check_path(subject, "path", path)
+    check_sizes(subject, sizes)
+    check_text(subject, "prefix", prefix)
+    _check(subject, threads, target, fast_math=fast_math, verify=verify)
     target = target or Target.host()
-    options = _options(functions[0][0].name, threads, fast_math)
+    options = _options(threads, fast_math)
     sources = [
         function.source(
             schedule, threads=threads, fast_math=fast_math, target=target, verify=verify
@@ -307,15 +346,32 @@ class Program(Mapping[str, Function]):
 
     def __reduce__(self) -> tuple[object, ...]:
         """A program is pickled as text."""
-        return load, (str(self.module) + "\n",)
+        return load, (f"{self}\n",)
 
     def __repr__(self) -> str:
-        return f"<Program: {', '.join(self) or 'no functions'}>"
+        return summary(self, f"of {', '.join(self) or 'no functions'}")
+
+    def __str__(self) -> str:
+        """The program as MLIR text."""
+        return str(self.module)
 
 
 def load(source: str | Path) -> Program:
     """Reads a program from a file, or from its text (any string with a line break or a brace).
 
-    Raises SourceError.
+    Where there is no such file, `polybench/gemm` and `kernels/polybench/gemm.mlir` are the shipped
+    kernel. Raises SourceError.
     """
-    return Program(read(source))
+    check_path("load", "source", source)
+    return Program(read(_shipped(source) or source))
+
+
+def _shipped(source: str | Path) -> Path | None:
+    """The file of a shipped kernel, if that is meant."""
+    text = str(source)
+    if "\n" in text or "{" in text or Path(text).exists():
+        return None
+    from ..kernels.catalogue import catalogue
+
+    entry = catalogue().get(text.removeprefix("kernels/").removesuffix(".mlir"))
+    return None if entry is None else entry.file

@@ -36,10 +36,17 @@ CLI = """\
 # Command line
 
 Written by `tools/reference.py` from the parsers of the commands. All commands but `machine`,
-`train`, `calibrate` and `data` take a program: a file in affine MLIR, or the name of a
-[shipped kernel](kernels.md).
+`train`, `calibrate`, `data`, `bench` and `completion` take a program: a file in affine MLIR, or the
+name of a [shipped kernel](kernels.md).
 
-A mistake is one message on standard error and the exit code 1; Ctrl-C ends with 130.
+Results go to standard output; messages, warnings and progress to standard error.
+
+| exit code | meaning |
+|---|---|
+| 0 | done |
+| 1 | a mistake, with one message; results that differ; a schedule that could not be proved |
+| 130 | ended by Ctrl-C, with what was found until then |
+| 141 | standard output was closed |
 """
 
 OPT = """\

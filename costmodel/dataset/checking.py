@@ -7,9 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from .arrow import Row
 from .files import DAMAGED
-from .schema import FAILED, digest, pair_key
+from .rows import FAILED, Row, digest, pair_key
 from .shards import list_shards, read_rows
 
 

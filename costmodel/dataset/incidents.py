@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..labels import Incident
-from .schema import digest, sizes_text
+from .rows import digest, sizes_text
 
 FOLDER = "incidents"
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import files
-from .arrow import Row, Table, pa, parquet
+from .arrow import Table, pa, parquet
 from .errors import DatasetError, VersionError
+from .rows import Row
 from .schema import SCHEMA, SCHEMA_VERSION
 
 ROW_GROUP = 1 << 16

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .arrow import Row
-from .schema import FAILED
+from .rows import FAILED, Row
 from .shards import list_shards, read_table
 
 COLUMNS = [

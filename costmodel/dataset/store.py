@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import IO
 
 from . import files
-from .arrow import Row, Table
-from .errors import DatasetError
+from .arrow import Table
+from .locking import lock
+from .rows import Row, seeds_of
 from .schema import table_of
 from .shards import (
     Listing,
@@ -20,7 +19,6 @@ from .shards import (
     write_shard,
 )
 
-LOCK = ".lock"
 FLUSH_SECONDS = 10.0
 FLUSH_ROWS = 2000
 SMALL_ROWS = 20_000
@@ -70,23 +68,6 @@ class Writer:
         if len(self._small) >= MANY:
             merged = merge_shards(self._directory, self._small)
             self._small = [shard for shard in merged if shard.rows < SMALL_ROWS]
-
-
-def lock(directory: Path) -> IO[bytes]:
-    """Keeps other processes from changing a directory, which is made, as long as the file is open.
-
-    Raises DatasetError when another process is at it, OSError.
-    """
-    directory.mkdir(parents=True, exist_ok=True)
-    file = (directory / LOCK).open("ab")
-    try:
-        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        file.close()
-        raise DatasetError(
-            f"another process adds to {directory}: use a directory of its own, and merge later"
-        ) from error
-    return file
 
 
 def clean_up(directory: Path) -> Listing:
@@ -168,10 +149,4 @@ def known_seeds(
     if not directory.is_dir():
         return set()
     rows: list[Row] = read_table(list_shards(directory).shards, columns).to_pylist()
-    return {
-        (row["origin"], row["seed"], row["generator_version"], row["sampler_version"])
-        for row in rows
-        if machine in (None, row["machine"])
-        and row["fast_math"] == fast_math
-        and row["schedule"] == ""
-    }
+    return seeds_of(rows, machine, fast_math=fast_math)

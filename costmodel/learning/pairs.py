@@ -10,9 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dataset.arrow import Row
-from ..dataset.schema import FAILED
-from ..dataset.shards import list_shards, read_table
+from ..dataset.rows import FAILED, Row
 from .errors import LearningError
 
 COLUMNS = [
@@ -67,6 +65,8 @@ def read_pairs(
     `machine` is a part of machines' fingerprints; unless `several` may be together, it must be that
     of one.
     """
+    from ..dataset.shards import list_shards, read_table
+
     listing = list_shards(directory)
     if not listing.shards:
         raise LearningError(
@@ -75,6 +75,13 @@ def read_pairs(
             else f"{directory} has no shards of labels; make some: loopwright data"
         )
     rows: list[Row] = read_table(listing.shards, COLUMNS).to_pylist()
+    return pairs_of(rows, machine, directory, several=several)
+
+
+def pairs_of(
+    rows: Sequence[Row], machine: str | None, directory: Path, *, several: bool = False
+) -> list[ProgramPairs]:
+    """The labelled pairs in the rows of a directory, as `read_pairs` gives them."""
     rows = _of_machines(
         [row for row in rows if row["status"] != FAILED and row["schedule"]],
         machine,

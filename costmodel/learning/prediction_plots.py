@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ...support.extras import require
 from . import metrics
-from .errors import LearningError
 from .evaluation_report import FEWEST, ProgramPredictions
 
 MOST_PAIRS = 5000
@@ -27,17 +27,9 @@ SHOWN_PROGRAMS = 16
 Predictions = Sequence[ProgramPredictions]
 
 
-def check_plotting() -> None:
-    """Raises LearningError without matplotlib."""
-    try:
-        importlib.import_module("matplotlib")
-    except ImportError as error:
-        raise LearningError("pictures need matplotlib: pip install 'loopwright[train]'") from error
-
-
 def write_plots(folder: Path, programs: Predictions, title: str, seed: int = 0) -> list[Path]:
-    """Writes all pictures, as PNG files; raises LearningError without matplotlib, OSError."""
-    check_plotting()
+    """Writes all pictures, as PNG files; raises MissingExtra without matplotlib, OSError."""
+    require("drawing pictures", "matplotlib")
     figure: Any = importlib.import_module("matplotlib.figure")
     written: list[Path] = []
     for name, draw in _PICTURES.items():

@@ -130,17 +130,12 @@ class Additive(LearnedModel):
 
     def state(self) -> Mapping[str, Any]:
         """The trees, and how long it takes to start a parallel loop."""
-        from .tensors import from_array
-
-        arrays = {name: from_array(array) for name, array in self.forest.state().items()}
-        return {"fork_seconds": self.fork_seconds, **arrays}
+        return {"fork_seconds": self.fork_seconds, **self.forest.state()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Takes over what `state` has given."""
         self.fork_seconds = float(state["fork_seconds"])
-        self.forest = Forest(
-            *(state[name].numpy() for name in ("features", "thresholds", "values"))
-        )
+        self.forest = Forest.restored(state)
 
 
 def _part(options: TrainingOptions, member: int, settings: AdditiveOptions) -> TrainingOptions:

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..learning.examples import ProgramExamples
+from .array_files import load_arrays, store_arrays
 from .forest import Forest, Growth, Tree, Values, digitise, grow, quantiles
 from .learned_model import TrainingOptions, TrainingProgress
-from .model_files import check_plan, load_tensors, store_tensors
+from .model_files import check_plan
 from .statement_rows import ScheduleBatch, tree_inputs, with_shared_originals
 
 _STEP = 0.1
@@ -121,24 +122,21 @@ class Growing:
     def _store(self) -> None:
         if self._options.checkpoint is None or not self._trees:
             return
-        from .tensors import from_array
-
         grown = Forest.of(self._trees, self._settings.depth)
-        store_tensors(
+        store_arrays(
             self._options.checkpoint,
             {
                 "plan": self._plan(),
                 "forks": self._forks,
                 "random": json.dumps(self._random),
-                **{name: from_array(array) for name, array in grown.state().items()},
+                **grown.state(),
             },
         )
 
     def _resume(self, path: Path) -> None:
-        content = load_tensors(path)
+        content = load_arrays(path)
         check_plan(path, content.get("plan"), self._plan())
-        names = ("features", "thresholds", "values")
-        arrays = [content[name].numpy() for name in names]
+        arrays = [content[name] for name in ("features", "thresholds", "values")]
         self._boosting.random.bit_generator.state = json.loads(content["random"])
         self._random = self._boosting.random.bit_generator.state
         self._boosting.fork_seconds = content["forks"][-1]

@@ -39,6 +39,7 @@ class Ensemble(LearnedModel):
     name: ClassVar[str] = "ensemble"
     sees_machine: ClassVar[bool] = True
     sees_fast_math: ClassVar[bool] = True
+    trains_with: ClassVar[str | None] = "torch"
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         """Members that have learned nothing yet; raises LearningError for unknown options."""

@@ -72,6 +72,17 @@ class Forest:
         """The arrays by name."""
         return {"features": self.features, "thresholds": self.thresholds, "values": self.values}
 
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> Forest:
+        """Takes over what `state` has given; raises KeyError, ValueError for other arrays."""
+        features = np.asarray(state["features"], np.int64)
+        thresholds = np.asarray(state["thresholds"], np.float32)
+        values = np.asarray(state["values"], np.float64)
+        trees, depth = features.shape
+        if thresholds.shape != features.shape or values.shape != (trees, 1 << depth):
+            raise ValueError("arrays of different forests")
+        return cls(features, thresholds, values)
+
 
 def quantiles(rows: Matrix) -> list[NDArray[np.float32]]:
     """Of each feature the thresholds that trees choose from, halfway between different values."""

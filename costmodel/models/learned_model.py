@@ -78,6 +78,9 @@ class LearnedModel(ABC):
     sees_fast_math: ClassVar[bool] = False
     """Whether it can learn from labels with fast math, as its features tell these apart."""
 
+    trains_with: ClassVar[str | None] = None
+    """The package that `fit` needs and that not every installation has."""
+
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         """A model that has learned nothing yet; raises LearningError for unknown options."""
         self.configuration = dict(configuration)

@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import pickle
-import signal
-import struct
-import threading
-import zipfile
-import zlib
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -19,23 +11,11 @@ from typing import Any, cast
 import numpy as np
 
 from ..learning.errors import LearningError
+from .array_files import load_arrays, store_arrays
 from .learned_model import LearnedModel
 from .registry import model_class
 
-FORMAT = 1
-
-UNREADABLE = (
-    EOFError,
-    KeyError,
-    OSError,
-    RuntimeError,
-    ValueError,
-    pickle.UnpicklingError,
-    struct.error,
-    zipfile.BadZipFile,
-    zlib.error,
-)
-"""What torch raises on files that are cut off, or none of its own."""
+FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -56,12 +36,12 @@ def save_model(path: Path, model: LearnedModel, card: Mapping[str, Any]) -> None
         "state": dict(model.state()),
         "card": json.dumps(dict(card)),
     }
-    store_tensors(path, content)
+    store_arrays(path, content)
 
 
 def load_model(path: Path) -> StoredModel:
     """Reads a model; nothing in the file is executed. Raises LearningError, OSError."""
-    content = load_tensors(path)
+    content = load_arrays(path)
     if content.get("loopwright_model") != FORMAT:
         raise LearningError(f"{path} is not a cost model of this version of loopwright")
     try:
@@ -97,40 +77,6 @@ def _numbers(state: object) -> Iterator[Any]:
         yield values
 
 
-def store_tensors(path: Path, content: Mapping[str, Any]) -> None:
-    """Writes a dictionary for `load_tensors`; the file is whole or not there. Raises OSError."""
-    import torch
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        with _uninterrupted():
-            with temporary.open("wb") as file:
-                torch.save(dict(content), file)
-            temporary.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise
-
-
-@contextmanager
-def _uninterrupted() -> Generator[None]:
-    """Ctrl-C waits until the end: torch would turn it into an error of its own."""
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-    pressed: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if pressed:
-            before(pressed[0], None)
-
-
 def check_plan(path: Path, stored: object, plan: str) -> None:
     """Raises LearningError where a checkpoint is of another training than planned now."""
     if stored != plan:
@@ -138,21 +84,3 @@ def check_plan(path: Path, stored: object, plan: str) -> None:
             f"{path} is of another training: {stored}, not {plan}; give the same labels and "
             "options, or start anew without --resume"
         )
-
-
-def load_tensors(path: Path) -> Mapping[str, Any]:
-    """A dictionary written by `torch.save`; raises LearningError, OSError."""
-    import torch
-
-    with path.open("rb") as file:
-        try:
-            with zipfile.ZipFile(file) as archive:
-                if archive.testzip() is not None:
-                    raise LearningError(f"{path} is damaged; train it again: loopwright train")
-            file.seek(0)
-            content = torch.load(file, map_location="cpu", weights_only=True)
-        except UNREADABLE as error:
-            raise LearningError(f"{path} is not a file of loopwright train") from error
-    if not isinstance(content, dict):
-        raise LearningError(f"{path} is not a file of loopwright train")
-    return content  # pyright: ignore[reportUnknownVariableType]

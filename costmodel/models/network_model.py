@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from ..learning.examples import ProgramExamples
 from .learned_model import LearnedModel, TrainingOptions
 from .model_options import read_options
-from .tensors import from_array, seeded
+from .tensors import arrays_of, from_array, load_arrays_into, seeded
 from .training import PairPool, Recipe, train_network
 
 SCORED_AT_ONCE = 512
@@ -26,6 +26,7 @@ class NetworkModel(LearnedModel):
 
     options_class: ClassVar[type[Any]]
     recipe: ClassVar[Recipe]
+    trains_with: ClassVar[str | None] = "torch"
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         """A network with fresh weights; raises LearningError for unknown options."""
@@ -73,11 +74,11 @@ class NetworkModel(LearnedModel):
 
     def state(self) -> Mapping[str, Any]:
         """The weights."""
-        return {name: value.cpu() for name, value in self.network.state_dict().items()}
+        return arrays_of(self.network)
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Takes over weights."""
-        self.network.load_state_dict(dict(state))
+        load_arrays_into(self.network, state)
 
 
 def rows(arrays: Sequence[NDArray[Any]], device: torch.device) -> Tensor:

@@ -1,133 +1,152 @@
-"""Network over feature rows: a correction factor for each.
+"""Network over feature rows: a correction factor for each. Inference, in NumPy.
 
 The statements that stand together are seen as well: as the mean of what the first layers make of
-them.
+them. `row_network_training` has the same network in torch, `row_network_gradient` its gradient.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
-from torch.nn.functional import linear
 
-from .tensors import from_array
 from .unique_rows import unique_rows
 
-_LARGEST = 6.0
+Matrix = NDArray[np.floating[Any]]
+"""In single precision."""
+
+Weights = Mapping[str, Matrix]
+
+LARGEST = 6.0
 """Standard deviations from the mean, beyond which all values are alike."""
 
-_STILL = 0.01
-"""The deviation of a column's logarithms, up to which they count as always the same."""
+LARGEST_CORRECTION = 8.0
+LEAST_SECONDS = 1e-12
 
-_LARGEST_CORRECTION = 8.0
-_LEAST_SECONDS = 1e-12
+_NO_OVERFLOW = np.float32(80.0)
+"""exp() of this has a value in single precision."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RowBatch:
-    """Concatenated rows (number, features) of `count` groups, with the group of each row.
+    """Rows (number, features) of groups behind each other, none of them empty.
 
-    `unique` are the rows that differ from all before them, `inverse` which of these each row is
-    like. `known` is what `logarithms` has found: several networks see the same rows.
+    Group n begins at row `starts[n]`; `owner` is the group of each row. `unique` are the rows that
+    differ from all before them, `inverse` which of these each row is like. `known` is what
+    `logarithms` has found: several networks see the same rows.
     """
 
-    rows: Tensor
-    owner: Tensor
-    count: int
-    unique: Tensor
-    inverse: Tensor
-    known: dict[int, Tensor] = field(default_factory=dict[int, Tensor], compare=False)
+    rows: Matrix
+    starts: NDArray[np.int64]
+    owner: NDArray[np.int64]
+    unique: NDArray[np.int64]
+    inverse: NDArray[np.int64]
+    known: dict[int, Matrix] = field(default_factory=dict[int, Matrix])
 
     @classmethod
-    def of(cls, groups: list[NDArray[np.float32]], device: torch.device) -> RowBatch:
+    def of(cls, groups: Sequence[Matrix]) -> RowBatch:
         """One group per matrix."""
         rows = np.concatenate(groups).astype(np.float32, copy=False)
-        owner = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-        unique, inverse = unique_rows(rows)
-        return cls(
-            from_array(rows).to(device),
-            from_array(owner).to(device),
-            len(groups),
-            from_array(unique).to(device),
-            from_array(inverse).to(device),
-        )
+        counts = np.array([len(group) for group in groups])
+        owner = np.repeat(np.arange(len(groups)), counts)
+        return cls(rows, np.cumsum(counts) - counts, owner, *unique_rows(rows))
 
-    def logarithms(self, seconds: int) -> Tensor:
+    def logarithms(self, seconds: int) -> Matrix:
         """`logarithms` of the different rows."""
         if seconds not in self.known:
             self.known[seconds] = logarithms(self.rows[self.unique], seconds)
         return self.known[seconds]
 
-    def sums(self, values: Tensor) -> Tensor:
+    def sums(self, values: Matrix) -> Matrix:
         """The sum of some values (number, ...) for each group."""
-        empty = values.new_zeros(self.count, *values.shape[1:])
-        return empty.index_add(0, self.owner, values)
+        return np.add.reduceat(values, self.starts, axis=0)
+
+    @property
+    def sizes(self) -> Matrix:
+        """How many rows each group has."""
+        return np.diff(self.starts, append=len(self.owner)).astype(np.float32)
 
 
-class RowNetwork(nn.Module):
-    """Rows -> a factor for each, initially 1; column `seconds` holds small numbers."""
+class RowNetwork:
+    """Rows -> a factor for each, 1 before it has learned; column `seconds` holds small numbers.
 
-    mean: Tensor
-    deviation: Tensor
+    The names of `weights` are those of the network in torch.
+    """
 
-    def __init__(self, inputs: int, seconds: int, width: int, dropout: float) -> None:
-        super().__init__()
+    def __init__(self, inputs: int, seconds: int, width: int) -> None:
+        """A network that corrects nothing."""
         self.seconds = seconds
-        self.register_buffer("mean", torch.zeros(inputs))
-        self.register_buffer("deviation", torch.ones(inputs))
-        self.statements = nn.Sequential(
-            *_layer(inputs, width, dropout), *_layer(width, width, dropout)
-        )
-        output = nn.Linear(width, 1)
-        nn.init.zeros_(output.weight)
-        nn.init.zeros_(output.bias)
-        self.corrections = nn.Sequential(*_layer(2 * width, width, dropout), output)
+        self._shapes: Mapping[str, tuple[int, ...]] = {
+            "mean": (inputs,),
+            "deviation": (inputs,),
+            "statements.0.weight": (width, inputs),
+            "statements.0.bias": (width,),
+            "statements.3.weight": (width, width),
+            "statements.3.bias": (width,),
+            "corrections.0.weight": (width, 2 * width),
+            "corrections.0.bias": (width,),
+            "corrections.3.weight": (1, width),
+            "corrections.3.bias": (1,),
+        }
+        self.weights = {
+            name: np.full(shape, float(name == "deviation"), np.float32)
+            for name, shape in self._shapes.items()
+        }
 
-    def standardise(self, rows: NDArray[np.float32], ignored: Iterable[int] = ()) -> None:
-        """Takes over the mean and the deviation of each column; some are `ignored`.
+    def restore(self, weights: Mapping[str, Any]) -> None:
+        """Takes over weights; raises KeyError, ValueError for those of another network."""
+        found = {name: np.asarray(weights[name], np.float32) for name in self._shapes}
+        if any(found[name].shape != shape for name, shape in self._shapes.items()):
+            raise ValueError("weights of another shape")
+        self.weights = found
 
-        So is a column that is the same wherever there is something to learn from: where it is
-        another one, weights that have learned nothing would decide.
-        """
-        values = logarithms(from_array(rows), self.seconds)
-        deviation = values.std(0)
-        deviation[deviation < _STILL] = torch.inf
-        deviation[list(ignored)] = torch.inf
-        self.mean.copy_(values.mean(0))
-        self.deviation.copy_(deviation + 1e-3)
-
-    def forward(self, batch: RowBatch) -> Tensor:
+    def factors(self, batch: RowBatch) -> Matrix:
         """The factors (number,)."""
-        values = (batch.logarithms(self.seconds) - self.mean) / self.deviation
-        if self.training:  # dropout makes rows differ that are alike
-            values = values[batch.inverse]
-        found = self.statements(values.clamp(-_LARGEST, _LARGEST))
-        layer = cast("nn.Linear", self.corrections[0])
-        width = found.shape[1]
-        of_row, of_group = layer.weight[:, :width], layer.weight[:, width:]
-        own = linear(found, of_row, layer.bias)
-        if not self.training:
-            found, own = found[batch.inverse], own[batch.inverse]
-        number = batch.sums(torch.ones_like(found[:, 0])).clamp(min=1.0)
-        together = batch.sums(found) / number[:, None]
-        # The same layer on both beside each other, but once per group on what is around.
-        values = own + linear(together, of_group)[batch.owner]
-        corrections = self.corrections[1:](values)[:, 0]
-        return torch.exp(corrections.clamp(-_LARGEST_CORRECTION, _LARGEST_CORRECTION))
+        w = self.weights
+        values = standardised(batch.logarithms(self.seconds), w)
+        values = _silu(linear(values, w, "statements.0"))
+        values = _silu(linear(values, w, "statements.3"))
+        # The layer over a row and its group beside each other, but once per group on the group.
+        of_row, of_group = halves(w)
+        own = values @ of_row.T + w["corrections.0.bias"]
+        together = batch.sums(values[batch.inverse]) / batch.sizes[:, None]
+        around = together @ of_group.T
+        values = _silu(own[batch.inverse] + around[batch.owner])
+        found = linear(values, w, "corrections.3")[:, 0]
+        return np.exp(np.clip(found, -LARGEST_CORRECTION, LARGEST_CORRECTION))
 
 
-def logarithms(rows: Tensor, seconds: int) -> Tensor:
+def logarithms(rows: Matrix, seconds: int) -> Matrix:
     """Features span orders of magnitude; seconds are less than one, and have theirs as is."""
-    values = torch.sign(rows) * torch.log1p(rows.abs())
-    values[:, seconds] = torch.log(rows[:, seconds].clamp(min=_LEAST_SECONDS))
+    values = np.sign(rows) * np.log1p(np.abs(rows))
+    values[:, seconds] = np.log(np.maximum(rows[:, seconds], np.float32(LEAST_SECONDS)))
     return values
 
 
-def _layer(inputs: int, outputs: int, dropout: float) -> tuple[nn.Module, ...]:
-    return nn.Linear(inputs, outputs), nn.SiLU(), nn.Dropout(dropout)
+def standardised(values: Matrix, weights: Weights) -> Matrix:
+    """Logarithms as the first layer sees them."""
+    return np.clip((values - weights["mean"]) / weights["deviation"], -LARGEST, LARGEST)
+
+
+def linear(values: Matrix, weights: Weights, name: str) -> Matrix:
+    """A fully connected layer."""
+    return values @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
+
+
+def halves(weights: Weights) -> tuple[Matrix, Matrix]:
+    """The weights of a row, and of its group, in the layer over both."""
+    layer = weights["corrections.0.weight"]
+    width = layer.shape[1] // 2
+    return layer[:, :width], layer[:, width:]
+
+
+def sigmoid(values: Matrix) -> Matrix:
+    """`1 / (1 + exp(-x))`."""
+    return 1.0 / (1.0 + np.exp(np.minimum(-values, _NO_OVERFLOW)))
+
+
+def _silu(values: Matrix) -> Matrix:
+    return values * sigmoid(values)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
@@ -18,6 +19,29 @@ _torch = cast(Any, torch)
 def from_array(values: NDArray[Any]) -> Tensor:
     """A tensor that shares the array's memory."""
     return _torch.from_numpy(values)
+
+
+def arrays_of(network: nn.Module) -> dict[str, NDArray[Any]]:
+    """The weights of a network by name, in memory of their own."""
+    return {name: value.cpu().numpy().copy() for name, value in network.state_dict().items()}
+
+
+def tensors_of(content: Any) -> Any:
+    """What `array_files` has read, with tensors in place of arrays."""
+    if isinstance(content, np.ndarray):
+        return from_array(cast("NDArray[Any]", content))
+    if isinstance(content, dict):
+        items = cast("dict[Any, Any]", content).items()
+        return {key: tensors_of(value) for key, value in items}
+    if isinstance(content, list | tuple):
+        values = cast("list[Any] | tuple[Any, ...]", content)
+        return type(values)(tensors_of(value) for value in values)
+    return content
+
+
+def load_arrays_into(network: nn.Module, arrays: Mapping[str, Any]) -> None:
+    """Takes over weights; raises RuntimeError, TypeError for those of another network."""
+    network.load_state_dict({name: from_array(values) for name, values in arrays.items()})
 
 
 def usable_device(name: str) -> torch.device:
@@ -38,17 +62,6 @@ def seeded(seed: int) -> Generator[None]:
     with _torch.random.fork_rng():
         _torch.manual_seed(seed)
         yield
-
-
-@contextmanager
-def one_thread() -> Generator[None]:
-    """For small networks, whose threads would take longer to meet than to compute."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def shuffled(count: int, random: torch.Generator) -> list[int]:

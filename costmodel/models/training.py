@@ -18,9 +18,10 @@ from torch import Tensor, nn
 
 from ..learning.errors import LearningError
 from ..learning.examples import ProgramExamples
+from .array_files import load_arrays, store_arrays
 from .learned_model import TrainingOptions, TrainingProgress
-from .model_files import check_plan, load_tensors, store_tensors
-from .tensors import descend, from_array, shuffled, usable_device
+from .model_files import check_plan
+from .tensors import descend, from_array, shuffled, tensors_of, usable_device
 
 VALIDATED_AT_ONCE = 512
 
@@ -202,13 +203,13 @@ class Trainer:
         }
         if self.device.type == "cuda":
             content["random_of_device"] = torch.cuda.get_rng_state(self.device)
-        store_tensors(path, content)
+        store_arrays(path, content)
 
     def _resume(self) -> None:
         path = self.options.checkpoint
         if path is None or not path.exists():
             raise LearningError(f"there is nothing to resume: no checkpoint {path}")
-        content = load_tensors(path)
+        content = tensors_of(load_arrays(path))
         check_plan(path, content.get("plan"), self._plan())
         self.network.load_state_dict(content["network"])
         self.optimiser.load_state_dict(content["optimiser"])

@@ -6,8 +6,9 @@ import difflib
 import functools
 import platform
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
+from ...support.summaries import summary
 from .cpuinfo import CpuInfo
 from .detection import available_cores, cache_sizes, vector_functions
 from .machine import Machine
@@ -47,6 +48,8 @@ class Target(Machine):
 
         Raises ValueError on others, and where no code can be made for it.
         """
+        if not isinstance(cast(object, name), str):
+            raise TypeError(f"a target's name is one of {', '.join(cls.names())}, not {name!r}")
         if name == cls.HOST:
             return cls.host()
         file = _find(name)
@@ -70,6 +73,12 @@ class Target(Machine):
     def names(cls) -> tuple[str, ...]:
         """What `named` knows, besides LLVM's names."""
         return (cls.HOST, *target_names())
+
+    def __repr__(self) -> str:
+        return summary(
+            self,
+            f"{self.name}: {self.processor}, {self.vector_bits}-bit vectors, {self.cores} cores",
+        )
 
 
 def detect() -> Target:

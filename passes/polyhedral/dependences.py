@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -10,6 +11,7 @@ from typing import cast
 
 import islpy as isl
 
+from ...support.summaries import summary
 from .array_dataflow import ArrayAccesses, union
 from .distance import distances
 from .isl_context import TooComplexError, bounded, bounded_for
@@ -60,6 +62,9 @@ class Dependence:
         """Its properties as text, for display."""
         flags = {"reduction": self.reduction, "memory-based": self.memory_based}
         return tuple(flag for flag, is_set in flags.items() if is_set)
+
+    def __repr__(self) -> str:
+        return summary(self, f"{self.kind.value} {self.source} -> {self.target} on {self.array}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +128,15 @@ class Dependences:
             self.scop.func, f"the dependences of '@{self.scop.name}'", _OTHER_OPERATIONS
         ):
             return tuple(_relaxed(self))
+
+    def __str__(self) -> str:
+        """All of them, as `readable` has them."""
+        return self.readable()
+
+    def __repr__(self) -> str:
+        counts = Counter(item.kind.value for item in self.items)
+        listed = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+        return summary(self, f"of {self.scop.name}: {listed or 'none'}")
 
 
 def compute_dependences(

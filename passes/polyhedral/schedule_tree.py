@@ -15,6 +15,8 @@ from functools import cached_property
 
 import islpy as isl
 
+from ...support.summaries import summary
+
 
 @dataclass(frozen=True)
 class Leaf:
@@ -39,6 +41,9 @@ class Sequence:
     def loops_below(self) -> tuple[Loop, ...]:
         """Every loop below, outer first, in textual order."""
         return tuple(loop for child in self.children for loop in loops(child))
+
+    def __repr__(self) -> str:
+        return summary(self, f"of {len(self.children)}")
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,9 @@ class Loop:
     def loops_below(self) -> tuple[Loop, ...]:
         """Every loop below, outer first, in textual order."""
         return tuple(loops(self.body))
+
+    def __repr__(self) -> str:
+        return summary(self, f"{self.name} around {', '.join(self.schedule)}")
 
 
 Tree = Loop | Sequence | Leaf

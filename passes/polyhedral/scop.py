@@ -16,6 +16,7 @@ from xdsl.dialects import func
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
+from ...support.summaries import summary
 from .schedule_tree import Tree
 from .subscripts import coefficients
 
@@ -59,6 +60,9 @@ class Array:
         """Whether the array is allocated by the function itself."""
         return self.argument is None
 
+    def __repr__(self) -> str:
+        return summary(self, f"{self.name}, {len(self.shape)} dimensions of {self.element_type}")
+
 
 class AccessKind(Enum):
     """Direction of an access."""
@@ -87,6 +91,9 @@ class Access:
         """The coefficients of the induction variables, per subscript."""
         return coefficients(self.map)
 
+    def __repr__(self) -> str:
+        return summary(self, f"{self.kind.value} {self.relation}")
+
 
 @dataclass(frozen=True)
 class Statement:
@@ -114,6 +121,9 @@ class Statement:
     def writes(self) -> tuple[Access, ...]:
         """The stores, in program order."""
         return tuple(a for a in self.accesses if a.kind is AccessKind.WRITE)
+
+    def __repr__(self) -> str:
+        return summary(self, f"{self.name}[{', '.join(self.loops)}]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,3 +173,16 @@ class Scop:
         for statement in self.statements:
             result = result.union(isl.UnionSet.from_set(statement.domain))
         return result
+
+    def __repr__(self) -> str:
+        parts = {
+            "parameters": self.parameters,
+            "statements": self.statements,
+            "arrays": self.arrays,
+        }
+        listed = (
+            f"{kind} {', '.join(each.name for each in members)}"
+            for kind, members in parts.items()
+            if members
+        )
+        return summary(self, f"{self.name}: {'; '.join(listed)}")

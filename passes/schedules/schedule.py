@@ -17,6 +17,7 @@ import islpy as isl
 
 from ...dialects.errors import SourceError
 from ...support.immutable import Immutable
+from ...support.summaries import summary
 from ..machine.target import Target
 from ..polyhedral.dependences import Dependences, compute_dependences
 from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
@@ -254,6 +255,9 @@ class Schedule(NamedLoops, Immutable):
     def __str__(self) -> str:
         """The passes that lead from the program to this schedule."""
         return ",".join(str(transformation) for transformation in self.transformations)
+
+    def __repr__(self) -> str:
+        return summary(self, f"of {self.program.name}: {str(self) or 'as written'}")
 
 
 def dependences_of(scop: Scop) -> Dependences:

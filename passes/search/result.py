@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from ...support.summaries import summary
 from ..estimate.scheduling_context import SchedulingContext
 from ..schedules.schedule import Schedule
 from .protocols import CostModel, Evaluator, Ranker
@@ -87,3 +88,6 @@ class Result:
     def speedup(self) -> float:
         """The measured speed-up, or the predicted one where nothing was run."""
         return self.predicted if self.measured is None else self.measured
+
+    def __repr__(self) -> str:
+        return summary(self, f"{self.speedup:.3g} times as fast: {self.best}")

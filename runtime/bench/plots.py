@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...support.extras import extra_for
 from ..machine.measured import MeasuredMachine
 from ..machine.roofline_text import FIRST, LAST
 
@@ -26,19 +27,17 @@ class Point:
 
 
 def check_plot(path: Path) -> None:
-    """Raises PlottingError when a picture cannot be drawn, before long measurements."""
+    """Raises PlottingError or MissingExtra when a picture cannot be drawn, before measurements."""
     drawing, _ = figure(1)
     _check_format(drawing, path)
 
 
 def figure(rows: int) -> tuple[Any, Any]:
-    """A figure with so many axes above each other; raises PlottingError without matplotlib."""
-    try:
+    """A figure with so many axes above each other; raises MissingExtra without matplotlib."""
+    with extra_for("drawing pictures"):
         matplotlib = importlib.import_module("matplotlib")
-    except ImportError as error:
-        raise PlottingError("pictures need matplotlib: pip install 'loopwright[bench]'") from error
+        pyplot = importlib.import_module("matplotlib.pyplot")
     matplotlib.use("Agg")
-    pyplot = importlib.import_module("matplotlib.pyplot")
     return pyplot.subplots(rows, 1, figsize=(11, 5.5 * rows), squeeze=False)
 
 

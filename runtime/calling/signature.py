@@ -14,6 +14,7 @@ from xdsl.ir import Attribute
 
 from ...passes.polyhedral.identifiers import ArgumentNames
 from ...passes.polyhedral.scop import AccessKind, Scop
+from ...support.summaries import summary
 from .arguments import Argument, ArrayArgument, FloatArgument, IntegerArgument, Key, Place
 from .elements import ELEMENTS, Element
 from .errors import ArgumentTypeError, ArgumentValueError, UnsupportedSignature
@@ -233,6 +234,9 @@ class Signature:
         function(*values, *(ctypes.addressof(cell) for cell in cells))
         pairs = zip(self.results, cells, strict=True)
         return tuple(_to_python(result, cell.value) for result, cell in pairs)
+
+    def __repr__(self) -> str:
+        return summary(self, str(self))
 
 
 def _to_python(result: Element, value: CValue) -> Value:

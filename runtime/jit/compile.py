@@ -30,6 +30,7 @@ from ...passes.polyhedral.scop import Scop
 from ...passes.schedules.schedule import Schedule, dependences_of
 from ...passes.syntax.formats import apply_text
 from ...support.stage_times import stage
+from ...support.summaries import summary
 from ...support.version import __version__
 from ..calling.signature import Sizes
 from . import object_code as jit
@@ -61,6 +62,9 @@ class Source:
             chosen = self.schedule(sizes)
         return chosen if chosen.transformations else None
 
+    def __repr__(self) -> str:
+        return summary(self, f"of {self.scop.name}")
+
 
 @dataclass(frozen=True, eq=False)
 class Code:
@@ -89,6 +93,9 @@ class Code:
     def assembly(self) -> str:
         """The machine code as assembly text."""
         return jit.emit_assembly(self.llvm_ir, target=self.target)
+
+    def __repr__(self) -> str:
+        return summary(self, f"{self.threads} threads, {len(self.loop_ir)} characters of loop IR")
 
 
 def read(source: str | Path) -> ModuleOp:

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ...support.summaries import summary
+
 MINIMUM_REPETITIONS = 5
 MAXIMUM_REPETITIONS = 10_000
 MINIMUM_SECONDS = 0.05
@@ -61,6 +63,9 @@ class Timing:
             f"median {format_seconds(self.median)}, min {format_seconds(self.min)}, "
             f"spread {self.spread:.1%} ({', '.join(conditions)})"
         )
+
+    def __repr__(self) -> str:
+        return summary(self, str(self))
 
 
 def quantile(ordered: list[float], share: float) -> float:

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from .commands import COMMANDS, UsageError
+from .support.extras import MissingExtra, extra_for
 from .support.plugins import PluginError
 from .support.version import __version__
 
@@ -53,11 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str]) -> int:
     try:
         name, rest = _command(arguments)
-        module = importlib.import_module(f".commands.{name}", __package__)
-        with warnings.catch_warnings():
+        with extra_for(f"loopwright {name}"), warnings.catch_warnings():
             warnings.showwarning = _warn
+            module = importlib.import_module(f".commands.{name}", __package__)
             return _execute(module, parser_of(name).parse_args(rest))
-    except (UsageError, PluginError) as error:
+    except (UsageError, MissingExtra, PluginError) as error:
         return _complain(str(error))
 
 

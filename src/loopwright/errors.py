@@ -29,6 +29,7 @@ from .runtime.calling.errors import (
 )
 from .runtime.calling.inputs import InputError
 from .runtime.tuning.evaluator import EvaluationError
+from .support.extras import MissingExtra
 from .support.plugins import PluginError
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "KernelError",
     "LearningError",
     "MalformedTransformation",
+    "MissingExtra",
     "NotSpecialised",
     "OutOfBounds",
     "OutOfMemory",
@@ -68,6 +70,7 @@ USER_ERRORS = (
     BuildError,
     DatasetError,
     LearningError,
+    MissingExtra,
     PluginError,
     AssumptionError,
 )

@@ -37,7 +37,7 @@ def test_dependences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_reuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "gemm.mlir"
     path.write_text(GEMM)
-    assert main(["deps", str(path), "--input"]) == 0
+    assert main(["deps", str(path), "--input-dependences"]) == 0
     out = capsys.readouterr().out.splitlines()
     reused = [line.split("on ")[1][0] for line in out if line.startswith("    input")]
     assert {"A", "B"} <= set(reused)

@@ -41,6 +41,6 @@ def test_schedules_are_different_and_repeatable() -> None:
 def test_models_do_not_learn_from_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     labels = tmp_path / "labels"
     write_labels(labels, 4, origin=ORIGIN)
-    options = ["--model", "additive", "-o", str(tmp_path / "model.pt")]
+    options = ["--model", "additive", "-o", str(tmp_path / "model.npz")]
     assert main(["train", str(labels), *options]) == 1
     assert "labels of 0 programs" in capsys.readouterr().err

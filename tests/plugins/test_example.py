@@ -134,7 +134,7 @@ def test_all_three_in_python(installed: Path) -> None:
 
 
 def test_a_model_without_training_cannot_be_trained(installed: Path, tmp_path: Path) -> None:
-    command = ("-m", "loopwright", "train", str(tmp_path), "-o", str(tmp_path / "model.pt"))
+    command = ("-m", "loopwright", "train", str(tmp_path), "-o", str(tmp_path / "model.npz"))
     done = run(installed, *command, "--model", "parallelism")
     assert done.returncode == 1
     assert "the model 'parallelism' learns nothing" in done.stderr

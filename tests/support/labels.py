@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from loopwright.costmodel.dataset.schema import rows_of
+from loopwright.costmodel.dataset.rows import rows_of
 from loopwright.costmodel.dataset.store import Writer
 from loopwright.costmodel.labels import Label, LabelledProgram, ProgramInstance, Status
 
@@ -101,20 +101,26 @@ def write_labels(
     speedup: Callable[[str, str], float] = speedup,
 ) -> None:
     """So many programs with all their schedules; what is slower than 0.125 is censored."""
-    templates = list(SCHEDULES)
     with Writer(directory) as writer:
         for number in range(programs):
-            template = templates[number % len(templates)]
-            text = template.format(constant=f"{number}.5")
-            size = 64 + 16 * number
-            sizes = dict.fromkeys(SIZES[template], size)
-            instance = ProgramInstance(text, sizes, origin, number)
-            labels = [_label(schedule, speedup(text, schedule)) for schedule in SCHEDULES[template]]
-            baseline = _label("", 1.0)
-            labelled = LabelledProgram(
-                number, instance, sizes, baseline, machine, "{}", tuple(labels)
-            )
+            labelled = labelled_program(number, machine, origin, speedup)
             writer.append(rows_of(labelled))
+
+
+def labelled_program(
+    number: int,
+    machine: str = MACHINE,
+    origin: str = "test",
+    speedup: Callable[[str, str], float] = speedup,
+) -> LabelledProgram:
+    """One of these programs."""
+    templates = list(SCHEDULES)
+    template = templates[number % len(templates)]
+    text = template.format(constant=f"{number}.5")
+    sizes = dict.fromkeys(SIZES[template], 64 + 16 * number)
+    instance = ProgramInstance(text, sizes, origin, number)
+    labels = [_label(schedule, speedup(text, schedule)) for schedule in SCHEDULES[template]]
+    return LabelledProgram(number, instance, sizes, _label("", 1.0), machine, "{}", tuple(labels))
 
 
 def _label(schedule: str, gain: float) -> Label:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ....support.extras import extra_for
 from .register_bands import Band, State
 
 if TYPE_CHECKING:
@@ -70,8 +71,8 @@ class Agent:
     """Q-learning agent of one band."""
 
     def __init__(self, band: Band, seed: int = 0) -> None:
-        # It brings torch.
-        from .action_values import ActionValues
+        with extra_for("learning register tiles"):
+            from .action_values import ActionValues
 
         self.band = band
         self.speeds: dict[State, float] = {}

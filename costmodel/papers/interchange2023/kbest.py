@@ -23,7 +23,7 @@ from ...learning.examples import ProgramExamples
 from ...models.learned_model import TrainingOptions
 from ...models.model_options import read_options
 from ...models.network_model import rows
-from ...models.tensors import seeded
+from ...models.tensors import arrays_of, load_arrays_into, seeded
 from ...models.training import Recipe, train_network
 from ..common.tree_network import LoopEmbedding, TreeBatch, batch_trees, layers
 from .accuracy import times_of
@@ -115,6 +115,7 @@ class KBest(InterchangeModel):
 
     name: ClassVar[str] = "interchange"
     recipe: ClassVar[Recipe] = Recipe(epochs=150)
+    trains_with: ClassVar[str | None] = "torch"
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         """A network with fresh weights; raises LearningError for unknown options."""
@@ -148,8 +149,8 @@ class KBest(InterchangeModel):
 
     def state(self) -> Mapping[str, Any]:
         """The weights."""
-        return {name: value.cpu() for name, value in self.network.state_dict().items()}
+        return arrays_of(self.network)
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Takes over weights."""
-        self.network.load_state_dict(dict(state))
+        load_arrays_into(self.network, state)

@@ -58,7 +58,7 @@ class InterchangeTrees(InterchangeModel):
     """The model `interchange-trees`."""
 
     name: ClassVar[str] = "interchange-trees"
-    trained: ClassVar[Path | None] = Path(__file__).parent / "weights" / "interchange-trees.pt"
+    trained: ClassVar[Path | None] = Path(__file__).parent / "weights" / "interchange-trees.npz"
     sees_machine: ClassVar[bool] = True
     sees_fast_math: ClassVar[bool] = True
 
@@ -134,15 +134,11 @@ class InterchangeTrees(InterchangeModel):
 
     def state(self) -> Mapping[str, Any]:
         """The trees."""
-        from ...models.tensors import from_array
-
-        return {name: from_array(array) for name, array in self.forest.state().items()}
+        return self.forest.state()
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Takes over what `state` has given."""
-        self.forest = Forest(
-            *(state[name].numpy() for name in ("features", "thresholds", "values"))
-        )
+        self.forest = Forest.restored(state)
 
 
 def _estimates(rows: Matrix) -> Values:

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Adds the labels to a directory; says what was skipped, and why. 1 where nothing was read."""
-    from ...dataset.schema import rows_of
+    from ...dataset.rows import rows_of
     from ...dataset.store import Writer
     from .looperset import read_looperset
     from .looperset_programs import Untranslatable

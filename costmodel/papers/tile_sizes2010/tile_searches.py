@@ -7,6 +7,7 @@ from collections.abc import Generator, Mapping
 import numpy as np
 
 from ....passes.search.tile_size_search import CHOSEN, Batches, Plan
+from ....support.extras import extra_for
 from .gaussian_process import Scales, fit
 
 BATCH = 4
@@ -42,7 +43,8 @@ def by_chance(plan: Plan) -> Batches:
 
 def by_network(plan: Plan) -> Batches:
     """The paper's search: a random sample, then the points that a network trained on it likes."""
-    from .tile_network import TileNetworks
+    with extra_for("the tile search 'network'"):
+        from .tile_network import TileNetworks
 
     points = plan.space.points
     sample = plan.generator().permutation(len(points))[: plan.sampled].tolist()

@@ -22,6 +22,7 @@ COMMANDS = {
     "data": "label training data: programs, schedules, times",
     "machine": "measure the limits of this machine and print its roofline",
     "emit": "print a program as loops, C, LLVM IR or assembly",
+    "completion": "print a script that completes commands in a shell",
 }
 """Every subcommand (a module of this package) and its short help."""
 

@@ -54,7 +54,7 @@ from ..runtime.program import CHOSEN
 from ..support.progress import ProgressLine
 from ..support.version import __version__
 from . import UsageError
-from .common import format_table
+from .common import add_fast_math_argument, format_table
 
 COMPILERS = ("clang", "gcc", "polly")
 PEERS = (*COMPILERS, *LIBRARIES)
@@ -67,7 +67,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "kernels", metavar="KERNEL", nargs="*", default=["polybench"], help="default: polybench"
     )
     parser.add_argument(
-        "--size", default="SMALL", metavar="S,...", help="sizes of the catalogue (default: SMALL)"
+        "--size",
+        default="SMALL",
+        metavar="CLASS,...",
+        help="sizes of the catalogue (default: SMALL)",
     )
     parser.add_argument(
         "--schedule",
@@ -76,9 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=PASSES",
         help="a schedule to measure too, where it is legal; 'default' is chosen for the sizes",
     )
-    parser.add_argument(
-        "--fast-math", action="store_true", help="let the schedules reassociate sums and products"
-    )
+    add_fast_math_argument(parser)
     parser.add_argument(
         "-t", "--threads", default="1", metavar="T,...", help="numbers of threads (default: 1)"
     )

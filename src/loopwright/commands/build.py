@@ -24,7 +24,13 @@ from ..runtime.jit.threads import MOST_THREADS
 from ..runtime.library.build import SUFFIXES
 from ..runtime.program import DEFAULT, Function
 from . import UsageError
-from .common import add_schedule_arguments, add_verify_argument, read_schedule, tell_verdict
+from .common import (
+    add_fast_math_argument,
+    add_schedule_arguments,
+    add_verify_argument,
+    read_schedule,
+    tell_verdict,
+)
 from .shipped import add_size_arguments, given_sizes, load_program, with_standard_extents
 
 
@@ -62,11 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         help="threads of parallel loops (default: OMP_NUM_THREADS when the program runs, or all)",
     )
-    parser.add_argument(
-        "--fast-math",
-        action="store_true",
-        help="let floating-point operations be reassociated and approximated",
-    )
+    add_fast_math_argument(parser)
     parser.add_argument(
         "--target",
         metavar="CPU",

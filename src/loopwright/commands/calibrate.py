@@ -20,9 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..costmodel.adapted import adapted_path, models_directory
+from ..costmodel.dataset.journal import Journal, read_journal
+from ..costmodel.dataset.rows import seeds_of
 from ..costmodel.find import DEFAULT_MODEL, SHIPPED
 from ..costmodel.labelled_data import RandomWorkload
 from ..costmodel.labels import LabelledProgram
+from ..costmodel.models.array_files import SUFFIX
 from ..runtime.jit.cache import cache_directory
 from ..runtime.labelling.local import label_here
 from ..runtime.labelling.messages import Policy
@@ -76,9 +79,9 @@ def run(arguments: argparse.Namespace) -> int:
     folder = models_directory()
     if folder is None:
         raise UsageError("LOOPWRIGHT_MODELS is off: there is no place for labels and models")
-    path = SHIPPED / f"{arguments.model}.pt"
+    path = SHIPPED / f"{arguments.model}{SUFFIX}"
     if not path.exists():
-        names = ", ".join(sorted(file.stem for file in SHIPPED.glob("*.pt")))
+        names = ", ".join(sorted(file.stem for file in SHIPPED.glob(f"*{SUFFIX}")))
         raise UsageError(f"there is no shipped model '{arguments.model}'; there are {names}")
     if arguments.output is not None:
         check_output(arguments.output, is_replaced=True)
@@ -101,17 +104,16 @@ def _can_adapt(path: Path) -> bool:
 
 
 def _label(directory: Path, budget: float, policy: Policy, workers: int | None) -> int:
-    from ..costmodel.dataset.store import known_seeds
-
     workload = RandomWorkload(SEED, FEWEST, MOST, policy.threads)
-    known = known_seeds(directory, machine_fingerprint(), fast_math=policy.fast_math)
+    rows = read_journal(directory)
+    known = seeds_of(rows, machine_fingerprint(), fast_math=policy.fast_math)
     deadline = time.monotonic() + budget
     # It ends by the clock: how many programs that will be, nobody knows.
     items = (item for item in itertools.count() if workload.identity(item) not in known)
     wanted = itertools.takewhile(lambda _: time.monotonic() < deadline, items)
     print(f"labelling random programs for {budget:.0f} s", file=sys.stderr)
     found = _until(label_here(workload, policy, wanted, workers), deadline)
-    return label_and_store(found, None, directory, fast_math=policy.fast_math)
+    return label_and_store(found, None, directory, fast_math=policy.fast_math, open_writer=Journal)
 
 
 def _until(labels: Generator[LabelledProgram], deadline: float) -> Generator[LabelledProgram]:
@@ -128,14 +130,14 @@ def _adapt(path: Path, labels: Path, output: Path) -> None:
     from ..costmodel.learning.errors import LearningError
     from ..costmodel.learning.evaluation_report import evaluate, predictions, table
     from ..costmodel.learning.examples import load_examples
-    from ..costmodel.learning.pairs import read_pairs
+    from ..costmodel.learning.pairs import pairs_of
     from ..costmodel.models.learned_model import TrainingOptions
     from ..costmodel.models.model_files import load_model, save_model
 
     stored = load_model(path)
     shared = cache_directory()
     examples, _ = load_examples(
-        read_pairs(labels, machine_fingerprint()),
+        pairs_of(read_journal(labels), machine_fingerprint(), labels),
         stored.model.featuriser,
         cache=None if shared is None else shared / "features",
     )

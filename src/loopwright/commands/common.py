@@ -21,6 +21,15 @@ LARGEST_SEED = 2**63
 """What torch and files of labels can hold is less."""
 
 
+def add_fast_math_argument(parser: argparse.ArgumentParser) -> None:
+    """The argument `--fast-math`."""
+    parser.add_argument(
+        "--fast-math",
+        action="store_true",
+        help="let floating-point operations be reassociated and approximated",
+    )
+
+
 def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments `FILE` and `--func`."""
     parser.add_argument(
@@ -54,11 +63,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-t", "--threads", type=int, metavar="T", help="threads of parallel loops (default: all)"
     )
-    parser.add_argument(
-        "--fast-math",
-        action="store_true",
-        help="let floating-point operations be reassociated and approximated",
-    )
+    add_fast_math_argument(parser)
 
 
 def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:

@@ -28,7 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `loopwright deps`."""
     add_program_arguments(parser)
     parser.add_argument(
-        "--input", action="store_true", help="also pairs of reads of the same element (for reuse)"
+        "--input-dependences",
+        action="store_true",
+        help="also pairs of reads of the same element (for reuse)",
     )
     add_picture_arguments(parser)
 
@@ -37,10 +39,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints the dependences, and writes the pictures."""
     wants_picture = arguments.dot is not None or arguments.svg is not None
     found = [one_function(arguments)] if wants_picture else functions(arguments)
-    print("\n\n".join(describe(function, arguments.input) for function in found))
+    print("\n\n".join(describe(function, arguments.input_dependences) for function in found))
     write_pictures(
         arguments,
-        lambda: dependence_graph(found[0].scop, _chosen(found[0], arguments.input)),
+        lambda: dependence_graph(found[0].scop, _chosen(found[0], arguments.input_dependences)),
     )
     return 0
 

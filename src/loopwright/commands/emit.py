@@ -27,6 +27,7 @@ from ..runtime.jit.compile import verified_loops
 from ..runtime.program import Function
 from . import UsageError
 from .common import (
+    add_fast_math_argument,
     add_program_arguments,
     add_schedule_arguments,
     add_verify_argument,
@@ -58,11 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-t", "--threads", type=int, default=0, metavar="T", help="threads (--llvm and --asm)"
     )
-    parser.add_argument(
-        "--fast-math",
-        action="store_true",
-        help="let floating-point operations be reassociated and approximated (--llvm and --asm)",
-    )
+    add_fast_math_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -91,7 +91,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds", type=float, default=2.0, metavar="S", help="time per measurement (default: 2)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the random inputs (default: 0)")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of the random inputs (default: 0)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

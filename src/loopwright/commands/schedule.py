@@ -20,7 +20,13 @@ from ..passes.syntax.compact_notation import print_notation
 from ..passes.syntax.graphs import tree_graph
 from ..passes.syntax.schedule_ops import to_sequence
 from ..runtime.program import Function
-from .common import add_program_arguments, add_schedule_arguments, one_function, read_schedule
+from .common import (
+    add_fast_math_argument,
+    add_program_arguments,
+    add_schedule_arguments,
+    one_function,
+    read_schedule,
+)
 from .pictures import add_picture_arguments, write_pictures
 from .shipped import add_size_arguments, given_sizes
 
@@ -33,11 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-t", "--threads", type=int, metavar="T", help="threads that 'default' plans for"
     )
-    parser.add_argument(
-        "--fast-math",
-        action="store_true",
-        help="let floating-point operations be reassociated and approximated",
-    )
+    add_fast_math_argument(parser)
     add_picture_arguments(parser)
 
 

@@ -6,16 +6,17 @@ has metrics and plots of predicted against measured speed-ups. Ctrl-C ends the t
 the best state so far; --resume continues from FILE.checkpoint.
 
 examples:
-  loopwright train measured --model looper -o looper.pt
-  loopwright train measured --model looper -o looper.pt --resume
-  loopwright train measured --model looper --option domain=box -o box.pt --epochs 100
-  loopwright train measured --model tiramisu --option tags=published --space tiramisu -o t.pt
+  loopwright train measured --model looper -o looper.npz
+  loopwright train measured --model looper -o looper.npz --resume
+  loopwright train measured --model looper --option domain=box -o box.npz --epochs 100
+  loopwright train measured --model tiramisu --option tags=published --space tiramisu -o t.npz
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.metadata
 import json
 import shutil
 import sys
@@ -32,6 +33,7 @@ from ..costmodel.learning.splits import TRAINING, Split, position, split
 from ..costmodel.models.registry import model_class, model_names
 from ..costmodel.polybench import ORIGIN
 from ..runtime.jit.cache import cache_directory
+from ..support.extras import MissingExtra, require
 from ..support.progress import ProgressLine
 from ..support.version import __version__
 from . import UsageError
@@ -80,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 ... (default: cpu)")
     parser.add_argument(
-        "--threads", type=int, default=1, metavar="N", help="threads of torch (default: 1)"
+        "-t", "--threads", type=int, default=1, metavar="T", help="threads of torch (default: 1)"
     )
     parser.add_argument(
         "--workers",
@@ -123,16 +125,8 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     with _enough_memory():
         model = model_class(arguments.model)(pairs("--option", arguments.option))
-    try:
-        import torch
-
-        from ..costmodel.learning.prediction_plots import check_plotting, write_plots
-        from ..costmodel.models.tensors import usable_device
-    except ImportError as error:
-        raise UsageError(f"this needs {error.name}: pip install 'loopwright[train]'") from error
-    check_plotting()
-    usable_device(arguments.device)
-    torch.set_num_threads(arguments.threads)
+    require("reading labels", "pyarrow")
+    _prepare(model, arguments)
     data, description = _read(arguments, model)
     # Before the training: what is wrong with them would cost it.
     kernels = _read_polybench(arguments, model, description["machine"])
@@ -141,7 +135,7 @@ def run(arguments: argparse.Namespace) -> int:
     predicted, metrics = _test(model, data)
     if kernels:
         metrics["PolyBench"] = _judge(model, kernels)
-    card = _card(arguments, model, description, outcome, metrics, str(torch.__version__))
+    card = _card(arguments, model, description, outcome, metrics)
     card["figures"] = {
         "test": model.figures(data.test),
         "validation": model.figures(data.validation),
@@ -155,7 +149,7 @@ def run(arguments: argparse.Namespace) -> int:
     text = _text(card, metrics)
     (folder / "report.txt").write_text(f"{text}\n")
     (folder / "card.json").write_text(f"{json.dumps(card, indent=2)}\n")
-    write_plots(folder, predicted, f"{model.name}, {metrics['test'].programs} test programs")
+    _draw(folder, predicted, f"{model.name}, {metrics['test'].programs} test programs")
     print(text)
     print(f"\nwritten: {arguments.output}, {folder}")
     if outcome.interrupted:
@@ -167,6 +161,29 @@ def run(arguments: argparse.Namespace) -> int:
         return INTERRUPTED
     _remove(_checkpoint(arguments.output))
     return 0
+
+
+def _prepare(model: LearnedModel, arguments: argparse.Namespace) -> None:
+    """Device and threads of torch, where the model is trained with it; raises MissingExtra."""
+    if model.trains_with is None:
+        return
+    require(f"training {model.name}", model.trains_with)
+    import torch
+
+    from ..costmodel.models.tensors import usable_device
+
+    usable_device(arguments.device)
+    torch.set_num_threads(arguments.threads)
+
+
+def _draw(folder: Path, predicted: Sequence[ProgramPredictions], title: str) -> None:
+    """Pictures, where there is something to draw them with."""
+    from ..costmodel.learning.prediction_plots import write_plots
+
+    try:
+        write_plots(folder, predicted, title)
+    except MissingExtra as error:
+        print(f"loopwright: warning: {error}", file=sys.stderr)
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -188,11 +205,12 @@ def _check(arguments: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def _enough_memory() -> Generator[None]:
-    """Raises UsageError where torch gets no memory."""
+    """Raises UsageError where NumPy or torch gets no memory."""
     try:
         yield
-    except RuntimeError as error:
-        if not any(word in str(error) for word in ("allocate", "overflow")):
+    except (MemoryError, RuntimeError) as error:
+        words = ("allocate", "overflow")
+        if isinstance(error, RuntimeError) and not any(word in str(error) for word in words):
             raise
         raise UsageError(
             "there is not enough memory for a model of this size; give --option smaller values"
@@ -384,7 +402,6 @@ def _card(
     data: dict[str, Any],
     outcome: _Outcome,
     metrics: dict[str, Metrics],
-    torch_version: str,
 ) -> dict[str, Any]:
     from ..costmodel.learning.card import make_card
 
@@ -397,7 +414,10 @@ def _card(
         "resumed": arguments.resume,
         "validation_error": outcome.validation_error,
     }
-    versions = {"loopwright": __version__, "torch": torch_version}
+    package = model.trains_with
+    versions = {"loopwright": __version__}
+    if package is not None:
+        versions[package] = importlib.metadata.version(package)
     return make_card(model.name, model.configuration, data, training, metrics, versions)
 
 

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from .extras import MissingExtra, extra_for
+
 
 class PluginError(Exception):
     """An unusable plug-in; `str()` is one line that names the package."""
@@ -41,9 +43,15 @@ def plugins(group: str, own: tuple[str, ...] = ()) -> Mapping[str, EntryPoint]:
 
 
 def load_plugin(entry: EntryPoint) -> object:
-    """What an entry point stands for; raises PluginError where importing that fails."""
+    """What an entry point stands for.
+
+    Raises MissingExtra where that needs a package of an extra, PluginError where importing fails.
+    """
     try:
-        return entry.load()
+        with extra_for(f"'{entry.name}'"):
+            return entry.load()
+    except MissingExtra:
+        raise
     except Exception as error:  # a package can fail in any way
         reason = " ".join(str(error).split())
         raise PluginError(

@@ -13,13 +13,8 @@ import pytest
 from loopwright.costmodel.dataset import files, shards, store
 from loopwright.costmodel.dataset.checking import check
 from loopwright.costmodel.dataset.errors import DatasetError
-from loopwright.costmodel.dataset.schema import (
-    FAILED,
-    SCHEMA,
-    program_instance_of,
-    rows_of,
-    table_of,
-)
+from loopwright.costmodel.dataset.rows import FAILED, program_instance_of, rows_of
+from loopwright.costmodel.dataset.schema import SCHEMA, table_of
 from loopwright.costmodel.dataset.shards import list_shards, read_rows, read_table, write_shard
 from loopwright.costmodel.dataset.statistics import summarise
 from loopwright.costmodel.dataset.store import (

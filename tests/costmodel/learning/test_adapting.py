@@ -6,9 +6,12 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+from support.labels import labelled_program
 
 from loopwright.cli import main
 from loopwright.costmodel.adapted import adapted_model, machine_word, models_directory
+from loopwright.costmodel.dataset.journal import Journal
+from loopwright.costmodel.dataset.rows import rows_of
 from loopwright.costmodel.find import SHIPPED, find_model
 from loopwright.costmodel.learning.errors import LearningError
 from loopwright.costmodel.learning.machines import target_of
@@ -17,6 +20,7 @@ from loopwright.costmodel.models.learned_model import TrainingOptions
 from loopwright.costmodel.models.model_files import load_model, save_model
 from loopwright.costmodel.papers.tiramisu2021.model import Tiramisu
 from loopwright.passes.machine.target import Target
+from loopwright.runtime.machine.machine_fingerprint import machine_fingerprint
 
 
 def test_the_model_of_this_machine_comes_before_the_shipped_one(
@@ -24,14 +28,14 @@ def test_the_model_of_this_machine_comes_before_the_shipped_one(
 ) -> None:
     monkeypatch.setenv("LOOPWRIGHT_MODELS", str(tmp_path))
     assert adapted_model("additive") is None
-    stored = load_model(SHIPPED / "additive.pt")
+    stored = load_model(SHIPPED / "additive.npz")
     assert isinstance(stored.model, Additive)
     stored.model.fork_seconds = 0.5
     elsewhere = dataclasses.replace(Target.host(), caches={1: 1 << 10, 2: 1 << 12, 3: 1 << 14})
-    save_model(tmp_path / f"additive-{machine_word(elsewhere)}.pt", stored.model, {})
+    save_model(tmp_path / f"additive-{machine_word(elsewhere)}.npz", stored.model, {})
     found = find_model("additive")
     assert isinstance(found, Additive) and found.fork_seconds != 0.5
-    save_model(tmp_path / f"additive-{machine_word(Target.host())}.pt", stored.model, {})
+    save_model(tmp_path / f"additive-{machine_word(Target.host())}.npz", stored.model, {})
     found = find_model("additive")
     assert isinstance(found, Additive) and found.fork_seconds == 0.5
 
@@ -40,7 +44,7 @@ def test_a_model_of_another_version_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOOPWRIGHT_MODELS", str(tmp_path))
-    (tmp_path / f"additive-{machine_word(Target.host())}.pt").write_bytes(b"of another version")
+    (tmp_path / f"additive-{machine_word(Target.host())}.npz").write_bytes(b"of another version")
     with pytest.warns(RuntimeWarning, match="additive is used as shipped.*calibrate"):
         assert isinstance(find_model("additive"), Additive)
 
@@ -72,7 +76,12 @@ def test_labels_with_fast_math_are_stored_as_such(
     asked: list[bool] = []
 
     def store(
-        labels: object, programs: object, directory: object, *, fast_math: bool = False
+        labels: object,
+        programs: object,
+        directory: object,
+        *,
+        fast_math: bool = False,
+        open_writer: object = None,
     ) -> int:
         asked.append(fast_math)
         return 1
@@ -82,3 +91,21 @@ def test_labels_with_fast_math_are_stored_as_such(
     for options in ([], ["--fast-math"]):
         assert main(["calibrate", "--budget", "1s", *options]) == 1
     assert asked == [False, True]
+
+
+def test_calibration_adapts_to_the_labels_of_its_journal(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LOOPWRIGHT_MODELS", str(tmp_path))
+    with Journal(tmp_path / "labels") as journal:
+        for number in range(12):
+            journal.append(rows_of(labelled_program(number, machine_fingerprint())))
+
+    monkeypatch.setattr("loopwright.commands.calibrate.label_and_store", lambda *_, **__: 0)
+    assert main(["calibrate", "--model", "additive", "--budget", "1s"]) == 0
+    assert "3 programs that the model has not learned from" in capsys.readouterr().out
+    adapted = adapted_model("additive")
+    assert adapted is not None
+    stored = load_model(adapted)
+    assert stored.card["adapted"]["programs"] == 12
+    assert isinstance(find_model("additive"), Additive)

@@ -10,17 +10,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
+import numpy as np
 import pytest
-import torch
 from support.labels import write_labels
 
 from loopwright.cli import main
 from loopwright.costmodel import find
 from loopwright.costmodel.learning.pairs import read_pairs
 from loopwright.costmodel.learning.spaces import kinds_of, restrict
-from loopwright.costmodel.models.model_files import load_model, load_tensors, store_tensors
+from loopwright.costmodel.models.array_files import load_arrays, store_arrays
+from loopwright.costmodel.models.model_files import load_model
 
 SMALL = [
     *("--option", "statement_layers=24,16", "--option", "loop_layer=16"),
@@ -203,8 +204,8 @@ def test_kinds_of_steps() -> None:
 
 
 def test_a_cut_model_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "cut.pt"
-    whole = (Path(find.__file__).parent / "weights" / "additive.pt").read_bytes()
+    file = tmp_path / "cut.npz"
+    whole = (Path(find.__file__).parent / "weights" / "additive.npz").read_bytes()
     for length in (0, 4, 1000, len(whole) // 2):
         file.write_bytes(whole[:length])
         command = ["tune", "polybench/gemm", "--size", "MINI", "--model", str(file)]
@@ -255,16 +256,16 @@ def test_only_files_are_replaced(
 def test_ctrl_c_waits_until_a_file_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    save = torch.save
+    save = np.savez
 
-    def save_and_interrupt(content: object, file: IO[bytes]) -> None:
+    def save_and_interrupt(file: IO[bytes], **arrays: Any) -> None:
         signal.raise_signal(signal.SIGINT)
-        save(content, file)
+        save(file, **arrays)
 
-    monkeypatch.setattr(torch, "save", save_and_interrupt)
+    monkeypatch.setattr(np, "savez", save_and_interrupt)
     with pytest.raises(KeyboardInterrupt):
-        store_tensors(tmp_path / "a.pt", {"number": 3})
-    assert load_tensors(tmp_path / "a.pt") == {"number": 3}
+        store_arrays(tmp_path / "a.npz", {"number": 3})
+    assert load_arrays(tmp_path / "a.npz") == {"number": 3}
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

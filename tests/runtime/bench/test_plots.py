@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from support.machines import make_machine
 
+from loopwright.errors import MissingExtra
 from loopwright.runtime.bench.plots import (
-    PlottingError,
     Point,
     check_plot,
     draw_bars,
@@ -54,5 +54,5 @@ def test_without_matplotlib_the_message_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(PlottingError, match=r"pip install 'loopwright\[bench\]'"):
+    with pytest.raises(MissingExtra, match=r'pip install "loopwright\[plot\]"'):
         check_plot(Path("picture.png"))

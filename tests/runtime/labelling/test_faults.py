@@ -18,7 +18,7 @@ import pytest
 
 from loopwright.costmodel.dataset import files, store
 from loopwright.costmodel.dataset.checking import check
-from loopwright.costmodel.dataset.schema import rows_of
+from loopwright.costmodel.dataset.rows import rows_of
 from loopwright.costmodel.dataset.shards import list_shards, read_table
 from loopwright.costmodel.dataset.store import Writer, clean_up, known_seeds
 from loopwright.costmodel.labels import Label, LabelledProgram, ProgramInstance

@@ -386,7 +386,7 @@ def test_tune_writes_a_schedule_that_auto_uses(
         (["--search", "beam-execution"], "say how long with --budget"),
         (["--search", "luck"], "invalid choice: 'luck'"),
         (["--model", "rofline"], "there is no cost model 'rofline'; did you mean roofline?"),
-        (["--model", "none.pt"], "none.pt: No such file"),
+        (["--model", "none.npz"], "none.npz: No such file"),
         (["--beam", "0"], "--beam must be between 1 and 1000, got 0"),
         (["--threads", "0"], "--threads must be between 1 and"),
         (["--sample", "2"], "--sample is for --tiles"),

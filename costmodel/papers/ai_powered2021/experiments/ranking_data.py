@@ -43,7 +43,7 @@ from .....runtime.tuning.schedule_compiler import Compiler
 from .....runtime.tuning.trial_messages import Arguments, Program, Trial
 from .....support import records
 from .....support.owned_files import read_owned
-from ....dataset.schema import rows_of
+from ....dataset.rows import rows_of
 from ....dataset.store import Writer
 from ....labels import Label, LabelledProgram, ProgramInstance, Status
 from ..two_level_tiles import two_level_tiles

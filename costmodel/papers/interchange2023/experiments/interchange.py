@@ -41,7 +41,7 @@ from .....passes.transformations.affine_schedule import AffineSchedule
 from .....runtime.machine.machine_fingerprint import machine_fingerprint
 from .....runtime.measuring.timing import Timing
 from .....runtime.program import Function, load
-from ....dataset.schema import rows_of
+from ....dataset.rows import rows_of
 from ....dataset.store import Writer
 from ....find import find_loop_pairs, find_model
 from ....labels import Label, LabelledProgram, ProgramInstance

@@ -19,8 +19,8 @@ import warnings
 from collections.abc import Mapping
 from typing import Protocol, cast
 
+from ...support.extras import extra_for
 from ...support.plugins import PluginError, load_plugin, plugins
-from .. import UsageError
 
 ACTIONS = {
     "generate": "label random programs, here or on a Dask cluster",
@@ -62,15 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs one of the actions."""
-    try:
+    with extra_for(f"loopwright data {arguments.action}"):
         return _actions()[arguments.action][0].run(arguments)
-    except ImportError as error:
-        if error.name in ("pyarrow", "distributed", "dask"):
-            extra = "data" if error.name == "pyarrow" else "cluster"
-            raise UsageError(
-                f"this needs {error.name}: pip install 'loopwright[{extra}]'"
-            ) from error
-        raise
 
 
 @functools.cache

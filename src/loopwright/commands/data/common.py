@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ...runtime.labelling.messages import Policy
 from .. import UsageError
+from ..common import add_fast_math_argument
 
 LEAST_MEMORY = 0.5
 """GiB: what a process needs to start, and a little more."""
@@ -45,7 +46,7 @@ def add_measuring_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="GIB",
         help=f"memory limit of each process (default: {Policy.memory / 2**30:g})",
     )
-    parser.add_argument("--fast-math", action="store_true", help="let sums be reassociated")
+    add_fast_math_argument(parser)
 
 
 def measuring_policy(arguments: argparse.Namespace, *, is_remote: bool = False) -> Policy:

@@ -52,7 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "contractions; the data sets of papers",
     )
     parser.add_argument(
-        "--model", help=f"model of the searches, a name or file (default: {SearchedWorkload.model})"
+        "--model",
+        metavar="NAME",
+        help=f"model of the searches, a name or file (default: {SearchedWorkload.model})",
     )
     parser.add_argument(
         "--schedules",

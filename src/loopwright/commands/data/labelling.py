@@ -4,18 +4,35 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from ...costmodel.dataset.rows import Row, rows_of
 from ...costmodel.labels import TOO_MUCH_MEMORY, LabelledProgram
 from .labelling_progress import LabellingProgress
 
-if TYPE_CHECKING:
+INTERRUPTED = 130
+
+
+class RowWriter(Protocol):
+    """Stores the rows of programs in a directory, one process at a time."""
+
+    def __enter__(self) -> RowWriter: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def append(self, rows: Iterable[Row]) -> None:
+        """Adds all rows of a program."""
+        ...
+
+
+def shard_writer(directory: Path) -> RowWriter:
+    """Stores rows in Parquet shards; raises MissingExtra, DatasetError."""
     from ...costmodel.dataset.store import Writer
 
-INTERRUPTED = 130
+    return Writer(directory)
 
 
 def label_and_store(
@@ -24,16 +41,15 @@ def label_and_store(
     directory: Path,
     *,
     fast_math: bool = False,
+    open_writer: Callable[[Path], RowWriter] = shard_writer,
 ) -> int:
     """Stores all labels, those of so many programs, in a directory; the exit code."""
-    from ...costmodel.dataset.store import Writer
-
     progress = LabellingProgress(programs)
     kinds: Counter[str] = Counter()
     stages: Counter[str] = Counter()
     unsettled = 0
     interrupted = False
-    with Writer(directory) as writer, closing(labels), progress:
+    with open_writer(directory) as writer, closing(labels), progress:
         try:
             for labelled in labels:
                 _store(directory, writer, labelled, kinds, fast_math=fast_math)
@@ -60,14 +76,13 @@ def label_and_store(
 
 def _store(
     directory: Path,
-    writer: Writer,
+    writer: RowWriter,
     labelled: LabelledProgram,
     kinds: Counter[str],
     *,
     fast_math: bool,
 ) -> None:
     from ...costmodel.dataset.incidents import store_incident
-    from ...costmodel.dataset.schema import rows_of
 
     if labelled.is_settled:
         writer.append(rows_of(labelled, fast_math=fast_math))

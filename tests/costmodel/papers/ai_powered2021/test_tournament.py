@@ -14,7 +14,8 @@ from loopwright.costmodel.learning.examples import ProgramExamples
 from loopwright.costmodel.learning.metrics import spearman
 from loopwright.costmodel.models.learned_model import TrainingOptions, TrainingProgress
 from loopwright.costmodel.models.model_files import load_model, save_model
-from loopwright.costmodel.papers.ai_powered2021.tournament import FEATURES, Tournament, scaled
+from loopwright.costmodel.papers.ai_powered2021.duel_network import scaled
+from loopwright.costmodel.papers.ai_powered2021.tournament import FEATURES, Tournament
 from loopwright.costmodel.papers.ai_powered2021.two_level_tiles import two_level_tiles
 from loopwright.costmodel.papers.ai_powered2021.working_set_features import (
     PUBLISHED,
@@ -73,8 +74,8 @@ def test_the_tournament_learns_an_order(tmp_path: Path) -> None:
     wins = model.score(test.features)
     assert spearman(wins, test.speedups) > 0.9
     assert wins.min() >= 0 and wins.max() < 1.2
-    save_model(tmp_path / "t.pt", model, {})
-    again = load_model(tmp_path / "t.pt").model
+    save_model(tmp_path / "t.npz", model, {})
+    again = load_model(tmp_path / "t.npz").model
     assert again.score(test.features).tolist() == wins.tolist()
 
 

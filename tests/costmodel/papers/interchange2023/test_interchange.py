@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from loopwright.cli import main
-from loopwright.costmodel.dataset.schema import rows_of
+from loopwright.costmodel.dataset.rows import rows_of
 from loopwright.costmodel.dataset.store import Writer
 from loopwright.costmodel.find import INTERCHANGE_MODEL, find_loop_pairs, find_model
 from loopwright.costmodel.labels import Label, LabelledProgram
@@ -251,7 +251,7 @@ def test_vectors_have_a_row_per_statement_and_loop() -> None:
 def test_training(
     name: str, labels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    output = tmp_path / "model.pt"
+    output = tmp_path / "model.npz"
     options = [part for option in SMALL[name] for part in ("--option", option)]
     command = ["train", str(labels), "--model", name, "-o", str(output), *options]
     assert main([*command, "--epochs", EPOCHS[name], "--learning-rate", "0.01"]) == 0
