@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test lint types unit filecheck campaign pairs docs reference results clean
+.PHONY: help demo test lint types unit filecheck campaign fuzz pairs docs reference results clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -26,17 +26,21 @@ filecheck: $(STAMP) ## golden tests of the textual tools
 	$(BIN)/lit -q tests/filecheck
 
 # Threads that wait for others give up their core: several tests run at once.
-unit campaign pairs: export OMP_WAIT_POLICY = passive
+unit campaign fuzz pairs: export OMP_WAIT_POLICY = passive
 
 unit: $(STAMP) ## pytest without the campaigns
 	$(BIN)/pytest -n 2 -m "not campaign"
 
-campaign: pairs ## long random campaigns (hours)
+campaign: pairs fuzz ## long random campaigns (hours)
 	$(BIN)/pytest -n 2 -m campaign
 
 # LOOPWRIGHT_CAMPAIGN_PAIRS, _SEED and _JOBS say how many, and which.
 pairs: $(STAMP) ## random programs and schedules against the interpreter
 	$(BIN)/python tests/campaign.py
+
+# LOOPWRIGHT_CAMPAIGN_INPUTS says how many.
+fuzz: $(STAMP) ## mutated inputs of every kind, none may end in a traceback
+	$(BIN)/python tests/fuzz.py
 
 docs: export NO_MKDOCS_2_WARNING = 1
 

@@ -22,12 +22,13 @@ from typing import Any
 
 import record
 
-from loopwright.commands.bench import COMPILERS, PEERS, Progress
+from loopwright.commands.bench import COMPILERS, PEERS
 from loopwright.kernels.catalogue import KernelEntry, catalogue
 from loopwright.runtime.bench.case import Case
 from loopwright.runtime.bench.harness import Outcome, measure
 from loopwright.runtime.bench.peers import compilers, ours, python
 from loopwright.runtime.bench.variant import Variant
+from loopwright.support.progress import ProgressLine
 
 SIZE = "LARGE"
 COLUMNS = (
@@ -65,14 +66,14 @@ def main() -> int:
     here = {"code": record.code(), "machine": record.machine()}
     known = known_lines(options.lines, here)
     workers = python.Workers()
-    progress = Progress()
+    progress = ProgressLine(len(entries))
     peers: list[Variant] = []
     try:
         if any(entry.name not in known for entry in entries):
-            progress.show("looking for peers")
+            progress.update("looking for peers")
             peers += peer_variants(options.peers.split(","), options.threads, workers)
         for number, entry in enumerate(entries, start=1):
-            progress.prefix = f"[{number}/{len(entries)}] {entry.name}: "
+            progress.update(entry.name, number)
             if entry.name not in known:
                 line = {
                     **here,
@@ -84,6 +85,7 @@ def main() -> int:
             progress.clear()
             print("  ".join(map(str, row(known[entry.name]))), flush=True)
     finally:
+        progress.clear()
         workers.close()
     lines = [known[entry.name] for entry in entries]
     rows = [*map(row, lines), *means(lines)]
@@ -118,7 +120,11 @@ def peer_variants(names: Sequence[str], threads: int, workers: python.Workers) -
 
 
 def measured(
-    entry: KernelEntry, threads: int, peers: Sequence[Variant], seconds: float, progress: Progress
+    entry: KernelEntry,
+    threads: int,
+    peers: Sequence[Variant],
+    seconds: float,
+    progress: ProgressLine,
 ) -> Line:
     """Medians in ms of our versions and of the best peer that is right."""
     case = Case(entry, SIZE)
@@ -130,7 +136,14 @@ def measured(
     )  # fmt: skip
     outcomes: list[Outcome] = []
     variants = [as_written, default, fast, *peers]
-    measure(case, as_written, variants, seconds, progress.show, outcomes)
+    measure(
+        case,
+        as_written,
+        variants,
+        seconds,
+        lambda text: progress.update(f"{entry.name}: {text}"),
+        outcomes,
+    )
     own, others = outcomes[:3], outcomes[3:]
     right = [o for o in others if o.timing is not None and o.agrees]
     best = min(right, key=lambda o: o.timing.median if o.timing else math.inf, default=None)

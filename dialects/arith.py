@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, VectorType, i1
 from xdsl.ir import Attribute, Dialect
-from xdsl.irdl import IRDLOperation, irdl_op_definition, traits_def
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
@@ -16,6 +16,16 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from .comparisons import CmpfOp, CmpiOp
+from .flags import (
+    EXACT,
+    FAST_MATH,
+    NON_NEGATIVE,
+    OVERFLOW,
+    ROUNDING,
+    parse_flags,
+    print_flags,
+    verify_flags,
+)
 
 
 class _Conversion(IRDLOperation):
@@ -24,11 +34,12 @@ class _Conversion(IRDLOperation):
     # What an element is before and after.
     source: ClassVar[type[Attribute] | UnionType] = IntegerType
     target: ClassVar[type[Attribute] | UnionType] = IntegerType
+    flags: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         operand = parser.parse_unresolved_operand()
-        attributes = parser.parse_optional_attr_dict()
+        attributes = parse_flags(parser, cls.flags) | parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         source = parser.parse_type()
         parser.parse_keyword("to")
@@ -41,7 +52,7 @@ class _Conversion(IRDLOperation):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_ssa_value(self.operands[0])
-        printer.print_op_attributes(self.attributes)
+        print_flags(printer, self, self.flags)
         printer.print_string(" : ")
         printer.print_attribute(self.operands[0].type)
         printer.print_string(" to ")
@@ -55,6 +66,7 @@ class _Conversion(IRDLOperation):
             _element(source), _element(target)
         ):
             raise VerifyException(f"cannot convert {source} to {target}")
+        verify_flags(self)
 
     def converts(self, source: Attribute, target: Attribute) -> bool:
         """Whether this is a conversion from one element type to the other."""
@@ -73,9 +85,13 @@ class ExtSIOp(_Widening, arith.ExtSIOp):
 class ExtUIOp(_Widening, arith.ExtUIOp):
     """Zero extension."""
 
+    flags = (NON_NEGATIVE,)
+
 
 class TruncIOp(_Conversion, arith.TruncIOp):
     """The low bits."""
+
+    flags = (OVERFLOW,)
 
     def converts(self, source: Attribute, target: Attribute) -> bool:
         return _width(source) > _width(target) > 0
@@ -91,6 +107,7 @@ class UIToFPOp(_Conversion, arith.UIToFPOp):
     """Unsigned integer to floating point."""
 
     target = AnyFloat
+    flags = (NON_NEGATIVE,)
 
 
 class FPToSIOp(_Conversion, arith.FPToSIOp):
@@ -105,14 +122,92 @@ class FPToUIOp(_Conversion, arith.FPToUIOp):
     source = AnyFloat
 
 
+class ExtFOp(_Conversion, arith.ExtFOp):
+    """To a wider floating-point type."""
+
+    flags = (FAST_MATH,)
+
+    def converts(self, source: Attribute, target: Attribute) -> bool:
+        return _float_width(target) > _float_width(source) > 0
+
+
+class TruncFOp(_Conversion, arith.TruncFOp):
+    """To a narrower floating-point type, rounded to the nearest number."""
+
+    flags = (ROUNDING, FAST_MATH)
+
+    def converts(self, source: Attribute, target: Attribute) -> bool:
+        return _float_width(source) > _float_width(target) > 0
+
+
 class IndexCastOp(_Conversion, arith.IndexCastOp):
     """Between index and signed integers."""
 
     def converts(self, source: Attribute, target: Attribute) -> bool:
-        pair = (source, target)
-        return any(isinstance(type, IndexType) for type in pair) and any(
-            isinstance(type, IntegerType) for type in pair
+        return _is_index_and_integer(source, target)
+
+
+@irdl_op_definition
+class _IndexCastUIOp(IRDLOperation):
+    name = "arith.index_castui"
+
+    input = operand_def()
+    result = result_def()
+
+    traits = traits_def(Pure())
+
+
+class IndexCastUIOp(_Conversion, _IndexCastUIOp):
+    """Between index and unsigned integers."""
+
+    flags = (NON_NEGATIVE,)
+
+    def converts(self, source: Attribute, target: Attribute) -> bool:
+        return _is_index_and_integer(source, target)
+
+
+class _Exact(arith.SignlessIntegerBinaryOperation):
+    """`%0 = arith.divsi %1, %2 exact : i32`: without a remainder."""
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        lhs = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        rhs = parser.parse_unresolved_operand()
+        attributes = parse_flags(parser, (EXACT,)) | parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        kind = parser.parse_type()
+        return cls.create(
+            operands=[parser.resolve_operand(lhs, kind), parser.resolve_operand(rhs, kind)],
+            result_types=[kind],
+            attributes=attributes,
         )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_list(self.operands, printer.print_ssa_value)
+        print_flags(printer, self, (EXACT,))
+        printer.print_string(" : ")
+        printer.print_attribute(self.results[0].type)
+
+    def verify_(self) -> None:
+        verify_flags(self)
+
+
+class DivSIOp(_Exact, arith.DivSIOp):
+    """Signed division, rounded towards zero."""
+
+
+class DivUIOp(_Exact, arith.DivUIOp):
+    """Unsigned division."""
+
+
+class ShRSIOp(_Exact, arith.ShRSIOp):
+    """A shift to the right that keeps the sign."""
+
+
+class ShRUIOp(_Exact, arith.ShRUIOp):
+    """A shift to the right that fills with zeros."""
 
 
 class SelectOp(arith.SelectOp):
@@ -180,6 +275,16 @@ def _shape(type: Attribute) -> tuple[int, ...] | None:
     return type.get_shape() if isa(type, VectorType) else None
 
 
+def _is_index_and_integer(*pair: Attribute) -> bool:
+    return any(isinstance(type, IndexType) for type in pair) and any(
+        isinstance(type, IntegerType) for type in pair
+    )
+
+
+def _float_width(type: Attribute) -> int:
+    return type.bitwidth if isinstance(type, AnyFloat) else 0
+
+
 def _width(type: Attribute) -> int:
     return type.width.data if isa(type, IntegerType) else 0
 
@@ -189,6 +294,9 @@ _REPLACEMENTS = {
     for operation in (
         CmpfOp,
         CmpiOp,
+        DivSIOp,
+        DivUIOp,
+        ExtFOp,
         ExtSIOp,
         ExtUIOp,
         FPToSIOp,
@@ -196,6 +304,9 @@ _REPLACEMENTS = {
         IndexCastOp,
         SIToFPOp,
         SelectOp,
+        ShRSIOp,
+        ShRUIOp,
+        TruncFOp,
         TruncIOp,
         UIToFPOp,
     )
@@ -205,6 +316,7 @@ Arith = Dialect(
     "arith",
     [
         *(_REPLACEMENTS.get(operation.name, operation) for operation in arith.Arith.operations),
+        IndexCastUIOp,
         RemFOp,
     ],
     list(arith.Arith.attributes),

@@ -51,7 +51,7 @@ def _llvm() -> Dialect:
 
 
 def _math() -> Dialect:
-    from xdsl.dialects.math import Math
+    from .mathematics import Math
 
     return Math
 

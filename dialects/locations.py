@@ -97,6 +97,14 @@ def name_of(value: SSAValue) -> str:
     return "a value" if name is None else f"%{name}"
 
 
+def written_name(operation: Operation) -> str:
+    """The name of the operation that was written where this one is, which may be made of it."""
+    place = locate(operation)
+    rest = place.text[place.column - 1 :] if place is not None and place.text else ""
+    written = re.match(r'"?(\w+\.\w+)', rest)
+    return written[1] if written else operation.name
+
+
 def locate(subject: Operation | SSAValue) -> Location | None:
     """Where an operation or value was parsed.
 

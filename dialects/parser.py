@@ -32,6 +32,7 @@ from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLit
 from .affine.expressions import ExpressionParser
 from .context import DIALECTS
 from .errors import HintedParseError, SourceError
+from .flags import use_attributes
 from .locations import Source, keep_name, name_of
 
 # Even a constant with one value for all elements is kept element by element.
@@ -116,6 +117,7 @@ class SourceParser(Parser):
         operation = super().parse_operation()
         operation.location = self.source.attribute(self._operation_names[depth])
         del self._operation_names[depth:]
+        use_attributes(operation)
         return operation
 
     def parse_affine_map(self) -> AffineMap:
@@ -132,6 +134,19 @@ class SourceParser(Parser):
         if isinstance(value, ForwardDeclaredValue):
             keep_name(value, operand.operand_name)
         return value
+
+    def parse_dimension_list(self) -> list[int]:
+        """The dimensions in front of an element type; there may be spaces around each `x`."""
+        sizes: list[int] = []
+        delimiter = self.pos
+        while self._current_token.kind in (MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.QUESTION):
+            sizes.append(self.parse_shape_dimension())
+            delimiter = self.pos
+            if self._parse_optional_shape_delimiter() is None:
+                return sizes
+        if sizes:
+            self._resume_from(delimiter)
+        return sizes
 
     def parse_dense_int_or_fp_elements_attr(
         self, type: RankedStructure[AnyDenseElement] | None

@@ -66,6 +66,10 @@ def _verify_more(operation: Operation) -> None:
         value = operation.value
         if isa(value, IntegerAttr[IndexType]) and not -(2**63) <= value.value.data < 2**63:
             raise VerifyException(f"{value.value.data} does not fit into 64 bits")
+    if isinstance(operation, FuncOp):
+        name = operation.sym_name.data
+        if not name or "\0" in name:
+            raise VerifyException("the name of a function is neither empty nor has it a NUL")
     if isinstance(operation, FuncOp) and operation.is_declaration:
         visibility = operation.sym_visibility
         if visibility is None or visibility.data != "private":

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 import os
-import pickle
 import signal
 import tempfile
 import warnings
@@ -29,6 +28,7 @@ from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule
 from ...passes.syntax.pipeline import parse_pipeline
+from ...support import records
 from ..original import original_schedule
 from .errors import LearningError
 from .machines import target_of
@@ -54,7 +54,7 @@ class Featuriser(Protocol):
     def featurise(self, context: SchedulingContext, schedules: Sequence[Schedule]) -> Sequence[Any]:
         """The features of each schedule; raises Unsupported.
 
-        They are pickled together: what schedules share is stored once.
+        They are stored together, as plain data (`support.records`): what schedules share once.
         """
         ...
 
@@ -192,8 +192,9 @@ def _interrupts_wait() -> Generator[None]:
 def _compute(program: ProgramPairs, featuriser: Featuriser, folder: Path | None) -> _Found:
     found = _featurise(program, featuriser)
     if folder is not None:
-        # A disk that is full by now costs the cache, not the training.
-        with suppress(OSError):
+        # A disk that is full by now, or features of a plug-in that are no plain data, cost the
+        # cache, not the training.
+        with suppress(OSError, records.NotPlainError):
             _write(_file(folder, program), found)
     return found
 
@@ -245,29 +246,23 @@ def _file(folder: Path, program: ProgramPairs) -> Path:
     state = hashlib.blake2b(program.key.encode(), digest_size=16)
     conditions = (program.schedules, program.threads, program.fast_math, program.machine)
     state.update(repr(conditions).encode())
-    return folder / f"{state.hexdigest()}.pickle"
+    return folder / f"{state.hexdigest()}.features"
 
 
 def _read(path: Path) -> _Found | None:
     """What was stored; None where there is nothing, nothing whole, or classes that were moved."""
     try:
-        data = path.read_bytes()
-    except OSError:
+        found = records.from_bytes(path.read_bytes())
+    except (OSError, records.DamagedError):
         return None
-    digest, payload = data[:16], data[16:]
-    if hashlib.blake2b(payload, digest_size=16).digest() != digest:
-        return None
-    try:
-        return pickle.loads(payload)
-    except (AttributeError, ImportError):
-        return None
+    return found if isinstance(found, _Found) else None
 
 
 def _write(path: Path, found: _Found) -> None:
-    payload = pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
+    contents = records.to_bytes(found)
     temporary = path.with_suffix(f".{os.getpid()}")
     try:
-        temporary.write_bytes(hashlib.blake2b(payload, digest_size=16).digest() + payload)
+        temporary.write_bytes(contents)
         temporary.replace(path)
     except BaseException:
         with suppress(OSError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from xdsl.dialects import affine
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr
@@ -134,10 +135,14 @@ class ForOp(affine.ForOp):
         The short form says that the value is a symbol, but people write it for any value.
         """
         dim = AffineMapAttr(AffineMap.identity(1))
-        if _is_symbol(self.lowerBoundMap) and not is_valid_symbol(self.lowerBoundOperands[0]):
-            self.properties["lowerBoundMap"] = dim
-        if _is_symbol(self.upperBoundMap) and not is_valid_symbol(self.upperBoundOperands[0]):
-            self.properties["upperBoundMap"] = dim
+        # The generic form may lack anything or have it of another type, which verification reports.
+        with suppress(Exception):
+            for name, map, operands in (
+                ("lowerBoundMap", self.lowerBoundMap, self.lowerBoundOperands),
+                ("upperBoundMap", self.upperBoundMap, self.upperBoundOperands),
+            ):
+                if _is_symbol(map) and not is_valid_symbol(operands[0]):
+                    self.properties[name] = dim
 
 
 def _parse_assignment(parser: Parser) -> tuple[Parser.UnresolvedArgument, UnresolvedOperand]:

@@ -262,6 +262,7 @@ EMITTERS: Emitters = {
     "arith.minnumf": library_call("fmin"),
     "arith.cmpf": emit_cmpf,
     "arith.index_cast": _cast(),
+    "arith.index_castui": _cast(signed=False),
     "arith.extsi": _cast(),
     "arith.extui": _cast(signed=False),
     "arith.trunci": _cast(),

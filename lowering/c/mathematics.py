@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects import math
 
 from ...dialects.errors import SourceError
+from ...dialects.mathematics import ClassOp
 from .arithmetic import integer_function, library_call, width_of
 from .c_expressions import Expression, binary, call, unary
 from .helpers import power_helper
@@ -47,6 +48,17 @@ def emit_ipowi(printer: Printer, op: math.IPowIOp) -> None:
     printer.define(op.result, call(name, printer.value(op.lhs), printer.value(op.rhs)))
 
 
+def _class(name: str) -> Emit:
+    """A macro of math.h, whose answer may be any number but 0."""
+
+    def emit(printer: Printer, op: ClassOp) -> None:
+        printer.unit.headers.add("math.h")
+        found = call(name, printer.value(op.operand))
+        printer.define(op.result, binary(found, "!=", Expression("0")))
+
+    return emit
+
+
 def _bits(operation: str) -> Emit:
     def emit(printer: Printer, op: math.AbsIOp | math.CtPopOp | math.CountLeadingZerosOp) -> None:
         name = integer_function(printer, op, operation)
@@ -60,6 +72,7 @@ EMITTERS: Emitters = {
     "math.rsqrt": emit_rsqrt,
     "math.fpowi": emit_fpowi,
     "math.ipowi": emit_ipowi,
+    **{f"math.{name}": _class(name) for name in ("isfinite", "isinf", "isnan", "isnormal")},
     "math.absi": _bits("abs"),
     "math.ctpop": _bits("popcount"),
     "math.ctlz": _bits("clz"),

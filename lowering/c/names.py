@@ -15,8 +15,8 @@ union unsigned void volatile while NAN INFINITY NULL
 # Functions that the printed code may call: nothing else can have these names.
 _CALLED = """
 abort acos acosh asin asinh atan atan2 cbrt ceil copysign cos cosh erf exp exp2 expm1 fabs floor fma
-fmax fmin fmod free islessgreater isunordered log log10 log1p log2 malloc memcpy nearbyint pow round
-signbit sin sinh sqrt tan tanh trunc
+fmax fmin fmod free isfinite isinf islessgreater isnan isnormal isunordered log log10 log1p log2
+malloc memcpy nearbyint pow round signbit sin sinh sqrt tan tanh trunc
 """
 
 # Other names in the headers: a variable may hide them, a function may not have them.

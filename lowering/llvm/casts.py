@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from llvmlite import ir
-from xdsl.dialects import arith
 from xdsl.ir import Operation
 
 from .emitter import Emit, Emitters, FunctionEmitter, type_of
@@ -32,19 +31,25 @@ def _to_integer(name: str) -> Emit:
     return emit
 
 
-def emit_index_cast(emitter: FunctionEmitter, op: arith.IndexCastOp) -> None:
-    """Sign-extends or truncates."""
-    value, kind = emitter.value(op.input), type_of(op.result)
-    scalar = scalar_type(kind)
-    assert isinstance(scalar, ir.IntType)
-    if value.type != kind:
-        builder = emitter.builder
-        value = (builder.sext if width(value) < scalar.width else builder.trunc)(value, kind)
-    emitter.values[op.result] = value
+def _index_cast(widening: str) -> Emit:
+    """Extends or truncates."""
+
+    def emit(emitter: FunctionEmitter, op: Operation) -> None:
+        (value,) = emitter.all_values(op.operands)
+        kind = type_of(op.results[0])
+        scalar = scalar_type(kind)
+        assert isinstance(scalar, ir.IntType)
+        if value.type != kind:
+            name = widening if width(value) < scalar.width else "trunc"
+            value = getattr(emitter.builder, name)(value, kind)
+        emitter.values[op.results[0]] = value
+
+    return emit
 
 
 EMITTERS: Emitters = {
-    "arith.index_cast": emit_index_cast,
+    "arith.index_cast": _index_cast("sext"),
+    "arith.index_castui": _index_cast("zext"),
     "arith.extsi": _cast("sext"),
     "arith.extui": _cast("zext"),
     "arith.trunci": _cast("trunc"),

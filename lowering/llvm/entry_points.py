@@ -25,6 +25,9 @@ from .memory import store
 from .module import ModuleEmitter
 from .types import I1, I32, I64, POINTER, size_in_bytes, value_type
 
+# Bounds are checked in 64 bits: products of sizes with coefficients below 2^10 do not overflow.
+_LARGEST_SIZE = 1 << 52
+
 
 class Status(IntEnum):
     """Status codes of entry points."""
@@ -35,6 +38,7 @@ class Status(IntEnum):
     OVERLAP = 3
     MISALIGNED = 4
     WRONG_SHAPE = 5
+    NULL_POINTER = 6
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,9 @@ def emit_entry_point(module: ModuleEmitter, op: func.FuncOp, entry: EntryPoint) 
     wrong = _bind(emitter, op, entry, passed)
     if entry.passed:
         _refuse(emitter, wrong, Status.WRONG_SHAPE)
+    _check_magnitudes(emitter, op, entry)
     _check_sizes(emitter, op, entry)
+    _check_pointers(emitter, entry, op)
     _check_alignment(emitter, op, entry)
     _check_overlap(emitter, op, entry)
     _call(emitter, op, list(passed), results)
@@ -125,6 +131,44 @@ def _refuse(emitter: FunctionEmitter, wrong: ir.Value, status: Status) -> None:
     emitter.builder.cbranch(wrong, refused, accepted)
     ir.IRBuilder(refused).ret(ir.Constant(I32, status.value))
     emitter.builder.position_at_end(accepted)
+
+
+def _check_magnitudes(emitter: FunctionEmitter, op: func.FuncOp, entry: EntryPoint) -> None:
+    """Refuses sizes with which the other checks would overflow: of arrays larger than memory."""
+    builder = emitter.builder
+    wrong: ir.Value = ir.Constant(I1, 0)
+    for argument, dimension in entry.sizes:
+        if dimension is None:
+            value = emitter.value(op.args[argument])
+            value = value if value.type == I64 else builder.sext(value, I64)
+            above = builder.add(value, constant(_LARGEST_SIZE))
+            wrong = builder.or_(
+                wrong, builder.icmp_unsigned(">", above, constant(2 * _LARGEST_SIZE))
+            )
+    for argument in op.args:
+        if _shape(argument) is None:
+            continue
+        buffer = emitter.buffer(argument)
+        size: ir.Value = constant(size_in_bytes(buffer.element))
+        for extent in buffer.sizes:
+            product = builder.umul_with_overflow(size, extent)
+            size = builder.extract_value(product, 0)
+            wrong = builder.or_(wrong, builder.extract_value(product, 1))
+        wrong = builder.or_(wrong, builder.icmp_signed("<", size, constant(0)))
+    _refuse(emitter, wrong, Status.OUT_OF_BOUNDS)
+
+
+def _check_pointers(emitter: FunctionEmitter, entry: EntryPoint, op: func.FuncOp) -> None:
+    """Refuses NULL for an array that has elements, and is used."""
+    builder = emitter.builder
+    wrong: ir.Value = ir.Constant(I1, 0)
+    for position in entry.used:
+        buffer = emitter.buffer(op.args[position])
+        missing = builder.icmp_unsigned("==", builder.ptrtoint(buffer.pointer, I64), constant(0))
+        exists = _positive(builder, _bytes(emitter, buffer))
+        wrong = builder.or_(wrong, builder.and_(missing, exists))
+    if entry.used:
+        _refuse(emitter, wrong, Status.NULL_POINTER)
 
 
 def _check_sizes(emitter: FunctionEmitter, op: func.FuncOp, entry: EntryPoint) -> None:

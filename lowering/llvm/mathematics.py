@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import TypeAlias
 
 from llvmlite import ir
 from xdsl.dialects import math
 from xdsl.ir import Operation
 
+from ...dialects.mathematics import ClassOp
 from .emitter import Emit, Emitters, FunctionEmitter
 from .floats import flags_of, float_intrinsic
 from .integer_arithmetic import width
@@ -52,6 +54,19 @@ def _intrinsic(name: str) -> Call:
         return emitter.call_intrinsic(f"llvm.{name}", operands, operands[0].type, flags=flags)
 
     return call
+
+
+def _power(
+    emitter: FunctionEmitter, operands: Sequence[ir.Value], flags: Sequence[str]
+) -> ir.Value:
+    """Approximated only where the exponent is known.
+
+    LLVM makes calls of `__powidf2` of approximate powers with integers as exponents, wherever it
+    sees these, and that function is in no library that code is linked to.
+    """
+    if not isinstance(operands[1], ir.Constant):
+        flags = [flag for flag in flags if flag not in ("afn", "fast")]
+    return emitter.call_intrinsic("llvm.pow", operands, operands[0].type, flags=flags)
 
 
 def _library_function(name: str) -> Call:
@@ -109,10 +124,30 @@ def emit_fpowi(emitter: FunctionEmitter, op: math.FPowIOp) -> None:
     if isinstance(base.type, ir.VectorType):
         double = ir.VectorType(double, base.type.count)
     wide = base if base.type == double else builder.fpext(base, double)
-    power = emitter.call_intrinsic(
-        "llvm.pow", [wide, builder.sitofp(exponent, double)], double, flags=flags_of(emitter, op)
-    )
+    power = _power(emitter, [wide, builder.sitofp(exponent, double)], flags_of(emitter, op))
     emitter.values[op.result] = power if base.type == double else builder.fptrunc(power, base.type)
+
+
+def _class(name: str) -> Emit:
+    """Comparisons of the magnitude; those with a NaN fail."""
+
+    def emit(emitter: FunctionEmitter, op: ClassOp) -> None:
+        operand, builder = emitter.value(op.operand), emitter.builder
+        if name == "isnan":
+            emitter.values[op.result] = builder.fcmp_unordered("uno", operand, operand)
+            return
+        kind = operand.type
+        magnitude = emitter.call_intrinsic("llvm.fabs", [operand], kind)
+        infinity = ir.Constant(kind, inf)
+        relation = "==" if name == "isinf" else "<"
+        result = builder.fcmp_ordered(relation, magnitude, infinity)
+        if name == "isnormal":
+            exponent = -126 if isinstance(scalar_type(kind), ir.FloatType) else -1022
+            least = builder.fcmp_ordered(">=", magnitude, ir.Constant(kind, 2.0**exponent))
+            result = builder.and_(least, result)
+        emitter.values[op.result] = result
+
+    return emit
 
 
 def emit_ipowi(emitter: FunctionEmitter, op: math.IPowIOp) -> None:
@@ -184,7 +219,6 @@ _INTRINSICS = {
     "log": "log",
     "log10": "log10",
     "log2": "log2",
-    "powf": "pow",
     "round": "round",
     "roundeven": "roundeven",
     "sin": "sin",
@@ -198,7 +232,9 @@ _LIBRARY_FUNCTIONS = ("acosh", "asinh", "atanh", "cbrt", "erf", "expm1", "log1p"
 
 EMITTERS: Emitters = {
     **{f"math.{name}": _function(what, _intrinsic(what)) for name, what in _INTRINSICS.items()},
+    "math.powf": _function("pow", _power),
     **{f"math.{name}": _function(name, _library_function(name)) for name in _LIBRARY_FUNCTIONS},
+    **{f"math.{name}": _class(name) for name in ("isfinite", "isinf", "isnan", "isnormal")},
     "math.absi": _bit_count("llvm.abs"),
     "math.ctlz": _bit_count("llvm.ctlz"),
     "math.cttz": _bit_count("llvm.cttz"),

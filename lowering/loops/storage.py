@@ -19,6 +19,7 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 
+from ...passes.polyhedral.isl_context import TooComplexError, bounded
 from ...passes.polyhedral.schedule_tree import Leaf, Loop, Tree, path, sum_of_affs, walk
 from ...passes.polyhedral.scop import Access, Array, Scop
 from ..nest.aff_to_index import aff_to_index
@@ -32,6 +33,9 @@ from .ir_builder import IRBuilder
 # Larger local arrays go to the heap: a thread's stack is small.
 STACK_BYTES = 16 * 1024
 
+# The array lives further out, and is larger, where isl needs more to find a loop that it can be in.
+_HOME_OPERATIONS = 1_000_000
+_HOME_SECONDS = 1.0
 
 Offset = Callable[[Sequence[Index]], Index]
 
@@ -198,10 +202,19 @@ def _home(
         if loop.run_time_size is not None:
             continue  # its value is that of a whole tile
         value = sum_of_affs(tuple(loop.schedule[name] for name in names))
-        if not same_cell.is_subset(same_cell.eq_at_multi_union_pw_aff(value)):
+        if not _is_kept(same_cell, value):
             break
         home.append(loop)
     return tuple(home)
+
+
+def _is_kept(same_cell: isl.UnionMap, value: isl.MultiUnionPwAff) -> bool:
+    """Whether uses of one cell are proved to have one value of a loop."""
+    try:
+        with bounded(_HOME_OPERATIONS, _HOME_SECONDS):
+            return same_cell.is_subset(same_cell.eq_at_multi_union_pw_aff(value))
+    except TooComplexError:
+        return False
 
 
 def _placement(

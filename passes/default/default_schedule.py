@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 
 from ..estimate.estimate import estimate
 from ..estimate.scheduling_context import SchedulingContext
 from ..machine.target import Target
-from ..polyhedral.isl_context import ISL_LOCK
+from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
 from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, nests, statements
 from ..polyhedral.scop import Scop
 from ..schedules.errors import TransformationError
@@ -29,6 +30,10 @@ FUSIONS = ("minimal", "balanced", "maximal")
 
 PATIENCE = 2
 """Seconds for affine scheduling, which takes a tenth of that for most programs."""
+
+
+MOST_SECONDS = 20.0
+"""CPU time for all candidates; the best so far is taken then."""
 
 
 def default_schedule(
@@ -55,13 +60,15 @@ def choose(
     original: Schedule, context: SchedulingContext, candidates: Iterable[Schedule]
 ) -> Schedule:
     """The candidate with the best estimate, or the original where none is clearly better."""
-    if not is_profitable(original, context):
-        return original
-    best, least = original, GAIN * estimate(original, context)
-    for candidate in candidates:
-        seconds = estimate(candidate, context)
-        if seconds < least:
-            best, least = candidate, seconds
+    best = original
+    with suppress(TooComplexError), bounded(seconds=MOST_SECONDS):
+        if not is_profitable(original, context):
+            return original
+        least = GAIN * estimate(original, context)
+        for candidate in candidates:
+            seconds = estimate(candidate, context)
+            if seconds < least:
+                best, least = candidate, seconds
     return best
 
 

@@ -12,6 +12,7 @@ from xdsl.ir.affine import AffineExpr
 from ...dialects.errors import SourceError
 from .affine_text import to_readable_text, to_text
 from .isl_context import bounded_for
+from .points import first_point
 from .scop import Access, AccessKind, Scop, Statement
 
 
@@ -51,13 +52,14 @@ def check_bounds(scop: Scop, sizes: Mapping[str, int]) -> None:
     arrays have no bounds.
     """
     checks = _checks_of(scop)
-    if _bind(checks.sizes, checks.names, sizes).is_empty():
-        return
-    for check in checks.checks:
-        bad = _bind(check.instances, checks.names, sizes)
-        if not bad.is_empty():
-            point = bad.lexmin().sample_point()
-            raise BoundsError.at(check.access.op, _message(scop, check, point, sizes))
+    with bounded_for(scop.func, f"the subscripts of '@{scop.name}'"):
+        if _bind(checks.sizes, checks.names, sizes).is_empty():
+            return
+        for check in checks.checks:
+            bad = _bind(check.instances, checks.names, sizes)
+            if not bad.is_empty():
+                message = _message(scop, check, first_point(bad), sizes)
+                raise BoundsError.at(check.access.op, message)
 
 
 def sizes_outside(scop: Scop, sizes: Mapping[str, int]) -> isl.Set:
@@ -66,12 +68,14 @@ def sizes_outside(scop: Scop, sizes: Mapping[str, int]) -> isl.Set:
     A set over these as parameters; those in `sizes` are fixed. Negative extents belong to it.
     """
     checks = _checks_of(scop)
-    result = _bind(checks.sizes.union(_negative_extents(scop, checks.names)), checks.names, sizes)
-    for name in sizes:
-        position = result.find_dim_by_name(isl.dim_type.param, name)
-        if position >= 0:
-            result = result.project_out(isl.dim_type.param, position, 1)
-    return result.coalesce()
+    with bounded_for(scop.func, f"the subscripts of '@{scop.name}'"):
+        outside = checks.sizes.union(_negative_extents(scop, checks.names))
+        result = _bind(outside, checks.names, sizes)
+        for name in sizes:
+            position = result.find_dim_by_name(isl.dim_type.param, name)
+            if position >= 0:
+                result = result.project_out(isl.dim_type.param, position, 1)
+        return result.coalesce()
 
 
 def _negative_extents(scop: Scop, names: tuple[str, ...]) -> isl.Set:

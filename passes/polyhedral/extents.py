@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import islpy as isl
 
 from .counting import fix_parameters
-from .isl_context import ISL_LOCK
+from .isl_context import bounded_for
 from .scop import Array, Scop
 
 
@@ -19,7 +19,7 @@ def infer_extents(scop: Scop, sizes: Mapping[str, int]) -> dict[str, int]:
     on other sizes that are not known.
     """
     known = dict(sizes)
-    with ISL_LOCK:
+    with bounded_for(scop.func, f"the extents of '@{scop.name}'"):
         while True:
             found = {
                 extent: size

@@ -10,6 +10,7 @@ import islpy as isl
 from xdsl.ir import Operation
 
 from ...dialects.errors import SourceError
+from .time_limit import TimeLimit
 
 # Objects of one isl context share reference counts and an error state without any locking, and
 # islpy keeps all objects in one context. Whoever uses isl from several threads takes this lock.
@@ -21,19 +22,23 @@ isl.DEFAULT_CONTEXT.set_on_error(isl.on_error.CONTINUE)
 # The iterator of a loop with a stride is the loop's value, not the number of the iteration.
 isl.DEFAULT_CONTEXT.set_ast_build_scale_strides(0)
 
-# The largest shipped kernels need half a million of these, and a second is about five million.
+# The largest shipped kernels need half a million of these. Operations on large systems of
+# constraints take longer: in a second there are between 100,000 and five million.
 MAXIMAL_OPERATIONS = 100_000_000
+
+MAXIMAL_SECONDS = 10.0
+"""CPU time of one step of a compile: the dependences, a transformation, the loops."""
 
 
 class TooComplexError(Exception):
-    """A computation that exceeds isl's limit of operations."""
+    """A computation that isl did not finish within its number of operations or its time."""
 
 
 @contextmanager
-def bounded(operations: int | None = None) -> Generator[None]:
-    """Takes the lock, and raises TooComplexError when isl needs too many operations.
+def bounded(operations: int | None = None, seconds: float | None = None) -> Generator[None]:
+    """Takes the lock, and raises TooComplexError when isl needs too many operations or too long.
 
-    Within another bound, there are at most as many as that one allows.
+    Within another bound, there are at most as many as that one allows, and its time goes on.
     """
     operations = MAXIMAL_OPERATIONS if operations is None else operations
     context = isl.DEFAULT_CONTEXT
@@ -42,15 +47,19 @@ def bounded(operations: int | None = None) -> Generator[None]:
         operations = min(operations, before or operations)
         context.reset_operations()
         context.set_max_operations(operations)
+        limit = TimeLimit(MAXIMAL_SECONDS if seconds is None else seconds)
         try:
             yield
         except SourceError:
             raise
         except Exception as error:  # of isl, or of who got None instead of a text from it
+            if limit.stop():
+                raise TooComplexError(f"isl gave up after {limit.seconds:g} seconds") from error
             if is_exhausted():
                 raise TooComplexError(f"isl gave up after {operations} operations") from error
             raise
         finally:
+            limit.leave()
             context.set_max_operations(before)
             context.reset_operations()
 

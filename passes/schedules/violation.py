@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 
 import islpy as isl
 
 from ..polyhedral.dependences import Dependence
-from ..polyhedral.isl_context import ISL_LOCK
+from ..polyhedral.isl_context import TooComplexError, bounded
+from ..polyhedral.points import first_point
 
 _KINDS = (isl.dim_type.param, isl.dim_type.in_, isl.dim_type.out)
 
 # Sizes that are tried, in turn, to show a violation by a pair of iterations.
 _SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 4096)
+
+
+_WITNESS_SECONDS = 2.0
 
 
 class Reason(Enum):
@@ -50,26 +55,30 @@ class Violation:
     loop: str | None
 
     def describe(self) -> str:
-        """One line with the dependence and a concrete pair of iterations."""
-        dependence, witness = self.dependence, self.witness()
-        sizes = ", ".join(f"{name}={value}" for name, value in witness.sizes.items())
+        """One line with the dependence and a concrete pair of iterations, if one is found."""
+        dependence = self.dependence
+        source, target, sizes = dependence.source, dependence.target, ""
+        with suppress(TooComplexError, isl.Error):
+            witness = self.witness()
+            source += f"[{_iteration(witness.source)}]"
+            target += f"[{_iteration(witness.target)}]"
+            sizes = ", ".join(f"{name}={value}" for name, value in witness.sizes.items())
         return (
             f"the {dependence.kind.value} dependence from {dependence.source} to "
             f"{dependence.target} on {dependence.array} is violated: "
-            f"{dependence.source}[{_iteration(witness.source)}] must run before "
-            f"{dependence.target}[{_iteration(witness.target)}], "
+            f"{source} must run before {target}, "
             f"{self.reason.value.format(loop=self.loop)}{f' (with {sizes})' if sizes else ''}"
         )
 
     def witness(self) -> Witness:
-        """A pair of iterations with small sizes."""
-        with ISL_LOCK:
+        """A pair of iterations with small sizes; raises TooComplexError, isl.Error."""
+        with bounded(seconds=_WITNESS_SECONDS):
             space = self.pairs.get_space()
             parameters, inputs = space.dim(isl.dim_type.param), space.dim(isl.dim_type.in_)
             points = self.pairs.wrap().flatten()
             # Sizes come first, so that the smallest point is one with small sizes.
             points = points.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, parameters)
-            values = _coordinates(_first_point(_with_small_sizes(points, parameters)))
+            values = _coordinates(first_point(_with_small_sizes(points, parameters)))
             names = [_names(space, kind) for kind in _KINDS]
         sizes, iterations = values[:parameters], values[parameters:]
         return Witness(
@@ -99,14 +108,6 @@ def _coordinates(point: isl.Point) -> tuple[int, ...]:
         point.get_coordinate_val(isl.dim_type.set, position).to_python()
         for position in range(point.get_space().dim(isl.dim_type.set))
     )
-
-
-def _first_point(points: isl.Set) -> isl.Point:
-    """The first point in lexicographic order, or any one where isl cannot tell."""
-    try:
-        return points.lexmin().sample_point()
-    except isl.Error:
-        return points.sample_point()
 
 
 def _names(space: isl.Space, kind: isl.dim_type) -> list[str]:

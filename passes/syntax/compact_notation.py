@@ -92,10 +92,10 @@ def _around(schedule: Schedule, statement: str) -> tuple[Loop, ...]:
     return tuple(loop for loop in loops(schedule.tree) if statement in loop.schedule)
 
 
-def _deepest(schedule: Schedule) -> str:
-    """The first of the statements with the most loops around them."""
+def _deepest(schedule: Schedule) -> tuple[str, ...]:
+    """The first of the statements with the most loops around them; none without statements."""
     names = statements(schedule.tree)
-    return max(names, key=lambda name: len(_around(schedule, name)))
+    return (max(names, key=lambda name: len(_around(schedule, name))),) if names else ()
 
 
 class _Reader:
@@ -108,7 +108,7 @@ class _Reader:
         for word in addressed:
             if word.text not in known:
                 raise unknown(word, text, "statement", known)
-        self.statements = tuple(word.text for word in addressed) or (_deepest(schedule),)
+        self.statements = tuple(word.text for word in addressed) or _deepest(schedule)
 
     def transformation(self, step: _Step) -> Transformation:
         """The transformation; raises SourceError."""
@@ -159,6 +159,9 @@ class _Reader:
         known = statements(self.schedule.tree)
         if statement and statement not in known:
             raise unknown(Word(statement, word.position), self.text, "statement", known)
+        if not known:
+            message = f"there is no loop {level}: the program has no statements"
+            raise error_at(self.text, word.position, message)
         for name in (statement,) if statement else self.statements:
             around = _around(self.schedule, name)
             if int(level[1:]) >= len(around):
@@ -187,7 +190,7 @@ def _levels(
     firsts = [statements(loop)[0] for loop in chosen]
     shared = [name for name in firsts if all(name in loop.schedule for loop in chosen)]
     for candidate in (prefix, *((name,) for name in shared), tuple(dict.fromkeys(firsts))):
-        names = candidate or (_deepest(schedule),)
+        names = candidate or _deepest(schedule)
         around = [_around(schedule, name) for name in names if name in statements(schedule.tree)]
         levels = list(dict.fromkeys(len(schedule.outer(loop)) for loop in chosen))
         if len(around) < len(names) or any(max(levels, default=-1) >= len(a) for a in around):

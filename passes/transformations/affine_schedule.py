@@ -65,8 +65,8 @@ class AffineSchedule(Transformation):
             raise MalformedTransformation(
                 f"the scheduler gave no answer in {self.seconds} s; choose another fusion"
             ) from None
-        root = isl.Schedule(text).get_root().child(0)
-        return _Converter(schedule.scop).tree(root, schedule.scop.domain, ())
+        root = isl.Schedule(text).get_root()
+        return _Converter(schedule.scop).tree(root.child(0), root.domain_get_domain(), ())
 
 
 def begin_affine_schedules(schedule: Schedule, fusions: Sequence[str]) -> None:
@@ -111,7 +111,7 @@ def _is_near(relation: isl.Map) -> bool:
 
 
 class _Converter:
-    """isl's schedule tree -> ours."""
+    """isl's schedule tree -> ours, without the statements that isl finds to run never."""
 
     def __init__(self, scop: Scop):
         self.scop = scop
@@ -135,17 +135,21 @@ class _Converter:
     def _band(
         self, node: isl.ScheduleNode, domain: isl.UnionSet, outer: tuple[str, ...], member: int
     ) -> Tree:
+        names = self._names(domain)
+        if not names:
+            return sequence(())
         band = node.band_get_partial_schedule()
         if member == node.band_n_member():
             return self.tree(node.child(0), domain, outer)
         function = band.get_at(member)
-        schedule = {name: self._aff(function, name) for name in self._names(domain)}
+        schedule = {name: self._aff(function, name) for name in names}
         name = self._loop_name(schedule, outer)
         return Loop(name, schedule, self._band(node, domain, (*outer, name), member + 1))
 
     def _names(self, domain: isl.UnionSet) -> list[str]:
-        present: set[str] = set()
-        domain.foreach_set(lambda part: present.add(part.get_tuple_name()))
+        parts: list[isl.Set] = []
+        domain.foreach_set(parts.append)
+        present = {part.get_tuple_name() for part in parts if not part.is_empty()}
         return [s.name for s in self.scop.statements if s.name in present]
 
     def _aff(self, function: isl.UnionPwAff, name: str) -> isl.Aff:

@@ -18,7 +18,15 @@ from typing import Any, NoReturn, SupportsFloat, TypeGuard, cast
 
 import numpy as np
 
-from .array_memory import NO_TENSORS, READ_ONLY, Memory, is_tensor, memory_of, plain_tensors
+from .array_memory import (
+    NO_TENSORS,
+    READ_ONLY,
+    Memory,
+    has_its_memory,
+    is_tensor,
+    memory_of,
+    plain_tensors,
+)
 from .elements import Element
 from .errors import ArgumentTypeError, ArgumentValueError
 
@@ -94,7 +102,7 @@ class ArrayArgument:
             and not value.is_neg()
         ):
             address: int = value.data_ptr()
-            if address and not address & self._misalignment:
+            if address and not address & self._misalignment and has_its_memory(value):
                 key.append(value.shape)
                 return address
         return self._bind_carefully(value, key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping
 from functools import cache
@@ -32,6 +33,9 @@ class Memory(NamedTuple):
 
 
 READ_ONLY = "is read-only"
+NO_MEMORY = "has no memory of its own"
+
+_LARGEST = 2**63 - 1
 
 PlainTensors = tuple[type | None, object, object]
 """The class of torch's ordinary tensors, its type of elements, and its dense layout."""
@@ -77,12 +81,17 @@ def _memory_of_interface(interface: Mapping[str, object]) -> Memory | None:
     except TypeError:
         return Memory(address, shape, typestr, True)
     strides = cast(tuple[int, ...] | None, interface.get("strides"))
+    obstacle = "has a mask" if interface.get("mask") is not None else None
+    if not address and 0 not in shape:
+        obstacle = NO_MEMORY
+    elif math.prod(shape) * dtype.itemsize > _LARGEST:
+        obstacle = "is larger than any memory"
     return Memory(
         address,
         shape,
         dtype,
         strides is None or _is_row_major(shape, strides, dtype.itemsize),
-        "has a mask" if interface.get("mask") is not None else None,
+        obstacle,
         READ_ONLY if read_only else None,
     )
 
@@ -102,12 +111,15 @@ def _memory_of_tensor(tensor: torch.Tensor, dense: torch.layout) -> Memory:
     dtype = _torch_dtype(tensor.dtype)
     if tensor.is_cpu and tensor.layout is dense and not tensor.is_neg():
         address = tensor.data_ptr()
+        obstacle = None if address or 0 in shape else NO_MEMORY
+        if tensor.is_contiguous() and not has_its_memory(tensor):
+            obstacle = "has a storage that is smaller than its shape"
         return Memory(
             address,
             shape,
             dtype,
             tensor.is_contiguous(),
-            None if address or 0 in shape else "has no memory of its own",
+            obstacle,
             "requires grad (pass a detached tensor)" if tensor.requires_grad else None,
         )
     if not tensor.is_cpu:
@@ -120,6 +132,12 @@ def _memory_of_tensor(tensor: torch.Tensor, dense: torch.layout) -> Memory:
 
 
 _NUMPY_NAMES = frozenset(str(dtype) for element in ELEMENTS.values() for dtype in element.dtypes)
+
+
+def has_its_memory(tensor: torch.Tensor) -> bool:
+    """Whether the storage of a dense tensor holds all elements: it may have been resized."""
+    needed = (tensor.storage_offset() + tensor.numel()) * tensor.element_size()
+    return tensor.untyped_storage().nbytes() >= needed
 
 
 @cache

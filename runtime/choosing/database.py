@@ -159,7 +159,8 @@ class TuningDatabase:
             self._prepare(connection)
             with connection:
                 return work(connection)
-        except (sqlite3.Error, OSError) as error:
+        # sqlite3 raises ValueError where text of a damaged file is no UTF-8.
+        except (sqlite3.Error, OSError, ValueError) as error:
             warnings.warn(
                 f"loopwright works without tuned schedules: {self.path}: {error} "
                 "(set LOOPWRIGHT_TUNING to another file, or to 'off')",

@@ -15,13 +15,13 @@ import contextlib
 import functools
 import hashlib
 import os
-import stat
 import struct
 import tempfile
 import time
 import warnings
 from pathlib import Path
 
+from ...support.owned_files import read_owned
 from ...support.user_folders import user_path
 
 CACHE_FORMAT = 1
@@ -77,11 +77,7 @@ class ObjectCache:
         """The payload stored under `key`; None when there is none that can be trusted."""
         path = self.path(key)
         try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-            with os.fdopen(descriptor, "rb") as file:
-                if not _is_ours(os.fstat(file.fileno())):
-                    return None
-                data = file.read()
+            data = read_owned(path)
         except OSError:
             return None
         payload = _unpack(key, data)
@@ -139,12 +135,6 @@ class ObjectCache:
                 return
             Path(path).unlink(missing_ok=True)
             total -= size
-
-
-def _is_ours(status: os.stat_result) -> bool:
-    """Whether a regular file belongs to this user, and to this user alone to write."""
-    writable_by_others = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and not writable_by_others
 
 
 def _is_stale(status: os.stat_result) -> bool:

@@ -22,6 +22,7 @@ _MEANINGS = {
     Status.OVERLAP: "two arrays overlap, and one is written; nothing has happened",
     Status.MISALIGNED: "an array is not aligned to its elements; nothing has happened",
     Status.WRONG_SHAPE: "an extent is not the one it must be; nothing has happened",
+    Status.NULL_POINTER: "an array that has elements is NULL; nothing has happened",
 }
 
 _RULES = """\
@@ -46,7 +47,8 @@ def header_text(
     """The text of the header `name`.h; `link` is the command that links a program."""
     guard = f"LOOPWRIGHT_{re.sub(r'[^A-Z0-9]', '_', name.upper())}_H"
     parts = [
-        f"/* Made by loopwright {__version__}. Link a program with it by\n *     {link}\n *\n"
+        f"/* Made by loopwright {__version__}. Link a program with it by\n"
+        + f" *     {_quoted(link)}\n *\n"
         + "".join(f" * {line}\n" for line in _RULES.splitlines())
         + " */",
         f"#ifndef {guard}\n#define {guard}",
@@ -72,8 +74,15 @@ def _statuses() -> str:
 
 
 def _function(entry: Entry, options: Options, target: Target) -> str:
-    lines = [f" * {line}".rstrip() for line in _documentation(entry, options, target)]
+    documentation = _documentation(entry, options, target)
+    lines = [f" * {_quoted(line)}".rstrip() for line in documentation]
     return "\n".join(["/**", *lines, " */", entry.interface.prototype])
+
+
+def _quoted(line: str) -> str:
+    """The text, of which names of a program or a file are part, as one line of a comment."""
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    return shown.replace("*/", "* /").replace("/*", "/ *")
 
 
 def _documentation(entry: Entry, options: Options, target: Target) -> Iterator[str]:

@@ -10,7 +10,8 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +105,9 @@ def load(path: Path | None = None) -> MeasuredMachine | None:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         machine = _from_json(data) if data["format"] == FORMAT else None
-    except (OSError, ValueError, KeyError, TypeError):
+        if machine is not None:
+            _check(machine)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     target = Target.host()
     known = (CpuInfo.read().model_name, target.cores, target.vector_bits)
@@ -147,6 +150,22 @@ def _from_json(data: Mapping[str, Any]) -> MeasuredMachine:
         },
         fork_join=measurements(data["fork_join"]),
     )
+
+
+def _check(machine: MeasuredMachine) -> None:
+    """Raises an error where the file says anything else than the figures of a machine."""
+    figures = [machine.cores, machine.vector_bits, *machine.caches.values()]
+    by_threads = [
+        *machine.peaks.values(),
+        *(pattern for level in machine.bandwidths.values() for pattern in level.values()),
+        machine.fork_join,
+    ]
+    figures += [value for each in by_threads for one in each.values() for value in astuple(one)]
+    if not all(type(figure) in (int, float) and 0 <= figure < inf for figure in figures):
+        raise ValueError("a figure is no number")
+    for threads in range(1, machine.cores + 1):
+        for kind in machine.peaks:
+            machine.ceilings(kind, threads)
 
 
 def _stored() -> Path | None:

@@ -79,6 +79,7 @@ def parser_of(name: str) -> argparse.ArgumentParser:
 def _execute(module: ModuleType, arguments: argparse.Namespace) -> int:
     # Imports all of the compiler, which `--help` has no need of.
     from .errors import USER_ERRORS, SourceError
+    from .passes.polyhedral.isl_context import TooComplexError
 
     try:
         return module.run(arguments)
@@ -89,6 +90,8 @@ def _execute(module: ModuleType, arguments: argparse.Namespace) -> int:
         raise
     except OSError as error:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except TooComplexError as error:
+        return _complain(f"the program is too complex: {error}")
     except MemoryError:
         return _complain("not enough memory; choose smaller sizes")
     except (UsageError, *USER_ERRORS) as error:

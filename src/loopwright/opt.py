@@ -92,6 +92,8 @@ class LoopwrightOptMain(xDSLOptMain):
 
     def get_input_stream(self) -> tuple[IO[bytes], str]:
         """The input, which is MLIR text unless there is a front end for its suffix."""
+        if self.args.input_file == "-":
+            self.args.input_file = None
         stream, extension = super().get_input_stream()
         return stream, extension if extension in self.available_frontends else "mlir"
 

@@ -11,6 +11,7 @@ from support.random_programs import seeded_program, seeded_sizes
 from support.random_schedules import random_schedule
 
 from loopwright.dialects.errors import SourceError
+from loopwright.lowering.loops import storage
 
 # Those that make local arrays, and those that change the values of the loops that these begin at.
 TRANSFORMATIONS = (
@@ -49,6 +50,14 @@ def check(seed: int) -> bool:
 def test_code_stays_inside_of_its_arrays(part: int) -> None:
     compared = sum(check(seed) for seed in range(5 * part, 5 * part + 5))
     assert compared >= 3
+
+
+@pytest.mark.parametrize("seed", range(2, 6))
+def test_arrays_that_isl_finds_no_place_for_live_further_out(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storage, "_HOME_OPERATIONS", 1)
+    assert check(seed)
 
 
 @pytest.mark.campaign

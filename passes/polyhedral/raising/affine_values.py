@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.affine import ApplyOp
@@ -23,8 +24,10 @@ from xdsl.ir.affine import (
     AffineSymExpr,
 )
 
+from ....dialects.locations import written_name
 from ..affine_text import to_text
 from ..identifiers import ArgumentNames
+from ..linear_terms import linear_terms
 from ..memrefs import as_memref, memref_shape, signed_value
 from ..scop import Parameter
 from .signs import is_never_negative
@@ -35,6 +38,10 @@ _READS = ("affine.load", "memref.load")
 
 _HINT = "use sums of induction variables and sizes, with constant factors and divisors"
 _CASES_HINT = "give each of its cases an access of its own, chosen by affine.if"
+
+
+_MOST_TERMS = 400
+_LARGEST_FACTOR = 1 << 62
 
 
 class NotAffineError(Exception):
@@ -66,6 +73,8 @@ class AffineValues:
         self.symbols: list[Parameter | Piecewise] = []
         self._block: Block = function.body.block
         self._known: dict[SSAValue, AffineExpr] = {}
+        # Of the texts of piecewise symbols, by position.
+        self._lengths: dict[int, int] = {}
 
     @property
     def parameters(self) -> list[Parameter]:
@@ -96,7 +105,7 @@ class AffineValues:
         Piecewise affine values are symbols in it if `piecewise` is set, errors otherwise.
         """
         if (known := self._known.get(value)) is None:
-            known = self._known[value] = self._compute(value)
+            known = self._known[value] = self._bounded(value, self._compute(value))
         if not piecewise:
             for part in known.dfs():
                 symbol = self.symbols[part.position] if isinstance(part, AffineSymExpr) else None
@@ -134,8 +143,39 @@ class AffineValues:
 
     def _symbol(self, symbol: Parameter | Piecewise) -> AffineExpr:
         if symbol not in self.symbols:
+            if isinstance(symbol, Piecewise):
+                # Texts of divisions have the dividend several times.
+                length = 4 * sum(map(self._length, symbol.operands))
+                if length > _MOST_TERMS:
+                    raise NotAffineError(symbol.value, f"it has more than {_MOST_TERMS} terms")
+                self._lengths[len(self.symbols)] = length
             self.symbols.append(symbol)
         return AffineExpr.symbol(self.symbols.index(symbol))
+
+    def _bounded(self, value: SSAValue, expression: AffineExpr) -> AffineExpr:
+        """The expression, with equal terms added up where it is long; raises NotAffineError.
+
+        Expressions share parts: a chain of `d0 + d0` has twice as many terms after every step.
+        """
+        if self._length(expression) > _MOST_TERMS:
+            terms, constant = linear_terms(expression)
+            expression = AffineExpr.constant(constant)
+            for term, factor in terms.items():
+                expression = expression + (term if factor == 1 else term * factor)
+            if max(map(abs, terms.values()), default=0) >= _LARGEST_FACTOR:
+                raise NotAffineError(value, "its factors do not fit into 64 bits")
+            if self._length(expression) > _MOST_TERMS:
+                raise NotAffineError(value, f"it has more than {_MOST_TERMS} terms")
+        return expression
+
+    def _length(self, expression: AffineExpr) -> int:
+        """The number of parts, those that piecewise symbols stand for as well, as far as needed."""
+        length = 0
+        for part in islice(expression.dfs(), _MOST_TERMS + 1):
+            length += 1
+            if isinstance(part, AffineSymExpr):
+                length += self._lengths.get(part.position, 0)
+        return length
 
     def _compute(self, value: SSAValue) -> AffineExpr:
         if isinstance(value, BlockArgument):
@@ -163,7 +203,7 @@ class AffineValues:
             return self._division(operation)
         if operation.name in _READS:
             raise NotAffineError(value, "it is read from memory")
-        raise NotAffineError(value, f"it is computed by {operation.name}")
+        raise NotAffineError(value, f"it is computed by {written_name(operation)}")
 
     def _extremum(self, operation: Operation) -> AffineExpr:
         """arith.minsi, arith.maxsi."""
@@ -196,7 +236,7 @@ class AffineValues:
 
 
 def _name(value: SSAValue) -> str:
-    return value.owner.name if isinstance(value.owner, Operation) else "a block"
+    return written_name(value.owner) if isinstance(value.owner, Operation) else "a block"
 
 
 @dataclass(frozen=True)

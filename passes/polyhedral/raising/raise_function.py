@@ -40,10 +40,15 @@ def raise_function(function: func.FuncOp) -> Scop:
     Raises SourceError, at the operation, for what is no static control part: subscripts, bounds
     and conditions that are not affine, unknown calls, operations without semantics here.
     """
-    normal = normalise(function)
-    with bounded_for(function, f"the loops of '@{function.sym_name.data}'"):
-        nests, groups = slices(normal.func)
-        return _Builder(normal.func, nests, groups, normal.returns).scop()
+    try:
+        normal = normalise(function)
+        with bounded_for(function, f"the loops of '@{function.sym_name.data}'"):
+            nests, groups = slices(normal.func)
+            return _Builder(normal.func, nests, groups, normal.returns).scop()
+    except RecursionError as error:
+        raise SourceError.at(
+            function, f"values of '@{function.sym_name.data}' depend on each other too deeply"
+        ) from error
 
 
 class _Builder:

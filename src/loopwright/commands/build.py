@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         metavar="FILE",
-        help="a program in affine MLIR, or a shipped kernel (polybench/gemm)",
+        help="a program in affine MLIR (-: standard input), or a shipped kernel (polybench/gemm)",
     )
     parser.add_argument(
         "-o",

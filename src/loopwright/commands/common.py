@@ -15,7 +15,7 @@ from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
 from ..runtime.program import CHOSEN, Function
 from . import UsageError
-from .shipped import load_program
+from .shipped import STANDARD_INPUT, load_program, read_standard_input, shown
 
 LARGEST_SEED = 2**63
 """What torch and files of labels can hold is less."""
@@ -26,7 +26,7 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         metavar="FILE",
-        help="a program in affine MLIR, or a shipped kernel (polybench/gemm)",
+        help="a program in affine MLIR (-: standard input), or a shipped kernel (polybench/gemm)",
     )
     parser.add_argument(
         "-f", "--func", metavar="NAME", help="the function (needed when there are several)"
@@ -74,7 +74,8 @@ def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
         "-S",
         "--schedule-file",
         metavar="FILE",
-        help="a file with the schedule: a schedule.sequence, a pipeline or compact notation",
+        help="a file with the schedule: a schedule.sequence, a pipeline or compact notation "
+        "(-: standard input)",
     )
 
 
@@ -119,16 +120,25 @@ def read_schedule(
         return function.choose_schedule(
             text, sizes, threads=threads, fast_math=fast_math, target=target
         )
-    try:
-        text = Path(name).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise UsageError(f"cannot read '{name}': it is not UTF-8 text") from None
+    text = _read_text(name, arguments)
     try:
         return function.schedule(text, target, fast_math=fast_math)
     except SourceError as error:
-        place = replace(error.location, file=name) if error.location else None
-        message = error.message if place else f"{name}: {error.message}"
+        place = replace(error.location, file=shown(name)) if error.location else None
+        message = error.message if place else f"{shown(name)}: {error.message}"
         raise SourceError(message, place, error.hint) from error
+
+
+def _read_text(name: str, arguments: argparse.Namespace) -> str:
+    """The contents of a schedule file; raises UsageError, OSError."""
+    if name == STANDARD_INPUT:
+        if arguments.file == STANDARD_INPUT:
+            raise UsageError("standard input cannot be both the program and the schedule")
+        return read_standard_input()
+    try:
+        return Path(name).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError(f"cannot read '{name}': it is not UTF-8 text") from None
 
 
 def functions(arguments: argparse.Namespace) -> list[Function]:
@@ -137,7 +147,7 @@ def functions(arguments: argparse.Namespace) -> list[Function]:
     if arguments.func is not None:
         return [program[arguments.func]]
     if not program:
-        raise UsageError(f"{arguments.file} has no function with a body")
+        raise UsageError(f"{shown(arguments.file)} has no function with a body")
     return list(program.values())
 
 
@@ -146,7 +156,9 @@ def one_function(arguments: argparse.Namespace) -> Function:
     found = functions(arguments)
     if len(found) > 1:
         names = ", ".join(function.name for function in found)
-        raise UsageError(f"{arguments.file} has several functions, choose with --func: {names}")
+        raise UsageError(
+            f"{shown(arguments.file)} has several functions, choose with --func: {names}"
+        )
     return found[0]
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import sys
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..dialects.parse import parse_module
 from ..kernels.catalogue import KernelEntry, catalogue
 from ..runtime.calling.inputs import Settings, available_memory
 from ..runtime.program import Function, Program, load
@@ -23,13 +26,39 @@ DEFAULT_SIZE = "SMALL"
 """A size that all kernels have."""
 
 
+STANDARD_INPUT = "-"
+"""In place of the name of a file."""
+
+
+def shown(name: str) -> str:
+    """The name of a file in messages."""
+    return "<stdin>" if name == STANDARD_INPUT else name
+
+
+def read_standard_input() -> str:
+    """All of the text; raises UsageError."""
+    stdin: TextIO | None = sys.stdin  # None where the process was started without
+    if stdin is None:
+        raise UsageError("there is no standard input to read")
+    try:
+        return _contents(stdin).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError("cannot read standard input: it is not UTF-8 text") from None
+
+
+@lru_cache(maxsize=1)
+def _contents(stream: TextIO) -> bytes:
+    """What a stream has, which may be asked for once for each function."""
+    return stream.buffer.read()
+
+
 def find_kernel(name: str) -> KernelEntry | None:
     """The shipped kernel of this name; None when it is a file, or neither.
 
     Raises UsageError for what is likely a mistake in a kernel's name.
     """
     entry = catalogue().get(name)
-    if entry is not None or Path(name).exists():
+    if entry is not None or name == STANDARD_INPUT or Path(name).exists():
         return entry
     close = difflib.get_close_matches(name, catalogue(), 1)
     if close and not name.endswith(".mlir"):
@@ -38,7 +67,12 @@ def find_kernel(name: str) -> KernelEntry | None:
 
 
 def load_program(name: str) -> Program:
-    """The program in a file, or a shipped kernel; raises SourceError, UsageError."""
+    """The program in a file or on standard input, or a shipped kernel.
+
+    Raises SourceError, UsageError.
+    """
+    if name == STANDARD_INPUT:
+        return Program(parse_module(read_standard_input(), shown(name)))
     entry = find_kernel(name)
     return load(Path(name) if entry is None else entry.text)
 

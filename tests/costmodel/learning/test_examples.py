@@ -133,7 +133,7 @@ def test_a_damaged_cache_is_computed_again(tmp_path: Path) -> None:
     write_labels(tmp_path / "labels", 2)
     programs = read_pairs(tmp_path / "labels")
     fresh, _ = load_examples(programs, Counting([]), cache=tmp_path / "cache")
-    for path in (tmp_path / "cache").rglob("*.pickle"):
+    for path in (tmp_path / "cache").rglob("*.features"):
         path.write_bytes(path.read_bytes()[:-3])
     featuriser = Counting([])
     again, _ = load_examples(programs, featuriser, cache=tmp_path / "cache")

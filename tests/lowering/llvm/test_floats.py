@@ -14,6 +14,8 @@ from support.elementwise import LANES, Elementwise, ElementwiseCode
 from support.functions import FUNCTIONS
 from support.machine_code import NUMPY_TYPES, MachineCode
 
+from loopwright import load
+
 TYPES = ("f32", "f64")
 Array = np.ndarray[Any, Any]
 
@@ -60,6 +62,18 @@ UNARY: dict[str, Callable[[Array], Array]] = {
 }
 
 
+def is_normal(a: Array) -> Array:
+    return np.isfinite(a) & (np.abs(a) >= np.finfo(a.dtype).tiny)
+
+
+CLASSES: dict[str, Callable[[Array], Array]] = {
+    "isnan": np.isnan,
+    "isinf": np.isinf,
+    "isfinite": np.isfinite,
+    "isnormal": is_normal,
+}
+
+
 def operations(kind: str) -> list[Elementwise]:
     """All floating-point operations on one type."""
     one, both = (kind,), (kind, kind)
@@ -76,6 +90,7 @@ def operations(kind: str) -> list[Elementwise]:
             Elementwise(name, f"math.{name} {{0}}, {{1}} : {kind}", both, one)
             for name in ("atan2", "copysign", "powf")
         ),
+        *(Elementwise(name, f"math.{name} {{0}} : {kind}", one, ("i1",)) for name in CLASSES),
         Elementwise("fma", f"math.fma {{0}}, {{1}}, {{2}} : {kind}", (*both, kind), one),
         Elementwise("fpowi", f"math.fpowi {{0}}, {{1}} : {kind}, i32", (kind, "i32"), one),
         Elementwise("select", f"arith.select {{0}}, {{1}}, {{2}} : {kind}", ("i1", *both), one),
@@ -157,6 +172,12 @@ def test_other_predicates(code: ElementwiseCode, kind: str) -> None:
 def test_exact_unary(code: ElementwiseCode, kind: str, name: str) -> None:
     a, _ = samples(kind)
     np.testing.assert_array_equal(code(name, a)[0], UNARY[name](a))
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_class(code: ElementwiseCode, kind: str, name: str) -> None:
+    a, _ = samples(kind)
+    np.testing.assert_array_equal(code(name, a)[0], CLASSES[name](a))
 
 
 def assert_close(found: Array, expected: Array, units: float = 4) -> None:
@@ -274,3 +295,43 @@ def test_fast_math_keeps_nan() -> None:
     code = MachineCode(text, fast_math=True)
     assert code("f", float("nan"))
     assert not code("f", 1.0)
+
+
+POWERS = {
+    "fpowi": "%r = math.fpowi %x, %p fastmath<afn> : f64, i32",
+    "constant fpowi": "%c = arith.constant 3 : i32\n%r = math.fpowi %x, %c : f64, i32",
+    "powf of an integer": "%e = arith.sitofp %p : i32 to f64\n%r = math.powf %x, %e : f64",
+    # LLVM finds out that the exponent is an integer.
+    "powf of an integer in memory": """
+        %t = memref.alloca() : memref<1xf64>
+        %e = arith.sitofp %p : i32 to f64
+        affine.store %e, %t[0] : memref<1xf64>
+        %f = affine.load %t[0] : memref<1xf64>
+        %r = math.powf %x, %f fastmath<fast> : f64""",
+    "powf of a constant": "%c = arith.constant 3.0 : f64\n%r = math.powf %x, %c : f64",
+}
+
+
+@pytest.mark.parametrize("schedule", [None, "vectorize{loops=i width=4}"])
+@pytest.mark.parametrize("fast_math", [False, True])
+@pytest.mark.parametrize("which", POWERS)
+def test_powers_need_no_function_of_the_compiler(
+    which: str, fast_math: bool, schedule: str | None
+) -> None:
+    if "memory" in which and schedule is not None:
+        schedule = "expand{loops=i array=t},vectorize{loops=i width=4}"
+    kernel = load(f"""
+      func.func @f(%n: index, %A: memref<?xf64>, %P: memref<?xi32>, %O: memref<?xf64>) {{
+        affine.for %i = 0 to %n {{
+          %x = affine.load %A[%i] : memref<?xf64>
+          %p = affine.load %P[%i] : memref<?xi32>
+          {POWERS[which]}
+          affine.store %r, %O[%i] : memref<?xf64>
+        }}
+        return
+      }}""")["f"].compile(schedule, fast_math=fast_math)
+    base = np.array([2.0, 3.0, 0.5, -1.5, 2.0, -2.0, 7.0, 1.0, 9.0])
+    exponents = np.array([3, -2, 5, 7, 0, 3, -1, 31, 2], np.int32)
+    found = np.zeros(len(base))
+    kernel(len(base), base, exponents, found)
+    np.testing.assert_allclose(found, base ** (3 if "constant" in which else exponents), rtol=1e-12)

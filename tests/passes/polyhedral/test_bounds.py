@@ -78,3 +78,22 @@ def test_negative_subscripts() -> None:
     assert fits(scop, N=3, A_dim0=1)
     with pytest.raises(BoundsError, match=r"writes A\[N - 3\] .* element \[-1\] of 9, with N=2"):
         check_bounds(scop, {"N": 2, "A_dim0": 9})
+
+
+def test_the_first_instance_is_found_where_lexmin_fails() -> None:
+    # isl's lexmin refuses the instances outside: a set with a stride and an empty part.
+    scop = body(
+        """
+        affine.for %i = -3 to affine_map<()[s0] -> (s0 - 1)>()[%N] step 3 {
+          affine.for %p = affine_map<(d0) -> (-d0)>(%i) to 5 {
+            %0 = affine.load %A[%i + 3, %p + 3] : memref<?x8xf64>
+            %1 = affine.load %A[%p + 1, %i + 3] : memref<?x8xf64>
+            %2 = arith.addf %0, %1 : f64
+            affine.store %2, %A[%i + 3, %p + 3] : memref<?x8xf64>
+          }
+        }
+        """,
+        "%N: index, %A: memref<?x8xf64>",
+    )
+    with pytest.raises(BoundsError, match=r"element \[5, 0\] of 5x8, with i=-3, p=4, N=3"):
+        check_bounds(scop, {"N": 3, "A_dim0": 5})

@@ -225,3 +225,33 @@ def test_branches_between_blocks_are_refused() -> None:
     """
     with pytest.raises(SourceError, match="branches between blocks"):
         scop_of(text)
+
+
+CHAINS = {
+    "affine_map<(d0) -> (d0 + d0)>": "its factors do not fit into 64 bits",
+    "affine_map<(d0) -> (d0 + d0 floordiv 2)>": "it has more than 400 terms",
+    "affine_map<(d0) -> ((d0 + d0) mod 7 + d0)>": "it has more than 400 terms",
+}
+
+
+@pytest.mark.parametrize("function", CHAINS)
+def test_chains_of_functions_end_soon(function: str) -> None:
+    steps = "".join(f"%v{k + 1} = affine.apply {function}(%v{k})\n" for k in range(100))
+    loop = f"affine.for %v0 = 0 to %n {{ {steps} affine.store %x, %A[%v{{}}] : memref<?xf64> }}"
+    text = f"func.func @f(%n: index, %x: f64, %A: memref<?xf64>) {{ {loop} return }}"
+    assert len(scop_of(text.replace("%v{}", "%v3")).statements) == 1
+    with pytest.raises(SourceError) as raised:
+        scop_of(text.replace("%v{}", "%v100"))
+    assert CHAINS[function] in raised.value.message
+
+
+def test_equal_terms_are_added_up() -> None:
+    steps = "".join(
+        f"%v{k + 1} = affine.apply affine_map<(d0) -> (d0 + d0)>(%v{k})\n" for k in range(40)
+    )
+    scop = scop_of(
+        f"func.func @f(%x: f64, %A: memref<?xf64>) {{ affine.for %v0 = 0 to 2 {{ {steps}"
+        "affine.store %x, %A[%v40] : memref<?xf64> } return }"
+    )
+    (access,) = scop.statements[0].writes
+    assert access.map.eval([1], []) == (2**40,)

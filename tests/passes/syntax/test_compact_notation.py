@@ -11,12 +11,12 @@ from support.runtime_programs import GEMM
 from support.scops import polybench, schedule_of
 
 from loopwright.dialects.errors import SourceError
-from loopwright.passes.schedules.errors import IllegalTransformation
+from loopwright.passes.schedules.errors import IllegalTransformation, TransformationError
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.syntax.compact_notation import apply_notation, is_notation, print_notation
 from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.passes.syntax.schedule_ops import apply_sequence, to_sequence
-from loopwright.passes.transformations.registry import all_transformations
+from loopwright.passes.transformations.registry import all_transformations, letters
 
 MEANINGS = [
     (
@@ -132,3 +132,19 @@ def test_errors_have_a_position(text: str, column: int, message: str) -> None:
 def test_illegal_steps_say_why() -> None:
     with pytest.raises(IllegalTransformation, match="parallel of k is illegal"):
         apply_notation("P(L1)", Schedule.original(polybench("gemm")))
+
+
+@pytest.mark.parametrize("body", ["", "affine.for %i = 0 to %n {}"])
+def test_a_program_without_statements(body: str) -> None:
+    original = schedule_of(f"func.func @f(%n: index) {{ {body} return }}")
+    symbols = {letters(cls) for cls in all_transformations().values() if cls.symbol}
+    for symbol in (*symbols, *all_transformations()):
+        for arguments in ("", "L0", "L0,L1", "L0,4", "S0.L0"):
+            try:
+                schedule = apply_notation(f"{symbol}({arguments})", original)
+            except (SourceError, TransformationError) as error:
+                assert "\n" not in str(error).partition("\nhint")[0].partition("error: ")[0]
+            else:
+                assert apply_notation(print_notation(schedule), original) == schedule
+    with pytest.raises(SourceError, match="there is no loop L0: the program has no statements"):
+        apply_notation("I(L0,L1)", original)

@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 from support.scops import polybench, schedule_of
 
-from loopwright.passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree
+from loopwright.passes.polyhedral.schedule_tree import (
+    Leaf,
+    Loop,
+    Sequence,
+    Tree,
+    loops,
+    statements,
+)
 from loopwright.passes.schedules.errors import IllegalTransformation, MalformedTransformation
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.syntax.pipeline import parse_pipeline
@@ -185,3 +192,41 @@ def test_messages_of_malformed_steps(pipeline: str, message: str) -> None:
     with pytest.raises(MalformedTransformation) as caught:
         schedule("gemm", pipeline)
     assert str(caught.value) == message
+
+
+NEVER = {
+    "all": """
+      affine.for %i = 5 to 3 {
+        affine.for %j = 0 to %n { affine.store %x, %A[%i, %j] : memref<?x?xf64> }
+      }""",
+    # isl leaves such statements out of the domain, but keeps empty parts for them.
+    "first": """
+      affine.for %i = 2 to %n {
+        affine.for %j = affine_map<(d0) -> (d0)>(%i) to 2 {
+          affine.store %x, %A[%i, %j] : memref<?x?xf64>
+        }
+      }
+      affine.for %k = 0 to %n { affine.store %x, %A[%k, 0] : memref<?x?xf64> }""",
+    "last": """
+      affine.for %i = 2 to %n {
+        affine.store %x, %A[%i, 0] : memref<?x?xf64>
+        affine.for %j = affine_map<(d0) -> (d0)>(%i) to
+            min affine_map<(d0)[s0] -> ((d0 + 2) floordiv 2, s0)>(%i)[%n] {
+          affine.if affine_set<(d0, d1) : (d0 - 2 - d1 >= 0)>(%j, %i) {
+            affine.store %x, %A[%i, %j] : memref<?x?xf64>
+          }
+        }
+      }""",
+}
+
+
+@pytest.mark.parametrize("fusion", ["minimal", "balanced", "maximal"])
+@pytest.mark.parametrize("which", NEVER)
+def test_affine_schedule_leaves_out_statements_that_never_run(which: str, fusion: str) -> None:
+    text = f"func.func @f(%n: index, %x: f64, %A: memref<?x?xf64>) {{ {NEVER[which]} return }}"
+    original = schedule_of(text)
+    step = f"affine-schedule{{fusion={fusion}}}"
+    scheduled = original.apply_all(parse_pipeline(step))
+    run = {s.name for s in original.scop.statements if not s.domain.is_empty()}
+    assert set(statements(scheduled.tree)) == run
+    assert all(loop.schedule for loop in loops(scheduled.tree))

@@ -152,6 +152,16 @@ def test_a_broken_file_is_not_used(tmp_path: Path) -> None:
         TuningDatabase(path).put(QUESTION, Tuned("x", 1.0, 1.0))
 
 
+def test_a_file_with_bytes_that_are_no_text_is_not_used(tmp_path: Path) -> None:
+    path = tmp_path / "tuning.sqlite"
+    TuningDatabase(path).put(QUESTION, Tuned("parallel{loops=i}", 1.0, 2.0))
+    contents = path.read_bytes()
+    assert b"CREATE TABLE schedules" in contents
+    path.write_bytes(contents.replace(b"CREATE TABLE schedules", b"CREATE TABLE sch\xdddules"))
+    with pytest.warns(RuntimeWarning, match="works without tuned schedules"):
+        assert TuningDatabase(path).get(QUESTION) is None
+
+
 def test_a_row_that_nobody_has_written_is_not_used(tmp_path: Path) -> None:
     database = TuningDatabase(tmp_path / "tuning.sqlite")
     database.put(QUESTION, Tuned("x", 1.0, 1.0))

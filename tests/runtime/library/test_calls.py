@@ -275,3 +275,27 @@ def test_dimensions_by_which_a_program_goes(tmp_path: Path) -> None:
     x = np.zeros(3)
     assert library("count", x, 4, x, 3) == Status.OK
     assert x.tolist() == [1, 1, 1]
+
+
+def test_sizes_with_which_checks_would_overflow(tmp_path: Path) -> None:
+    library = shared(SAXPY, tmp_path)
+    x, y = np.ones(4, np.float32), np.zeros(4, np.float32)
+    for large in (2**61 + 4, 2**62, 2**63 - 1, -(2**63)):
+        assert library("saxpy", large, 1.0, x, 4, y, 4) == Status.OUT_OF_BOUNDS
+        assert library("saxpy", 4, 1.0, x, large, y, large) == Status.OUT_OF_BOUNDS
+        assert library("saxpy", large, 1.0, x, large, y, large) == Status.OUT_OF_BOUNDS
+    assert not y.any()
+    (tmp_path / "gemm").mkdir()
+    gemm = shared(GEMM, tmp_path / "gemm")
+    c = np.zeros((4, 5))
+    rows = 2**61 + 4  # of eight bytes: their number is 32 in 64 bits
+    assert gemm("gemm", 4, 5, 3, c, 4, 5, c, rows, 1, c, 3, 5) == Status.OUT_OF_BOUNDS
+
+
+def test_null_pointers(tmp_path: Path) -> None:
+    library = shared(SAXPY, tmp_path)
+    x = np.ones(4, np.float32)
+    assert library("saxpy", 4, 1.0, 0, 4, x, 4) == Status.NULL_POINTER
+    assert library("saxpy", 4, 1.0, x, 4, 0, 4) == Status.NULL_POINTER
+    assert library("saxpy", 0, 1.0, 0, 0, 0, 0) == Status.OK
+    np.testing.assert_array_equal(x, np.ones(4, np.float32))

@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import pickle
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -42,6 +41,8 @@ from .....runtime.program import Function, load
 from .....runtime.tuning.runner import Runner
 from .....runtime.tuning.schedule_compiler import Compiler
 from .....runtime.tuning.trial_messages import Arguments, Program, Trial
+from .....support import records
+from .....support.owned_files import read_owned
 from ....dataset.schema import rows_of
 from ....dataset.store import Writer
 from ....labels import Label, LabelledProgram, ProgramInstance, Status
@@ -126,7 +127,7 @@ class Problem:
         """What is compiled: of the variants, and of `default` for reference."""
         if not self.codes_file.exists():
             return {}
-        return pickle.loads(self.codes_file.read_bytes())
+        return records.from_bytes(read_owned(self.codes_file))
 
     @cached_property
     def seconds(self) -> dict[str, list[dict[str, float]]]:
@@ -161,7 +162,7 @@ class Problem:
 
     def _store(self) -> None:
         temporary = self.codes_file.with_suffix(".new")
-        temporary.write_bytes(pickle.dumps(self.codes))
+        temporary.write_bytes(records.to_bytes(self.codes))
         temporary.replace(self.codes_file)
 
     def runner(self, parameters: dict[str, int]) -> Runner:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import pickle
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -41,6 +40,8 @@ from .....runtime.tuning.evaluator import arguments_of
 from .....runtime.tuning.runner import Runner
 from .....runtime.tuning.schedule_compiler import Compiler
 from .....runtime.tuning.trial_messages import Program, Trial
+from .....support import records
+from .....support.owned_files import read_owned
 from .....support.progress import ProgressLine
 from ..register_agent import SHARE, Agent, measurements
 from ..register_bands import RegisterSpace, State
@@ -84,7 +85,7 @@ class Problem:
     @cached_property
     def codes(self) -> dict[State, ObjectCode]:
         """What is compiled; () is the program as written, (0,) what `default` makes of it."""
-        return pickle.loads(self.codes_file.read_bytes()) if self.codes_file.exists() else {}
+        return records.from_bytes(read_owned(self.codes_file)) if self.codes_file.exists() else {}
 
     @cached_property
     def seconds(self) -> dict[State, float]:
@@ -125,7 +126,7 @@ class Problem:
 
     def _store(self) -> None:
         temporary = self.codes_file.with_suffix(".new")
-        temporary.write_bytes(pickle.dumps(self.codes))
+        temporary.write_bytes(records.to_bytes(self.codes))
         temporary.replace(self.codes_file)
 
     def measure(self, end: float) -> bool:

@@ -1,0 +1,241 @@
+"""Mutated inputs of every kind that a user can type, and what the product makes of each."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import sqlite3
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import asdict
+from io import StringIO
+from pathlib import Path
+
+from loopwright import load, opt
+from loopwright.cli import main
+from loopwright.passes.machine.cpuinfo import CpuInfo
+from loopwright.passes.machine.target import Target
+from loopwright.passes.transformations.registry import all_transformations, letters
+from loopwright.runtime.choosing.database import Question, Tuned, TuningDatabase
+from loopwright.runtime.machine import measured
+from loopwright.runtime.machine.measured import Measurement
+
+from .choice import SeededChooser
+from .random_schedules import random_schedule
+from .scops import KERNELS, schedule_of
+
+_TOKEN = re.compile(r'"[^"\n]*"|[%#@!^]?[A-Za-z_0-9.$-]+|\s+|.', re.DOTALL)
+_FOREIGN = [
+    *("-1", "0", "1", "7", "99999999999999999999", "1.0e999", "0x7F", "é", "\x00", '"', "\\", "//"),
+    *("i128", "f16", "none", "tensor<4xf32>", "memref<*xf32>", "vector<8xf32>", "!llvm.ptr", "nan"),
+    *("%0#5", "#undefined", "loc", "^bb0", "dense<1>", "affine_map<() -> ()>", "{", "}", "[", "]"),
+    *("true", "null", "-", "{}", "[]", "1e308", "-0.0", "9" * 400, "exact", "mod", "floordiv"),
+]
+_PLAIN = """func.func @f(%n: index, %x: f64, %A: memref<?x?xf64>, %B: memref<?xi32>) {
+  affine.for %i = 0 to %n {
+    affine.for %j = affine_map<(d0) -> (d0)>(%i) to %n step 2 {
+      %0 = affine.load %A[%i, %j] : memref<?x?xf64>
+      %1 = arith.addf %0, %x : f64
+      affine.store %1, %A[%i, %j] : memref<?x?xf64>
+    }
+    %2 = affine.load %B[%i] : memref<?xi32>
+    %3 = arith.maxsi %2, %2 : i32
+    affine.store %3, %B[%i floordiv 2] : memref<?xi32>
+  }
+  return
+}
+"""
+_NOTATIONS = ["I(L0,L1)T2(L0,L1,8,4)", "{S0}:P(L0)U(L1,2)", "K(L0,L1,1)V(L1,4)", "S(L0,L1,2,1)"]
+
+
+def programs() -> list[str]:
+    """Texts that programs are made of by mutation."""
+    files = sorted(KERNELS.glob("polybench/*.mlir"))
+    return [_PLAIN, *(file.read_text() for file in files if file.stat().st_size < 4000)]
+
+
+def mutated(source: random.Random, text: str, most: int = 3) -> str:
+    """A text with a few words deleted, doubled, swapped, replaced or cut off."""
+    words = _TOKEN.findall(text)
+    known = [word for word in words if word.strip()]
+    for _ in range(source.randint(1, most)):
+        if not words:
+            break
+        position = source.randrange(len(words))
+        match source.randrange(7):
+            case 0:
+                del words[position : position + source.randint(1, 8)]
+            case 1:
+                words.insert(position, source.choice(words))
+            case 2:
+                other = source.randrange(len(words))
+                words[position], words[other] = words[other], words[position]
+            case 3:
+                words[position] = source.choice(known)
+            case 4 | 5:
+                words[position] = source.choice(_FOREIGN)
+            case _:
+                if source.random() < 0.2:
+                    del words[position:]
+                else:
+                    number = str(source.choice((0, 1, 3, -2)))
+                    words[position] = re.sub(r"\d+", number, words[position])
+    return "".join(words)
+
+
+def _pipeline(source: random.Random) -> str:
+    schedule = random_schedule(SeededChooser(source), schedule_of(_PLAIN), 4)
+    return str(schedule) or "interchange{loops=i,j}"
+
+
+class Inputs:
+    """The inputs of seeds: each is written to a folder, and handed to one command."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.programs = programs()
+        self.plain = folder / "plain.mlir"
+        self.plain.write_text(_PLAIN)
+        self.target = Target.host()
+        os.environ["LOOPWRIGHT_TUNING"] = str(folder / "tuning.sqlite")
+        self.kinds: tuple[Callable[[random.Random], list[list[str]]], ...] = (
+            self._program,
+            self._program,
+            self._pipeline,
+            self._notation,
+            self._schedule_file,
+            self._sizes,
+            self._opt,
+            self._machine_file,
+            self._database,
+        )
+
+    def commands(self, seed: int) -> list[list[str]]:
+        """What is run for a seed; `opt` in front stands for loopwright-opt."""
+        source = random.Random(seed)
+        return source.choice(self.kinds)(source)
+
+    def _write(self, name: str, text: str) -> str:
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8", errors="surrogatepass")
+        return str(path)
+
+    def _program(self, source: random.Random) -> list[list[str]]:
+        file = self._write("program.mlir", mutated(source, source.choice(self.programs)))
+        first = source.choice(
+            [["deps"], ["schedule"], ["emit", "--llvm"], ["emit", "--c"], ["schedule", "-p", "A()"]]
+        )
+        return [[*first[:1], file, *first[1:]]]
+
+    def _pipeline(self, source: random.Random) -> list[list[str]]:
+        text = mutated(source, _pipeline(source))
+        return [["schedule", str(self.plain), "-p", text]]
+
+    def _notation(self, source: random.Random) -> list[list[str]]:
+        symbols = [letters(cls) for cls in all_transformations().values() if cls.symbol]
+        text = source.choice([*_NOTATIONS, f"{source.choice(symbols)}(L0,L1,2)"])
+        return [["schedule", str(self.plain), "-p", mutated(source, text)]]
+
+    def _schedule_file(self, source: random.Random) -> list[list[str]]:
+        out = StringIO()
+        with redirect_stdout(out), redirect_stderr(out):
+            main(["schedule", str(self.plain), "-p", _pipeline(source)])
+        start = out.getvalue().find("schedule.sequence")
+        text = out.getvalue()[max(0, start) :] if start >= 0 else "parallel{loops=i}"
+        file = self._write("schedule.mlir", mutated(source, text))
+        return [["schedule", str(self.plain), "-S", file]]
+
+    def _sizes(self, source: random.Random) -> list[list[str]]:
+        settings = ["n=4", "A_dim0=4", "A_dim1=4", "B_dim0=4", "x=1.5"]
+        position = source.randrange(len(settings))
+        settings[position] = mutated(source, settings[position], 2).replace("\0", "")
+        options = [part for setting in settings for part in ("--set", setting)]
+        return [["run", str(self.plain), "-p", "none", "--seconds", "0", *options]]
+
+    def _opt(self, source: random.Random) -> list[list[str]]:
+        file = self._write("opt.mlir", mutated(source, source.choice(self.programs)))
+        return [["opt", file, "-p", mutated(source, "tile{loops=i sizes=4},apply-schedule")]]
+
+    def _machine_file(self, source: random.Random) -> list[list[str]]:
+        one = asdict(Measurement(1e9, 2e9, 0.01))
+        pair = {"1": one, str(self.target.cores): one}
+        machine = {
+            "format": 1,
+            "cpu": CpuInfo.read().model_name,
+            "date": "",
+            "fork_join": pair,
+            "cores": self.target.cores,
+            "vector_bits": self.target.vector_bits,
+            "caches": {"L1": 32768},
+            "peaks": {"f64": pair},
+            "bandwidths": {"L1": {"read": pair}, "DRAM": {"read": pair}},
+        }
+        return [["machine file", self._write("machine.json", mutated(source, json.dumps(machine)))]]
+
+    def _database(self, source: random.Random) -> list[list[str]]:
+        path = self.folder / "tuning.sqlite"
+        path.unlink(missing_ok=True)
+        function = load(_PLAIN)["f"].function
+        question = Question.of(function, _EXTENTS, self.target, threads=1, fast_math=False)
+        TuningDatabase(path).put(question, Tuned(_pipeline(source), 1.0, 2.0))
+        if source.random() < 0.5:
+            with sqlite3.connect(path) as connection:
+                text = mutated(source, _pipeline(source))
+                connection.execute("UPDATE schedules SET schedule = ?", (text,))
+            connection.close()
+        else:
+            data = bytearray(path.read_bytes())
+            for _ in range(source.choice((1, 20, 2000))):
+                data[source.randrange(len(data))] = source.randrange(256)
+            path.write_bytes(data[: source.choice((len(data), len(data) // 2, 0))])
+        return [["run", str(self.plain), "-p", "auto", "-t", "1", "--seconds", "0", *_SETTINGS]]
+
+
+_EXTENTS = {"n": 4, "A_dim0": 4, "A_dim1": 4, "B_dim0": 4}
+_SETTINGS = [part for name, size in _EXTENTS.items() for part in ("--set", f"{name}={size}")]
+
+
+def _use_machine(path: Path) -> None:
+    machine = measured.load(path)
+    if machine is not None:
+        for kind in machine.peaks:
+            machine.ceilings(kind, 1)
+        machine.level(10**6, 1)
+
+
+def run(command: list[str]) -> str | None:
+    """What is wrong with the outcome of a command, if anything."""
+    out, errors = StringIO(), StringIO()
+    if command[0] == "machine file":
+        _use_machine(Path(command[1]))
+        return None
+    with redirect_stdout(out), redirect_stderr(errors):
+        try:
+            status = opt.run(command[1:]) if command[0] == "opt" else main(command)
+        except SystemExit as end:
+            status = end.code
+    said = errors.getvalue()
+    if status not in (0, 1):
+        return f"exit status {status}"
+    if "Traceback" in said:
+        return said
+    if status == 1 and "error: " not in said:
+        return f"no error is told: {said!r}"
+    return None
+
+
+def findings(folder: Path, seeds: Iterator[int]) -> Iterator[tuple[int, list[str] | None, str]]:
+    """For each seed, before it runs, `(seed, None, "")`; then what is wrong with it."""
+    inputs = Inputs(folder)
+    for seed in seeds:
+        yield seed, None, ""
+        for command in inputs.commands(seed):
+            try:
+                problem = run(command)
+            except Exception:
+                problem = traceback.format_exc()
+            if problem is not None:
+                yield seed, command, problem
