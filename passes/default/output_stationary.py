@@ -135,15 +135,11 @@ class _Plan(Steps):
         vector, packed, along = self._vector_loop(outputs)
         rows, split = self._rows(outputs, vector, along)
         inside = [name for name in (rows, packed, vector) if name is not None]
-        outer = [
-            name
-            for name in (
-                *(name for name in self.found.plain),
-                *(name for o in outputs for name in (o.element, o.phase) if name is not None),
-            )
-            if name not in inside
-        ]
-        outer.sort(key=lambda name: name in self.found.plain)
+        # The bounds of phases do not depend on elements, those of elements may on phases.
+        phases = [o.phase for o in outputs if o.phase is not None]
+        elements = [o.element for o in outputs]
+        free = (*phases, *self.found.plain, *elements)
+        outer = [name for name in free if name not in inside]
         parts = [self.statement]
         if split is not None:
             inside.remove(split.element)
