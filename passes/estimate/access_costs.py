@@ -51,9 +51,15 @@ def port_cycles(
 
 
 def _masked_share(around: LoopsAround) -> float:
-    """The share of vectors of which only some lanes count: the last one, where it is not full."""
+    """The share of vectors of which only some lanes count: the last one, where it is not full.
+
+    Where whole tiles are whole vectors, that is the last one of the last tile.
+    """
+    counts = {loop.name: count for loop, count in zip(around.loops, around.trips, strict=True)}
     for loop, count in zip(around.loops, around.trips, strict=True):
         if loop is around.vector and loop.vector is not None:
+            if loop.within is not None and loop.within.size % loop.vector == 0:
+                count *= counts.get(loop.within.tile, 1.0)
             return (count % loop.vector > 0) / ceil(count / loop.vector)
     return 0.0
 
