@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..estimate.local_extents import stored_statistics
-from ..estimate.program_statistics import ProgramStatistics
+from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Tree, loops_around, statements
 from ..schedules.schedule import Schedule
@@ -18,20 +18,20 @@ def outermost_parallel(
 
     for i: for j: for k: S      ->      parallel i: for j: for k: S
     """
-    if context.threads == 1:
-        return None
-    statistics = stored_statistics(schedule, context)
-    marked = mark_parallel(schedule, statements(nest), statistics, 0)
+    marked = mark_parallel(schedule, statements(nest), context, 0)
     return None if marked is schedule else marked
 
 
 def mark_parallel(
     schedule: Schedule,
     members: tuple[str, ...],
-    statistics: ProgramStatistics,
-    least_instances: int,
+    context: SchedulingContext,
+    least_instances: int = LEAST_INSTANCES,
 ) -> Schedule:
     """Marks the outermost loops, with enough work in one execution, that can run in parallel."""
+    if context.threads == 1:
+        return schedule
+    statistics = stored_statistics(schedule, context)
     done: set[str] = set()
     for name in members:
         if name in done:

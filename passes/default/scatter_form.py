@@ -141,9 +141,7 @@ def _mixed(
     ranges = [_range(statement, iterators[each]) for each in (source, tap)]
     if ranges[0] is None or ranges[1] is None:
         return None
-    return Mixed(
-        source, tap, factors[source], ranges[0], ranges[1], extents[tap], extents[source]
-    )
+    return Mixed(source, tap, factors[source], ranges[0], ranges[1], extents[tap], extents[source])
 
 
 def _range(statement: StatementStatistics, position: int) -> tuple[Bound, Bound] | None:

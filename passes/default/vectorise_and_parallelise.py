@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..estimate.local_extents import stored_statistics
 from ..estimate.operation_costs import accumulates_in_lanes
-from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.program_statistics import ProgramStatistics
 from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.vector_loops import narrowed
@@ -38,9 +37,7 @@ def vectorise_and_parallelise(
         result = _innermost(result, name, statistics)
     for name in members:
         result = _transposed(result, name, statistics)
-    if context.threads > 1:
-        result = mark_parallel(result, members, statistics, LEAST_INSTANCES)
-    return result
+    return mark_parallel(result, members, context)
 
 
 def _innermost(schedule: Schedule, name: str, statistics: ProgramStatistics) -> Schedule:
