@@ -42,8 +42,9 @@ class Rfactor(Transformation):
     one per point of a tile: the lanes of a vector, next to each other in memory. Those of any other
     loop are arrays of their own, one after the other: for threads. All reductions along the loop
     get partial results, whatever their operations are. Reassociates: floating-point sums and
-    products, `maxnumf` and `minnumf` need `fast_math`, or `fastmath<reassoc>` on the operation. (The name is
-    Halide's: Suriana, Adams, Kamil, "Parallel associative reductions in Halide", CGO 2017.)
+    products, `maxnumf` and `minnumf` need `fast_math`, or `fastmath<reassoc>` on the operation.
+    (The name is Halide's: Suriana, Adams, Kamil, "Parallel associative reductions in Halide", CGO
+    2017.)
     `rfactor{loops=k}`:
 
         for i:                          for i:
