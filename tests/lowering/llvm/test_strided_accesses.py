@@ -1,0 +1,98 @@
+"""Vectors of elements a small stride apart: the results, and that no gather or scatter is left."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import loopwright
+from loopwright.lowering.generate import generate
+from loopwright.lowering.llvm import Options, translate
+from loopwright.passes.machine.target import Target
+
+TYPES = {"f32": np.float32, "f64": np.float64, "i8": np.int8, "i16": np.int16}
+
+LOAD = """
+func.func @f(%A: memref<COUNTxTYPE>, %B: memref<NxTYPE>) {
+  affine.for %i = 0 to N {
+    %0 = affine.load %A[SUBSCRIPT] : memref<COUNTxTYPE>
+    affine.store %0, %B[%i] : memref<NxTYPE>
+  }
+  return
+}
+"""
+
+N = 67
+
+
+def llvm_ir(text: str, schedule: str) -> str:
+    function = loopwright.load(text)["f"]
+    loops = generate(function.schedule(schedule), {})
+    return str(translate(loops, target=Target.host(), options=Options()))
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("width", [4, 8, 16])
+@pytest.mark.parametrize("stride", [2, 3, 4, -1, -2, -3])
+def test_loads(kind: str, width: int, stride: int) -> None:
+    count = abs(stride) * (N - 1) + 1
+    first = 0 if stride > 0 else count - 1
+    text = LOAD.replace("SUBSCRIPT", f"%i * {stride} + {first}").replace("COUNT", str(count))
+    text = text.replace("N", str(N)).replace("TYPE", kind)
+    schedule = f"vectorize{{loops=i width={width}}}"
+    # Exactly as long as what is accessed: nothing behind or before it may be touched.
+    a = np.arange(count).astype(TYPES[kind])
+    b = np.zeros(N, TYPES[kind])
+    loopwright.load(text)["f"].compile(schedule)(a, b)
+    assert np.array_equal(b, a[::stride][:N])
+    full = text.replace(f"0 to {N}", "0 to 32")
+    assert "llvm.masked.gather" not in llvm_ir(full, schedule)
+
+
+def test_what_is_further_apart_is_gathered() -> None:
+    text = LOAD.replace("SUBSCRIPT", "%i * 5").replace("COUNT", "331")
+    text = text.replace("N", "64").replace("TYPE", "f64")
+    assert "llvm.masked.gather" in llvm_ir(text, "vectorize{loops=i width=4}")
+
+
+def interleaved(channels: int, kind: str, between: str = "") -> str:
+    stores = "".join(
+        f"    %{c} = affine.load %A[{c}, %i] : memref<{channels}x{N}x{kind}>\n"
+        f"    affine.store %{c}, %B[%i, {c}] : memref<{N}x{channels}x{kind}>\n{between}"
+        for c in range(channels)
+    )
+    arguments = f"%A: memref<{channels}x{N}x{kind}>, %B: memref<{N}x{channels}x{kind}>"
+    return (
+        f"func.func @f({arguments}) {{\n  affine.for %i = 0 to {N} {{\n{stores}  }}\n  return\n}}\n"
+    )
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("channels", [2, 3, 4])
+def test_stores_that_fill_rows_are_joined(kind: str, channels: int) -> None:
+    text, schedule = interleaved(channels, kind), "vectorize{loops=i width=8}"
+    a = np.arange(channels * N).reshape(channels, N).astype(TYPES[kind])
+    b = np.zeros((N, channels), TYPES[kind])
+    loopwright.load(text)["f"].compile(schedule)(a, b)
+    assert np.array_equal(b, a.T)
+    full = text.replace(f"0 to {N}", "0 to 32")
+    assert "llvm.masked.scatter" not in llvm_ir(full, schedule)
+
+
+def test_stores_that_leave_elements_out_are_scattered() -> None:
+    text = interleaved(2, "f64").replace(f"{N}x2x", f"{N}x3x").replace(f"0 to {N}", "0 to 32")
+    assert "llvm.masked.scatter" in llvm_ir(text, "vectorize{loops=i width=8}")
+
+
+def test_a_load_of_what_a_store_writes_stands_between() -> None:
+    read = (
+        f"    %r = affine.load %B[%i, 0] : memref<{N}x2xf64>\n"
+        f"    affine.store %r, %C[%i] : memref<{N}xf64>\n"
+    )
+    text = interleaved(2, "f64")
+    first = f"    affine.store %0, %B[%i, 0] : memref<{N}x2xf64>\n"
+    text = text.replace(first, first + read).replace(") {\n", f", %C: memref<{N}xf64>) {{\n", 1)
+    a = np.arange(2.0 * N).reshape(2, N)
+    b, c = np.zeros((N, 2)), np.zeros(N)
+    loopwright.load(text)["f"].compile("vectorize{loops=i width=8}")(a, b, c)
+    assert np.array_equal(b, a.T) and np.array_equal(c, a[0])

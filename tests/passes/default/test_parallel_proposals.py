@@ -1,0 +1,71 @@
+"""Nests of no kind: as they are with parallel loops, or strips of a parallel loop for threads."""
+
+from __future__ import annotations
+
+import pytest
+from support.scops import schedule_of
+
+from loopwright.passes.default.outermost_parallel import outermost_parallel
+from loopwright.passes.default.parallel_strips import parallel_strips
+from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.polyhedral.schedule_tree import nests
+from loopwright.passes.schedules.schedule import Schedule
+
+RECURRENCE = """
+func.func @f(%n: index, %m: index, %A: memref<?x?xTYPE>, %B: memref<?x?xTYPE>) {
+  affine.for %OUTER = 1 to %n {
+    affine.for %INNER = 0 to %m {
+      %0 = affine.load %A[FROM, %INNER] : memref<?x?xTYPE>
+      %1 = affine.load %B[%OUTER, %INNER] : memref<?x?xTYPE>
+      %2 = arith.addf %0, %1 : TYPE
+      affine.store %2, %A[%OUTER, %INNER] : memref<?x?xTYPE>
+    }
+  }
+  return
+}
+"""
+
+
+def program(subscript: str, kind: str = "f64", outer: str = "i", inner: str = "j") -> Schedule:
+    text = RECURRENCE.replace("FROM", subscript).replace("TYPE", kind)
+    return schedule_of(text.replace("OUTER", outer).replace("INNER", inner))
+
+
+def context_of(schedule: Schedule, threads: int, m: int = 5000) -> SchedulingContext:
+    return SchedulingContext(infer_extents(schedule.scop, {"n": 300, "m": m}), threads)
+
+
+@pytest.mark.parametrize(("kind", "outer", "inner"), [("f64", "i", "j"), ("f32", "time", "x")])
+@pytest.mark.parametrize("m", [5000, 4999, 1024])
+def test_strips_where_the_outer_loop_is_sequential(
+    kind: str, outer: str, inner: str, m: int
+) -> None:
+    original = program(f"%{outer} - 1", kind, outer, inner)
+    (nest,) = nests(original.tree)
+    found = parallel_strips(original, nest, context_of(original, 2, m))
+    assert found is not None
+    lanes = original.target.lanes(original.scop.arrays[0].element_type)
+    size = -(-m // (2 * lanes)) * lanes
+    strips = f"strip-mine{{loops={inner} size={size}}},interchange{{loops={inner}t,{outer}}}"
+    assert str(found) == f"{strips},parallel{{loops={inner}t}}"
+
+
+def test_no_strips_where_the_outer_loop_is_parallel_or_threads_are_missing() -> None:
+    original = program("%i")
+    (nest,) = nests(original.tree)
+    assert parallel_strips(original, nest, context_of(original, 2)) is None
+    recurrence = program("%i - 1")
+    (nest,) = nests(recurrence.tree)
+    assert parallel_strips(recurrence, nest, context_of(recurrence, 1)) is None
+
+
+def test_the_outermost_parallel_loop_is_marked_and_nothing_else() -> None:
+    original = program("%i")
+    (nest,) = nests(original.tree)
+    assert str(outermost_parallel(original, nest, context_of(original, 2))) == "parallel{loops=i}"
+    assert outermost_parallel(original, nest, context_of(original, 1)) is None
+    recurrence = program("%i - 1")
+    (nest,) = nests(recurrence.tree)
+    found = outermost_parallel(recurrence, nest, context_of(recurrence, 2))
+    assert str(found) == "parallel{loops=j}"
