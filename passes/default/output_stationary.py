@@ -93,9 +93,7 @@ def _scheduled(schedule: Schedule, name: str, context: SchedulingContext) -> Sch
     around = loops_around(schedule.tree, name)
     if any(len(loop.schedule) > 1 for loop in around):
         raise _Unsuitable(f"{name} shares loops")
-    found = recognise_scatter(
-        schedule, name, around, statistics.statements[name], statistics.sizes
-    )
+    found = recognise_scatter(schedule, name, around, statistics.statements[name], statistics.sizes)
     if found is None or found.depth == 1:
         raise _Unsuitable(f"{name} is in no scatter form")
     return _Plan(schedule, found, context).apply()
@@ -300,9 +298,7 @@ class _Plan(Steps):
         tiles = self.make_tiles(members, sizes)
         inner = [name for name in (rows, packed, vector) if name is not None]
         self.interchange((*terms, *inner))
-        short = [
-            o for o in ([split] if split is not None else []) if o.mixed.overlaps <= SHORT_SUM
-        ]
+        short = [o for o in ([split] if split is not None else []) if o.mixed.overlaps <= SHORT_SUM]
         unrolled = [*(o.term for o in short), *inner]
         self.step(Unroll(tuple(self.name(name) for name in unrolled)))
         self.step(Vectorize((self.name(vector),), self.lanes))
