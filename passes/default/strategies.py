@@ -18,6 +18,7 @@ from .privatised_contraction import privatised_contraction
 from .recurrences import recurrences
 from .strict_order_reductions import strict_order_reductions
 from .tensor_contraction import tensor_contraction
+from .tile_transposition import tile_transposition
 from .time_tiling import time_tiling
 from .triangular import triangular
 from .triangular_solve import triangular_solve
@@ -46,5 +47,6 @@ STRATEGIES: tuple[Strategy, ...] = (
     recurrences,
     index_set_splitting,
     wavefronts,
+    tile_transposition,
     vectorise_and_parallelise,
 )
