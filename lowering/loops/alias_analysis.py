@@ -23,6 +23,7 @@ from xdsl.utils.hints import isa
 
 from ...dialects import affine, vector
 from ...dialects.memref import is_memref
+from ..nest.index_bounds import Range
 from ..nest.index_expression import Index, Variable, linear_form
 from ..nest.simplification import is_implied
 
@@ -243,6 +244,19 @@ class Numbering:
         lowers, uppers = self._bounds(self.values[variable])
         ends = lowers if coefficient > 0 else [upper - 1 for upper in uppers]
         return any(self.is_positive(index.substitute({variable: end}), depth - 1) for end in ends)
+
+    def ranges(self, operation: Operation) -> list[Range]:
+        """The ranges of the loops around an operation, innermost first."""
+        found: list[Range] = []
+        block = operation.parent
+        while block is not None and (parent := block.parent_op()) is not None:
+            for value in reversed(block.args):
+                lowers, uppers = self._bounds(value)
+                if lowers:
+                    (number,) = self.index(value).variables()
+                    found.append(Range(number, [*lowers], [upper - 1 for upper in uppers]))
+            block = parent.parent
+        return found
 
     def _bounds(self, value: SSAValue) -> tuple[Sequence[Index], Sequence[Index]]:
         """Lower and upper bounds of the loop whose variable the value is; none where it is none."""

@@ -23,6 +23,7 @@ from ..loops.alias_analysis import Numbering, Place, PlacedAccess, is_inside, to
 from ..loops.ir_builder import IRBuilder
 from ..loops.operations import operations
 from ..loops.place_access import load, store, stored_value
+from ..nest.index_bounds import is_never_negative
 from ..nest.index_expression import Comparison, Connective, decide
 from .predictive_commoning import Forward, forwards
 
@@ -60,8 +61,9 @@ def _promote(loop: affine.ForOp, entry: Block, numbering: Numbering) -> None:
     builder.count = len(numbering.values)
     builder.block = Block()
     lengths = (upper - lower for upper in uppers for lower in lowers)
-    unknown = (each for each in lengths if not numbering.is_positive(each))
-    runs = Connective("all", tuple(Comparison(">=", each - 1) for each in unknown))
+    ranges = numbering.ranges(loop)
+    unknown = (each - 1 for each in lengths if not is_never_negative(each - 1, ranges))
+    runs = Connective("all", tuple(Comparison(">=", each) for each in unknown))
     place = partial(_carry, builder, loop, groups, forwarded)
     parent = loop.parent
     assert parent is not None

@@ -192,8 +192,9 @@ class _Plan(Steps):
         """
         row = self.found.result.coefficients[-1]
         own = [name for name in self.found.order if row[self.found.iterators[name]]]
-        if len(own) == 1 and own[0] in self.found.plain and row[self.found.iterators[own[0]]] == 1:
-            if self.found.extents[own[0]] * 2 >= self.lanes:
+        if len(own) == 1 and row[self.found.iterators[own[0]]] == 1:
+            is_long = self.found.extents[own[0]] * 2 >= self.lanes
+            if is_long and own[0] in self.found.plain:
                 return own[0], None, None
         last = next((o for o in outputs if o.mixed.tap in own), None)
         if last is None:

@@ -48,7 +48,7 @@ class ScatterForm:
     """An accumulation in scatter form, and the roles of its loops (by name, outermost first).
 
     `mixed` are the result's mixed subscripts; `plain` loops stand alone in the others, and `terms`
-    in none. `subscripts` says which loops each subscript of the result has.
+    in none.
     """
 
     statement: str
@@ -164,5 +164,5 @@ def _bound(value: isl.PwAff) -> Bound | None:
     }
     if not constant.is_int() or not all(factor.is_int() for factor in found.values()):
         return None
-    named = {name: f.to_python() for name, f in found.items() if not f.is_zero()}
+    named = {name: f.to_python() for name, f in found.items() if name and not f.is_zero()}
     return {**named, "": constant.to_python()}

@@ -186,7 +186,7 @@ def test_rows_of_any_length(x: int, k: int, stride: int) -> None:
 def test_a_schedule_for_a_large_size_is_right_at_others(size: str, target: Target | None) -> None:
     name = "field/conv2d_transposed"
     function = function_of(name)
-    sizes = dict(zip(("features_in", "features_out", "height", "width"), (64, 32, 28, 28)))
+    sizes = {"features_in": 64, "features_out": 32, "height": 28, "width": 28}
     chosen = default_schedule(function.scop, sizes, target, threads=2)
     assert "split{loops=kxt at=1}" in str(chosen)
     assert "at=width" in str(chosen)
