@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from ctypes import c_int64
 from dataclasses import dataclass
+from weakref import WeakSet
 
 from ..lowering.llvm import Options
 from ..lowering.validation.verdict import Verdict
 from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
+from ..support.fork_safety import after_fork_in_child
 from ..support.immutable import Immutable
 from ..support.summaries import summary
 from .api_checks import check_flags, check_seconds
@@ -66,6 +69,21 @@ class Specialisation:
         return summary(self, f"of {self.code!r} for {self.sizes!r}")
 
 
+Recipe = tuple[Callable[..., "Kernel"], tuple[object, ...]]
+"""What makes a kernel again where it is unpickled, and its arguments."""
+
+_kernels: WeakSet[Kernel] = WeakSet()
+
+
+def _release_all() -> None:
+    """Compiles that other threads have begun do not go on in the child of a fork."""
+    for kernel in list(_kernels):
+        kernel._lock = threading.Lock()
+
+
+after_fork_in_child(_release_all)
+
+
 class Kernel(Immutable):
     """A compiled function; called with one Python value for each argument of the function.
 
@@ -88,12 +106,18 @@ class Kernel(Immutable):
     """
 
     def __init__(
-        self, source: Source, signature: Signature, options: Options, target: Target
+        self,
+        source: Source,
+        signature: Signature,
+        options: Options,
+        target: Target,
+        recipe: Recipe | None = None,
     ) -> None:
         self.signature = signature
         self.options = options
         self.target = target
         self._source = source
+        self._recipe = recipe
         self._count = len(signature.arguments)
         self._call = signature.call
         self._has_tile_sizes = bool(signature.tile_sizes)
@@ -101,6 +125,7 @@ class Kernel(Immutable):
         self._specialisations: dict[tuple[object, ...], Specialisation] = {}
         self._last: Specialisation | None = None
         self._lock = threading.Lock()
+        _kernels.add(self)
 
     @property
     def name(self) -> str:
@@ -117,6 +142,13 @@ class Kernel(Immutable):
         if given is None or isinstance(given, Schedule):
             return given
         return self.specialisation.code.schedule
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """A kernel is pickled as program, text of the schedule and options, to be compiled again.
+
+        Where the schedule is chosen for the sizes, it is chosen again.
+        """
+        return super().__reduce__() if self._recipe is None else self._recipe
 
     def __repr__(self) -> str:
         return summary(self, str(self.signature))

@@ -188,14 +188,17 @@ class Function:
             check_bounds=check_bounds,
             verify=verify,
         )
-        target = target or Target.host()
+        given, target = target, target or Target.host()
         options = replace(_options(threads, fast_math), check_bounds=check_bounds)
         source = self.source(
             schedule, threads=threads, fast_math=fast_math, target=target, verify=verify
         )
         chosen = source.schedule
         sizes = chosen.run_time_sizes if isinstance(chosen, Schedule) else ()
-        return Kernel(source, replace(self.signature, tile_sizes=sizes), options, target)
+        signature = replace(self.signature, tile_sizes=sizes)
+        text = str(schedule) or None if isinstance(schedule, Schedule) else schedule
+        recipe = (self, text, threads, fast_math, given, check_bounds, verify)
+        return Kernel(source, signature, options, target, (_compile_again, recipe))
 
     def build(
         self,
@@ -257,6 +260,26 @@ class Function:
     def __str__(self) -> str:
         """The function as MLIR text."""
         return str(self.function)
+
+
+def _compile_again(
+    function: Function,
+    schedule: str | None,
+    threads: int | None,
+    fast_math: bool,
+    target: Target | None,
+    check_bounds: bool,
+    verify: bool,
+) -> Kernel:
+    """A kernel that was pickled."""
+    return function.compile(
+        schedule,
+        threads=threads,
+        fast_math=fast_math,
+        target=target,
+        check_bounds=check_bounds,
+        verify=verify,
+    )
 
 
 def _check(name: str, threads: int | None, target: Target | None, **flags: bool) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ...support.output_files import replacing
 from .arrow import Table, csv, pa, parquet
 from .shards import list_shards, read_table
 
@@ -47,7 +48,7 @@ def _write_csv(table: Table, path: Path) -> None:
 
 
 def _write_lines(table: Table, path: Path) -> None:
-    with path.open("w", encoding="utf-8") as file:
+    with replacing(path) as beside, beside.open("w", encoding="utf-8") as file:
         for batch in table.to_batches(max_chunksize=4096):
             file.writelines(f"{json.dumps(row)}\n" for row in batch.to_pylist())
 

@@ -28,9 +28,9 @@ _NEUTRAL_FLOATS = {
     "addf": -0.0,
     "mulf": 1.0,
     "maximumf": -math.inf,
-    "maxnumf": -math.inf,
+    "maxnumf": math.nan,
     "minimumf": math.inf,
-    "minnumf": math.inf,
+    "minnumf": math.nan,
 }
 
 _NEUTRAL_INTEGERS: Mapping[str, Callable[[int], int]] = {

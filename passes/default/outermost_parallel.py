@@ -1,23 +1,34 @@
-"""Parallelisation of the outermost loops that are worth it."""
+"""As written, the outermost legal loops parallel: LLVM unrolls and vectorises what is inside."""
 
 from __future__ import annotations
 
 from ..estimate.local_extents import stored_statistics
 from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
-from ..polyhedral.schedule_tree import loops_around
+from ..polyhedral.schedule_tree import Tree, loops_around, statements
 from ..schedules.schedule import Schedule
 from ..transformations.parallel import Parallel
 from .steps import attempt
 
 
 def outermost_parallel(
-    schedule: Schedule, members: tuple[str, ...], context: SchedulingContext
-) -> Schedule:
-    """Marks the outermost loops around statements that can run in parallel and have enough work.
+    schedule: Schedule, nest: Tree, context: SchedulingContext
+) -> Schedule | None:
+    """Marks the outermost loops that can run in parallel; None where there are none.
 
-    for i: for j: S      ->      parallel i: for j: S
+    for i: for j: for k: S      ->      parallel i: for j: for k: S
     """
+    marked = mark_parallel(schedule, statements(nest), context, 0)
+    return None if marked is schedule else marked
+
+
+def mark_parallel(
+    schedule: Schedule,
+    members: tuple[str, ...],
+    context: SchedulingContext,
+    least_instances: int = LEAST_INSTANCES,
+) -> Schedule:
+    """Marks the outermost loops, with enough work in one execution, that can run in parallel."""
     if context.threads == 1:
         return schedule
     statistics = stored_statistics(schedule, context)
@@ -36,7 +47,7 @@ def outermost_parallel(
                 )
                 marked = (
                     attempt(schedule, Parallel((f"{name}.{loop.name}",)))
-                    if work >= LEAST_INSTANCES
+                    if work >= least_instances
                     else None
                 )
                 if marked is not None:

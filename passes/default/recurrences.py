@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops_around
+from ..schedules.active_pairs import Outer
 from ..schedules.errors import TransformationError
-from ..schedules.legality import Outer
 from ..schedules.schedule import Schedule, Transformation
 from ..transformations.distribute import Distribute
 from ..transformations.interchange import Interchange

@@ -13,6 +13,7 @@ from .fused_contraction import fused_contraction
 from .gauss_seidel import gauss_seidel
 from .index_set_splitting import index_set_splitting
 from .matrix_vector import matrix_vector
+from .output_stationary import output_stationary
 from .privatised_contraction import privatised_contraction
 from .recurrences import recurrences
 from .strict_order_reductions import strict_order_reductions
@@ -33,6 +34,7 @@ loops there as well.
 STRATEGIES: tuple[Strategy, ...] = (
     time_tiling,
     gauss_seidel,
+    output_stationary,
     tensor_contraction,
     fused_contraction,
     privatised_contraction,

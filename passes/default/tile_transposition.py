@@ -27,7 +27,7 @@ from ..schedules.schedule import Schedule
 from ..transformations.reverse import Reverse
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
-from .outermost_parallel import outermost_parallel
+from .outermost_parallel import mark_parallel
 from .steps import Steps
 
 MOST_LANES = 16
@@ -62,7 +62,7 @@ def tile_transposition(
         band = _Band.of(schedule, loops, context)
         for vector, unrolled in band.pairs():
             result = band.tiled(vector, unrolled)
-            return outermost_parallel(result, statements(nest), context)
+            return mark_parallel(result, statements(nest), context)
     except TransformationError:
         pass
     return None

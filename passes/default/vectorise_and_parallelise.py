@@ -13,7 +13,7 @@ from ..schedules.schedule import Schedule, Transformation
 from ..transformations.interchange import Interchange
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
-from .outermost_parallel import outermost_parallel
+from .outermost_parallel import mark_parallel
 from .steps import attempt
 
 FEWEST_LANES = 0.5
@@ -37,7 +37,7 @@ def vectorise_and_parallelise(
         result = _innermost(result, name, statistics)
     for name in members:
         result = _transposed(result, name, statistics)
-    return outermost_parallel(result, members, context)
+    return mark_parallel(result, members, context)
 
 
 def _innermost(schedule: Schedule, name: str, statistics: ProgramStatistics) -> Schedule:

@@ -129,6 +129,24 @@ class Dependences:
         ):
             return tuple(_relaxed(self))
 
+    def has_free_steps(self, array: str) -> bool:
+        """Whether steps of a reduction in the array may change places without fast math."""
+        return any(
+            accumulation.reassociable and accumulation.store.array.name == array
+            for accumulation in self.accumulations.values()
+        )
+
+    @cached_property
+    def constraints(self) -> OrderConstraints:
+        """What an order must keep, and the steps of reductions that it need not keep."""
+        exact = {name: each for name, each in self.accumulations.items() if each.reassociable}
+        if not exact:
+            return OrderConstraints(self.items, ())
+        with bounded_for(
+            self.scop.func, f"the dependences of '@{self.scop.name}'", _OTHER_OPERATIONS
+        ):
+            return _constraints(self, exact)
+
     def __str__(self) -> str:
         """All of them, as `readable` has them."""
         return self.readable()
@@ -139,6 +157,21 @@ class Dependences:
         return summary(self, f"of {self.scop.name}: {listed or 'none'}")
 
 
+@dataclass(frozen=True, eq=False)
+class OrderConstraints:
+    """The dependences that every order must keep, and the others.
+
+    `steps` are pairs of steps of a reduction whose operation gives the same result in any order.
+    They may change places, but not run together. Through their arrays, both are memory-based: of
+    each pair of instances that access an element. `is_complete` says whether that was possible for
+    all such arrays; the order of the program is kept through the others.
+    """
+
+    ordered: tuple[Dependence, ...]
+    steps: tuple[Dependence, ...]
+    is_complete: bool = True
+
+
 def compute_dependences(
     scop: Scop, before: Dependences | None = None, *, reassociate: bool = False
 ) -> Dependences:
@@ -146,7 +179,8 @@ def compute_dependences(
 
     `before` are those of a program of which `scop` is an edited version, in a legal order of it:
     they are kept for arrays whose accesses are the same ones. With `reassociate`, that order may
-    have been legal only because steps of accumulations may change places. Raises SourceError where
+    have been legal only because steps of accumulations may change places. (Where these are exact in
+    any order, dependences in either order are those of an equal program.) Raises SourceError where
     isl cannot find them in reasonable time.
     """
     with bounded_for(scop.func, f"the dependences of '@{scop.name}'", _OTHER_OPERATIONS):
@@ -232,6 +266,28 @@ def _relaxed(dependences: Dependences) -> Iterator[Dependence]:
             for part in _conflicts(accesses, accumulations, last_only=False):
                 if not part.reduction:
                     yield part
+
+
+def _constraints(dependences: Dependences, exact: Mapping[str, Accumulation]) -> OrderConstraints:
+    arrays = {accumulation.store.array.name for accumulation in exact.values()}
+    ordered = [item for item in dependences if item.array not in arrays]
+    steps: list[Dependence] = []
+    attempts = _ATTEMPTS
+    for accesses in _by_array(dependences.scop):
+        if accesses.array.name not in arrays:
+            continue
+        parts: Iterable[Dependence] | None = None
+        if attempts:
+            try:
+                parts = _conflicts(accesses, dependences.accumulations, last_only=False)
+            except (TooComplexError, isl.Error):
+                attempts -= 1
+        if parts is None:
+            ordered += [item for item in dependences if item.array == accesses.array.name]
+            continue
+        for part in parts:
+            (steps if part.reduction and part.source in exact else ordered).append(part)
+    return OrderConstraints(tuple(ordered), tuple(steps), attempts == _ATTEMPTS)
 
 
 def _by_array(scop: Scop) -> Iterator[ArrayAccesses]:

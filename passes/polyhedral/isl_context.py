@@ -10,11 +10,13 @@ import islpy as isl
 from xdsl.ir import Operation
 
 from ...dialects.errors import SourceError
+from ...support.fork_safety import held_in_forks
 from .time_limit import TimeLimit
 
 # Objects of one isl context share reference counts and an error state without any locking, and
 # islpy keeps all objects in one context. Whoever uses isl from several threads takes this lock.
 ISL_LOCK = threading.RLock()
+held_in_forks(ISL_LOCK)
 
 # Warnings on standard error are of no use to a user, and an abort would take the process along.
 isl.DEFAULT_CONTEXT.set_on_error(isl.on_error.CONTINUE)

@@ -43,9 +43,9 @@ _FLOATS: dict[str, tuple[Callable[[SSAValue, SSAValue], Operation], float]] = {
     "addf": (arith.AddfOp, -0.0),
     "mulf": (arith.MulfOp, 1.0),
     "maximumf": (arith.MaximumfOp, -math.inf),
-    "maxnumf": (arith.MaxnumfOp, -math.inf),
+    "maxnumf": (arith.MaxnumfOp, math.nan),
     "minimumf": (arith.MinimumfOp, math.inf),
-    "minnumf": (arith.MinnumfOp, math.inf),
+    "minnumf": (arith.MinnumfOp, math.nan),
 }
 
 # Neutral elements by width of the integer.

@@ -37,8 +37,10 @@ for _name in (
 ):
     _STEPS[f"arith.{_name}"] = (_name, (0, 1))
 
-# Only these give other results when they are reassociated.
-_ROUNDED = ("addf", "mulf")
+# Only these give other results when they are reassociated: for rounding, and since `maxnumf` and
+# `minnumf` may choose either of -0.0 and 0.0. `maximumf` and `minimumf` order the zeros, and a NaN
+# stays one.
+_INEXACT = ("addf", "mulf", "maxnumf", "minnumf")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +60,7 @@ class Accumulation:
     @property
     def reassociable(self) -> bool:
         """Whether other orders of the steps are allowed without asking the user."""
-        return self.operation not in _ROUNDED or all(
+        return self.operation not in _INEXACT or all(
             allows(step, FastMathFlag.REASSOC) for step in self.steps
         )
 

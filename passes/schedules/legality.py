@@ -1,60 +1,36 @@
 """Legality of schedule trees: exact, with verdicts cached per Scop.
 
-At a node of the tree, a dependence is *active* when source and target agree on everything further
-out. A tree is legal when no active dependence runs backwards along any loop, or from a later to an
-earlier child of any sequence, or between instances that a mark lets run together.
+A tree is legal when no active dependence (`active_pairs.py`) runs backwards along any loop, or from
+a later to an earlier child of any sequence, or between instances that a mark lets run together.
+
+The steps of a reduction whose operation is exact in any order may change places, but no two of them
+may run together: each reads and writes the element.
 
 A tile loop whose size is known when it runs has to be legal for every size. Two instances are in
 different tiles of some size if their values differ at all, and in one tile of another: the loop
 must not run backwards, nor be parallel, by its function, and fixes nothing for what is inside.
-
-Verdicts depend on the set of functions that the loops further out take, not on their order, and
-those that find no violation hold for every larger set. As `floor(f / size)` never decreases where
-`f` does not, most questions about permuted and tiled loops are look-ups.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import islpy as isl
 
+from ..polyhedral.array_dataflow import union
 from ..polyhedral.dependences import Dependence, DependenceKind, Dependences
 from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, statements, sum_of_affs
 from ..polyhedral.scop import AccessKind
+from .active_pairs import (
+    MEMORY,
+    ActivePairs,
+    Function,
+    Groups,
+    Outer,
+    backward_pairs,
+    pairs_between,
+)
 from .violation import Reason, Violation
-
-# Entries after which remembered sets are dropped, to bound the memory of long searches.
-_MEMORY = 20_000
-
-
-@dataclass(frozen=True, eq=False)
-class Function:
-    """A loop's schedule function, shared by all loops with the same one.
-
-    `text` has the function of each statement, `multi` is that over all of them, `argument` is `f`
-    where this is `floor(f / size)`.
-    """
-
-    text: tuple[tuple[str, str], ...]
-    multi: isl.MultiUnionPwAff
-    argument: Function | None
-    number: int
-
-
-# The functions of the loops around a node, without those that others determine.
-Outer = frozenset[Function]
-
-
-@dataclass
-class _Question:
-    """A relation of active pairs, with the verdicts so far."""
-
-    pairs: Callable[[isl.UnionMap, isl.MultiUnionPwAff], isl.UnionMap]
-    verdicts: dict[Function, dict[Outer, bool]] = field(
-        default_factory=dict[Function, dict[Outer, bool]]
-    )
 
 
 class Legality:
@@ -64,31 +40,38 @@ class Legality:
         self.dependences = dependences
         self._functions: dict[tuple[tuple[str, str], ...], Function] = {}
         self._by_mapping: dict[int, tuple[Mapping[str, isl.Aff], Function]] = {}
-        self._active: dict[Outer, isl.UnionMap] = {frozenset(): dependences.relation}
-        self._ordered: dict[tuple[Outer, tuple[tuple[str, ...], ...]], bool] = {}
         self._legal: dict[tuple[int, Outer], Loop] = {}
-        self._decreasing = _Question(isl.UnionMap.lex_gt_at_multi_union_pw_aff)
-        self._increasing = _Question(isl.UnionMap.lex_lt_at_multi_union_pw_aff)
-        self._trust(dependences.scop.tree, frozenset())
+        self._strict = ActivePairs(dependences.relation)
+        constraints = dependences.constraints
+        self._steps = constraints.steps
+        self._ordered, self._conflicts = constraints.ordered, constraints.ordered
+        self._order = self._overlap = self._strict
+        if self._steps:
+            self._conflicts = (*self._ordered, *self._steps)
+            self._order = _pairs_of(dependences, self._ordered)
+            self._overlap = _pairs_of(dependences, self._conflicts)
+        if constraints.is_complete:
+            self._trust(dependences.scop.tree, frozenset())
 
     def _trust(self, tree: Tree, outer: Outer) -> None:
         """Remembers that `tree`, from which the dependences come, runs none of them backwards."""
         match tree:
             case Loop():
-                self._decreasing.verdicts.setdefault(self.function(tree), {})[outer] = True
+                self._order.trust_forward(outer, self.function(tree))
                 self._trust(tree.body, self.inside(outer, tree))
             case Sequence(children):
-                self._ordered[outer, tuple(statements(child) for child in children)] = True
+                groups = tuple(statements(child) for child in children)
+                self._order.trust_in_order(outer, groups)
                 for child in children:
                     self._trust(child, outer)
             case Leaf(name):
-                self._ordered[outer, ((name,), (name,))] = True
+                self._overlap.trust_in_order(outer, ((name,), (name,)))
 
     def function(self, loop: Loop) -> Function:
         """What the loop iterates over."""
         cached = self._by_mapping.get(id(loop.schedule))
         if cached is None:
-            if len(self._by_mapping) > _MEMORY:
+            if len(self._by_mapping) > MEMORY:
                 self._by_mapping.clear()
             # The mapping is kept as well, so that its id stays its own.
             cached = loop.schedule, self._function(loop.schedule)
@@ -115,54 +98,16 @@ class Legality:
         return frozenset(f for f in fixed if f.argument not in fixed)
 
     def active(self, outer: Outer) -> isl.UnionMap:
-        """Dependences whose source and target agree on `outer`."""
-        relation = self._active.get(outer)
-        if relation is None:
-            if len(self._active) > _MEMORY:
-                self._active = {frozenset(): self._active[frozenset()]}
-            last = max(outer, key=lambda f: (f.argument is not None, f.number))
-            relation = self.active(outer - {last}).eq_at_multi_union_pw_aff(last.multi)
-            self._active[outer] = relation
-        return relation
+        """Dependences whose source and target agree on `outer`, those of reductions included."""
+        return self._strict.active(outer)
 
     def is_forward(self, outer: Outer, loop: Loop) -> bool:
         """Whether no active dependence has a target in an earlier iteration of the loop."""
-        return self._none(self._decreasing, outer, self.function(loop))
+        return self._order.is_forward(outer, self.function(loop))
 
     def is_coincident(self, outer: Outer, loop: Loop) -> bool:
-        """Whether active dependences stay inside iterations of the loop."""
-        function = self.function(loop)
-        return self._none(self._increasing, outer, function) and self._none(
-            self._decreasing, outer, function
-        )
-
-    def _none(self, question: _Question, outer: Outer, function: Function) -> bool:
-        verdicts = question.verdicts.setdefault(function, {})
-        verdict = verdicts.get(outer)
-        if verdict is None:
-            if len(verdicts) > _MEMORY:
-                verdicts.clear()
-            verdict = verdicts[outer] = self._decide(question, outer, function, verdicts)
-        return verdict
-
-    def _decide(
-        self,
-        question: _Question,
-        outer: Outer,
-        function: Function,
-        verdicts: Mapping[Outer, bool],
-    ) -> bool:
-        for other, verdict in verdicts.items():
-            if verdict and other < outer:
-                return True
-            if not verdict and outer < other:
-                return False
-        if function.argument is not None and self._none(question, outer, function.argument):
-            return True
-        whole = frozenset(f for f in outer if f.argument is None)
-        if whole != outer and self._none(question, whole, function):
-            return True
-        return question.pairs(self.active(outer), function.multi).is_empty()
+        """Whether active dependences stay inside iterations of the loop, those of steps as well."""
+        return self._overlap.is_coincident(outer, self.function(loop))
 
     def first_violation(self, tree: Tree, outer: Outer = frozenset()) -> Violation | None:
         """A dependence that `tree` violates, or None; `outer` are the functions around it."""
@@ -171,13 +116,13 @@ class Legality:
                 return self._check_nest(tree, outer)
             case Sequence(children):
                 groups = tuple(statements(child) for child in children)
-                if not self._in_order(outer, groups):
-                    return next(self._out_of_order(self.active(outer), groups))
+                if not self._order.in_order(outer, groups):
+                    return next(self._out_of_order(self._order.active(outer), groups))
                 violations = (self.first_violation(child, outer) for child in children)
                 return next((v for v in violations if v is not None), None)
             case Leaf(name):
-                if not self._in_order(outer, ((name,), (name,))):
-                    pairs = next(_pairs(self.active(outer), name, name))
+                if not self._overlap.in_order(outer, ((name,), (name,))):
+                    pairs = next(pairs_between(self._overlap.active(outer), name, name))
                     return self._violation(pairs, Reason.TOGETHER, None)
                 return None
 
@@ -188,7 +133,7 @@ class Legality:
             return None
         violation = self._check_loop(loop, outer)
         if violation is None:
-            if len(self._legal) > _MEMORY:
+            if len(self._legal) > MEMORY:
                 self._legal.clear()
             # The loop is kept, so that its id stays its own.
             self._legal[key] = loop
@@ -197,16 +142,27 @@ class Legality:
     def _check_loop(self, loop: Loop, outer: Outer) -> Violation | None:
         function = self.function(loop)
         if not self.is_forward(outer, loop):
-            pairs = self.active(outer).lex_gt_at_multi_union_pw_aff(function.multi)
+            pairs = self._order.active(outer).lex_gt_at_multi_union_pw_aff(function.multi)
             return self._violation(pairs, Reason.BACKWARD, loop.name)
         if (loop.parallel or loop.vector is not None) and not self.is_coincident(outer, loop):
-            pairs = self.active(outer).lex_lt_at_multi_union_pw_aff(function.multi)
             if loop.parallel:
-                return self._violation(pairs, Reason.PARALLEL, loop.name)
+                return self._violation(self._apart(outer, function), Reason.PARALLEL, loop.name)
+            pairs = self._order.active(outer).lex_lt_at_multi_union_pw_aff(function.multi)
             violation = self._lockstep(loop.body, pairs, loop.name)
+            if violation is None and self._steps:
+                apart = self._apart(outer, function)
+                violation = self._steps_together(loop.body, apart, loop.name)
             if violation is not None:
                 return violation
         return self.first_violation(loop.body, self.inside(outer, loop))
+
+    def _apart(self, outer: Outer, function: Function) -> isl.UnionMap:
+        """Active pairs, those of steps included, in different iterations of a loop."""
+        active = self._overlap.active(outer)
+        pairs = active.lex_lt_at_multi_union_pw_aff(function.multi)
+        if not self._steps:
+            return pairs
+        return pairs.union(active.lex_gt_at_multi_union_pw_aff(function.multi))
 
     def _lockstep(self, tree: Tree, pairs: isl.UnionMap, loop: str) -> Violation | None:
         """A dependence that is violated when all iterations of `loop` run in lockstep.
@@ -231,11 +187,29 @@ class Legality:
                 violations = (self._lockstep(child, pairs, loop) for child in children)
                 return next((v for v in violations if v is not None), None)
             case Leaf(name):
-                for own in _pairs(pairs, name, name):
+                for own in pairs_between(pairs, name, name):
                     violation = self._violation(own, Reason.VECTOR, loop, self._loads_first)
                     if violation is not None:
                         return violation
                 return None
+
+    def _steps_together(self, tree: Tree, pairs: isl.UnionMap, loop: str) -> Violation | None:
+        """Two steps of one reduction in the same place of different iterations in lockstep."""
+        match tree:
+            case Loop():
+                fixed = tree.run_time_size is None
+                multi = self.function(tree).multi
+                inside = pairs.eq_at_multi_union_pw_aff(multi) if fixed else pairs
+                return self._steps_together(tree.body, inside, loop)
+            case Sequence(children):
+                violations = (self._steps_together(child, pairs, loop) for child in children)
+                return next((v for v in violations if v is not None), None)
+            case Leaf(name):
+                own = pairs_between(pairs, name, name)
+                violations = (
+                    _first_violated(self._steps, each, Reason.VECTOR, loop) for each in own
+                )
+                return next((v for v in violations if v is not None), None)
 
     def _loads_first(self, dependence: Dependence) -> bool:
         """Whether a dependence inside one statement holds when this runs operation by operation."""
@@ -248,23 +222,8 @@ class Legality:
         ]
         return kinds == sorted(kinds, key=lambda kind: kind is AccessKind.WRITE)
 
-    def _in_order(self, outer: Outer, groups: tuple[tuple[str, ...], ...]) -> bool:
-        key = (outer, groups)
-        verdict = self._ordered.get(key)
-        if verdict is None:
-            if len(self._ordered) > _MEMORY:
-                self._ordered.clear()
-            whole = frozenset(f for f in outer if f.argument is None)
-            verdict = (whole != outer and self._in_order(whole, groups)) or not any(
-                True for _ in _backward_pairs(self.active(outer), groups)
-            )
-            self._ordered[key] = verdict
-        return verdict
-
-    def _out_of_order(
-        self, active: isl.UnionMap, groups: tuple[tuple[str, ...], ...]
-    ) -> Iterator[Violation]:
-        for pairs in _backward_pairs(active, groups):
+    def _out_of_order(self, active: isl.UnionMap, groups: Groups) -> Iterator[Violation]:
+        for pairs in backward_pairs(active, groups):
             violation = self._violation(pairs, Reason.BACKWARD, None)
             if violation is not None:
                 yield violation
@@ -276,14 +235,24 @@ class Legality:
         loop: str | None,
         harmless: Callable[[Dependence], bool] = lambda _: False,
     ) -> Violation | None:
-        for dependence in self.dependences:
-            if harmless(dependence):
-                continue
-            for own in _pairs(pairs, dependence.source, dependence.target):
-                part = dependence.relation.intersect(isl.Map.from_union_map(own))
-                if not part.is_empty():
-                    return Violation(dependence, part, reason, loop)
-        return None
+        kept = (each for each in self._conflicts if not harmless(each))
+        return _first_violated(kept, pairs, reason, loop)
+
+
+def _pairs_of(dependences: Dependences, items: Iterable[Dependence]) -> ActivePairs:
+    return ActivePairs(union(dependences.scop, (item.relation for item in items)))
+
+
+def _first_violated(
+    items: Iterable[Dependence], pairs: isl.UnionMap, reason: Reason, loop: str | None
+) -> Violation | None:
+    """The first dependence that some of the pairs belong to, with those."""
+    for dependence in items:
+        for own in pairs_between(pairs, dependence.source, dependence.target):
+            part = dependence.relation.intersect(isl.Map.from_union_map(own))
+            if not part.is_empty():
+                return Violation(dependence, part, reason, loop)
+    return None
 
 
 def _argument_of_floor(aff: isl.Aff) -> isl.Aff | None:
@@ -295,37 +264,3 @@ def _argument_of_floor(aff: isl.Aff) -> isl.Aff | None:
     if not aff.get_coefficient_val(isl.dim_type.div, 0).is_one() or not rest.plain_is_zero():
         return None
     return division.scale_val(division.get_denominator_val())
-
-
-def _pairs(relation: isl.UnionMap, source: str, target: str) -> Iterator[isl.UnionMap]:
-    """The part of the relation between two statements, if there is one."""
-    maps: list[isl.Map] = []
-    relation.foreach_map(maps.append)
-    for part in maps:
-        names = part.get_tuple_name(isl.dim_type.in_), part.get_tuple_name(isl.dim_type.out)
-        if names == (source, target) and not part.is_empty():
-            yield isl.UnionMap.from_map(part)
-
-
-def _backward_pairs(
-    relation: isl.UnionMap, groups: tuple[tuple[str, ...], ...]
-) -> Iterator[isl.UnionMap]:
-    """Parts of the relation from a statement of a later group to one of an earlier group."""
-    # One statement may be in both of two groups, as where it is compared with itself.
-    places = [
-        (name, (group, place))
-        for group, names in enumerate(groups)
-        for place, name in enumerate(names)
-    ]
-    last, first = dict(places), dict(reversed(places))
-    maps: list[isl.Map] = []
-    relation.foreach_map(maps.append)
-    backward: list[tuple[tuple[int, ...], isl.Map]] = []
-    for part in maps:
-        source = last.get(part.get_tuple_name(isl.dim_type.in_) or "")
-        target = first.get(part.get_tuple_name(isl.dim_type.out) or "")
-        if source is not None and target is not None and source[0] > target[0]:
-            backward.append(((source[0], target[0], source[1], target[1]), part))
-    for _, part in sorted(backward, key=lambda found: found[0]):
-        if not part.is_empty():
-            yield isl.UnionMap.from_map(part)

@@ -25,6 +25,8 @@ class LiveElements:
         self.outer = (*schedule.outer(loop), loop)
         self.array = array
         self.inside = set(statements(loop.body))
+        # Where steps of a reduction have changed places, the dependences do not tell which is last.
+        self.has_free_steps = schedule.dependences.has_free_steps(array)
         self.flows = [
             dependence
             for dependence in schedule.dependences
@@ -56,7 +58,7 @@ class LiveElements:
             if access.array.name == self.array
         }
         iterations = written.reverse()
-        if not writers <= self.inside or len(set(names)) < len(names):
+        if self.has_free_steps or not writers <= self.inside or len(set(names)) < len(names):
             return written
         if iterations.is_single_valued():
             return written

@@ -23,8 +23,9 @@ from ..polyhedral.dependences import Dependences, compute_dependences
 from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
 from ..polyhedral.schedule_tree import Loop, Tree
 from ..polyhedral.scop import Scop
+from .active_pairs import Outer
 from .errors import IllegalTransformation, MalformedTransformation, TransformationError
-from .legality import Legality, Outer
+from .legality import Legality
 from .named_loops import NamedLoops
 
 

@@ -234,7 +234,7 @@ class _Packing:
             remember_dependences(
                 after_copies(self.schedule.dependences, scop, copies, self.array, self.buffer)
             )
-        else:
+        elif not self.schedule.dependences.has_free_steps(self.array.name):
             with suppress(TooComplexError, isl.Error), bounded(ARRAY_OPERATIONS):
                 inside = BufferDependences(
                     self.schedule.dependences, self.outer, self.uses, self.buffer

@@ -12,6 +12,7 @@ from ..schedules.marks import mark, on_another_loop
 from ..schedules.schedule import Schedule, Steps, Transformation
 from .distribute import distributed
 from .expand import expanded
+from .rfactor import privatised
 from .shift import shifted_statements
 from .wavefront import wavefronts
 
@@ -36,6 +37,7 @@ class Parallel(Transformation):
 
     def repairs(self, schedule: Schedule) -> Iterator[Steps]:
         yield from expanded(schedule, self)
+        yield from privatised(schedule, self)
         yield from on_another_loop(schedule, self)
         yield from shifted_statements(schedule, self)
         yield from distributed(schedule, self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
@@ -28,7 +28,7 @@ from ..schedules.program_edits import (
     put_inside,
     symbols,
 )
-from ..schedules.schedule import Schedule, Transformation
+from ..schedules.schedule import Schedule, Steps, Transformation
 
 _T = TypeVar("_T")
 
@@ -40,9 +40,11 @@ class Rfactor(Transformation):
     The partial results start at the neutral element and are combined after the outermost loop of
     the reduction, so that the loop can then be parallel or vectorised. For a point loop there is
     one per point of a tile: the lanes of a vector, next to each other in memory. Those of any other
-    loop are arrays of their own, one after the other: for threads. Reassociates: floating-point
-    sums and products need `fast_math`, or `fastmath<reassoc>` on the operation. (The name is
-    Halide's: Suriana, Adams, Kamil, "Parallel associative reductions in Halide", CGO 2017.)
+    loop are arrays of their own, one after the other: for threads. All reductions along the loop
+    get partial results, whatever their operations are. Reassociates: floating-point sums and
+    products, `maxnumf` and `minnumf` need `fast_math`, or `fastmath<reassoc>` on the operation.
+    (The name is Halide's: Suriana, Adams, Kamil, "Parallel associative reductions in Halide", CGO
+    2017.)
     `rfactor{loops=k}`:
 
         for i:                          for i:
@@ -63,30 +65,44 @@ class Rfactor(Transformation):
         if len(self.loops) != 1:
             raise MalformedTransformation("name the one loop whose iterations get partial results")
         loop = schedule.loop(self.loops[0])
-        return _Factoring(schedule, loop, _accumulation(schedule, loop)).program()
+        found = _accumulations(schedule, loop)
+        if not found:
+            raise MalformedTransformation(
+                f"a statement must accumulate along {loop.name}, as in s[i] = s[i] + ...; none does"
+            )
+        current = schedule
+        for statement, accumulation in found:
+            if not accumulation.reassociable and not schedule.reassociate:
+                raise MalformedTransformation(
+                    f"{statement.name} accumulates floating-point numbers, whose order matters: "
+                    "allow reassociation with fast_math=True (--fast-math), or fastmath<reassoc> "
+                    "in the program"
+                )
+            scop, tree = _Factoring(current, loop, (statement, accumulation)).program()
+            current = replace(current, scop=scop, tree=tree)
+        return current.scop, current.tree
 
 
-def _accumulation(schedule: Schedule, loop: Loop) -> tuple[Statement, Accumulation]:
-    """The one statement inside that accumulates along the loop."""
-    found = [
+def privatised(schedule: Schedule, illegal: Transformation) -> Iterator[Steps]:
+    """The step after the reductions along its one loop have been given partial results."""
+    if len(illegal.loops) != 1:
+        return
+    (name,) = illegal.loops
+    loop = schedule.loop(name)
+    found = _accumulations(schedule, loop)
+    if found:
+        inside = f"{found[0][0].name}.{loop.name}"
+        yield (Rfactor((name,)), replace(illegal, loops=(inside,)))
+
+
+def _accumulations(schedule: Schedule, loop: Loop) -> list[tuple[Statement, Accumulation]]:
+    """The statements inside that accumulate along the loop."""
+    return [
         (schedule.scop.statement(name), accumulation)
         for name in statements(loop.body)
         if (accumulation := schedule.dependences.accumulations.get(name)) is not None
         and _carries(loop, schedule.outer(loop), accumulation)
     ]
-    if len(found) != 1:
-        names = ", ".join(statement.name for statement, _ in found)
-        reason = f"{names} do: distribute them first" if found else "none does"
-        raise MalformedTransformation(
-            f"one statement must accumulate along {loop.name}, as in s[i] = s[i] + ...; {reason}"
-        )
-    ((statement, accumulation),) = found
-    if not accumulation.reassociable and not schedule.reassociate:
-        raise MalformedTransformation(
-            f"{statement.name} sums floating-point numbers, whose order matters: allow "
-            "reassociation with fast_math=True (--fast-math), or fastmath<reassoc> in the program"
-        )
-    return statement, accumulation
 
 
 def _carries(loop: Loop, outer: tuple[Loop, ...], accumulation: Accumulation) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from ...support.output_files import replacing, write_output
 from ..machine.measured import MeasuredMachine, to_json
 from ..measuring.timing import format_seconds
 from .case import Case
@@ -168,7 +169,7 @@ def write_csv(path: Path, found: Sequence[Row], machine: MeasuredMachine) -> Non
     """One line per row, the machine in its last columns; raises OSError."""
     names = [field.name for field in fields(Row)]
     extra = {"cpu": machine.cpu, "cores": machine.cores, "machine_measured": machine.date}
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with replacing(path) as beside, beside.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [*names, *extra])
         writer.writeheader()
         for row in found:
@@ -190,7 +191,7 @@ def write_json(
         for row in found
     ]
     data = {**context, "machine": to_json(machine), "rows": lines}
-    path.write_text(json.dumps(data, indent=1, allow_nan=False), encoding="utf-8")
+    write_output(path, json.dumps(data, indent=1, allow_nan=False))
 
 
 def plot(path: Path, found: Sequence[Row], machine: MeasuredMachine) -> None:

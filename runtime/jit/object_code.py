@@ -16,6 +16,7 @@ from llvmlite import binding, ir
 from ...lowering.llvm.llvm_target import features, processor, vectoriser_features
 from ...lowering.llvm.translate import EXPLICIT_VECTORS
 from ...passes.machine.detection import VECTOR_LIBRARY
+from ...support.fork_safety import held_in_forks
 from ...support.stage_times import stage
 from . import llvm
 from .llvm.llvmlite_module import initialise
@@ -136,6 +137,7 @@ class _Linker:
             with contextlib.suppress(OSError):
                 ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
         self._lock = threading.Lock()
+        held_in_forks(self._lock)
         self._numbers = itertools.count()
         # All sections of an object lie in one piece, so that none is out of another's reach.
         self._jit = binding.create_lljit_compiler(use_jit_link=True, suppress_errors=True)

@@ -18,6 +18,7 @@ from ...passes.polyhedral.bounds import check_bounds
 from ...passes.polyhedral.extents import infer_extents
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.schedules.schedule import Schedule
+from ...support.output_files import replacing, write_output
 from ..calling.arguments import ArrayArgument
 from ..calling.errors import BuildError
 from ..jit import object_code as jit
@@ -93,10 +94,11 @@ def build(
         with tempfile.TemporaryDirectory() as folder:
             code_file = Path(folder) / "code.o"
             code_file.write_bytes(code)
-            link_shared(code_file, file, parallel=is_parallel)
+            with replacing(file) as beside:
+                link_shared(code_file, beside, parallel=is_parallel)
     else:
-        file.write_bytes(code)
-    header.write_text(text)
+        write_output(file, code)
+    write_output(header, text)
     symbols = tuple(interface.symbol for interface in interfaces)
     return Library(file, header, symbols, link, tuple(verdicts))
 

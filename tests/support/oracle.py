@@ -130,8 +130,14 @@ def _value(loop: Loop, instance: Instance, sizes: dict[str, int]) -> int:
 
 
 def respects(scop: Scop, tree: Tree, conflict: Conflict, sizes: dict[str, int]) -> bool:
-    """Whether the tree keeps the order of two conflicting instances."""
+    """Whether the tree keeps the order of two conflicting instances.
+
+    Steps of a reduction that is exact in any order may change places, but each reads and writes the
+    element: no two may run together.
+    """
     found = order(tree, conflict.first, conflict.second, sizes)
+    if found is Order.AFTER and conflict.first[0] == conflict.second[0]:
+        return _is_exact_step(scop.statement(conflict.first[0]), conflict.element[0])
     if found is not Order.LOADS_FIRST:
         return found is Order.BEFORE
     return conflict.kinds == (AccessKind.READ, AccessKind.WRITE) and _loads_first(
@@ -142,6 +148,37 @@ def respects(scop: Scop, tree: Tree, conflict: Conflict, sizes: dict[str, int]) 
 def _loads_first(statement: Statement, array: str) -> bool:
     kinds = [access.kind for access in statement.accesses if access.array.name == array]
     return AccessKind.READ not in kinds[kinds.index(AccessKind.WRITE) :]
+
+
+_EXACT = {
+    f"arith.{name}"
+    for name in (
+        *("addi", "subi", "muli", "andi", "ori", "xori", "maxsi", "minsi", "maxui", "minui"),
+        *("maximumf", "minimumf"),
+    )
+}
+
+
+def _is_exact_step(statement: Statement, array: str) -> bool:
+    """Whether the statement is `A[f] = A[f] op x`, with `x` not from A, once for each op."""
+    own = [access for access in statement.accesses if access.array.name == array]
+    if [access.kind for access in own] != [AccessKind.READ, AccessKind.WRITE]:
+        return False
+    load, store = own
+    if load.map.results != store.map.results or len(statement.writes) != 1:
+        return False
+    value = load.op.results[0]
+    operation = ""
+    while value is not store.op.operands[0]:
+        users = [use.operation for use in value.uses]
+        if len(users) != 1 or users[0].name not in _EXACT:
+            return False
+        (user,) = users
+        kind = user.name.replace("subi", "addi")
+        if operation not in ("", kind) or (user.name == "arith.subi" and user.operands[1] is value):
+            return False
+        operation, value = kind, user.results[0]
+    return operation != "" and [use.operation for use in value.uses] == [store.op]
 
 
 def is_legal(scop: Scop, tree: Tree, sizes: dict[str, int]) -> bool:

@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ....support.fork_safety import held_in_forks
+
 PACKAGE = "karellen-llvm-core"
 FILE = "libLLVM.so.22.1"
 
@@ -74,6 +76,7 @@ _INITIALISERS = tuple(
 
 _lock = threading.Lock()
 """Targets must not be initialised twice at once."""
+held_in_forks(_lock)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from ..runtime.bench import plots
 from ..runtime.machine import measured as machines
 from ..runtime.machine.measure_machine import measure_machine
 from ..runtime.machine.roofline_text import draw, tables
+from ..support.output_files import write_output
 from . import UsageError
 from .common import format_table
 
@@ -74,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     ):
         print("\nThe numbers vary a lot: measure again when nothing else runs.")
     if arguments.json is not None:
-        Path(arguments.json).write_text(json.dumps(machines.to_json(machine), indent=1))
+        write_output(arguments.json, json.dumps(machines.to_json(machine), indent=1))
     if arguments.plot is not None:
         drawing, ((axes,),) = plots.figure(1)
         plots.draw_roofline(axes, machine, arguments.type, threads)

@@ -6,8 +6,8 @@ import argparse
 import shutil
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 
+from ..support.output_files import write_output
 from . import UsageError
 
 
@@ -23,9 +23,9 @@ def write_pictures(arguments: argparse.Namespace, make: Callable[[], str]) -> No
         return
     text = make()
     if arguments.dot is not None:
-        Path(arguments.dot).write_text(f"{text}\n", encoding="utf-8")
+        write_output(arguments.dot, f"{text}\n")
     if arguments.svg is not None:
-        Path(arguments.svg).write_bytes(_draw(text))
+        write_output(arguments.svg, _draw(text))
 
 
 def _draw(text: str) -> bytes:

@@ -36,6 +36,7 @@ from ..runtime.kernel import Kernel
 from ..runtime.measuring.compare import Agreement, Array, compare
 from ..runtime.measuring.timing import Timing, format_seconds
 from ..runtime.program import CHOSEN, DEFAULT, Function
+from ..support.output_files import replacing
 from ..support.stage_times import StageTimes, record_stages
 from . import UsageError
 from .common import (
@@ -271,7 +272,7 @@ def _traffic(function: Function, values: Sequence[object]) -> int | None:
 def _save(results: Mapping[str, Array], destinations: Mapping[str, Path]) -> None:
     for name, path in destinations.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb") as file:
+        with replacing(path) as beside, beside.open("wb") as file:
             np.save(file, results[name])
 
 

@@ -34,6 +34,7 @@ from ..costmodel.models.registry import model_class, model_names
 from ..costmodel.polybench import ORIGIN
 from ..runtime.jit.cache import cache_directory
 from ..support.extras import MissingExtra, require
+from ..support.output_files import write_output
 from ..support.progress import ProgressLine
 from ..support.version import __version__
 from . import UsageError
@@ -147,8 +148,8 @@ def run(arguments: argparse.Namespace) -> int:
     folder = _report(arguments.output)
     folder.mkdir(exist_ok=True)
     text = _text(card, metrics)
-    (folder / "report.txt").write_text(f"{text}\n")
-    (folder / "card.json").write_text(f"{json.dumps(card, indent=2)}\n")
+    write_output(folder / "report.txt", f"{text}\n")
+    write_output(folder / "card.json", f"{json.dumps(card, indent=2)}\n")
     _draw(folder, predicted, f"{model.name}, {metrics['test'].programs} test programs")
     print(text)
     print(f"\nwritten: {arguments.output}, {folder}")

@@ -43,6 +43,7 @@ from ..runtime.measuring.timing import format_seconds
 from ..runtime.program import Function
 from ..runtime.tuning.tiles import TileOptions, TileResult, tune_tiles
 from ..runtime.tuning.tune import TuningOptions, tune
+from ..support.output_files import write_output
 from ..support.progress import ProgressLine
 from . import UsageError
 from .common import (
@@ -207,7 +208,7 @@ def _run_tiles(arguments: argparse.Namespace, function: Function, budget: float 
 
 def _write(schedule: Schedule, file: str) -> None:
     # A format string would print the name of the class around it.
-    Path(file).write_text(str(to_sequence(schedule)) + "\n", encoding="utf-8")
+    write_output(file, str(to_sequence(schedule)) + "\n")
 
 
 def _check(arguments: argparse.Namespace) -> None:
