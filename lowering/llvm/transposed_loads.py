@@ -34,7 +34,7 @@ from ..loops.alias_analysis import Numbering
 from .known_lanes import integers_of, lanes_of
 from .memory_versions import MemoryVersions
 
-LANE_COUNTS = (4, 8, 16, 32)
+LANE_COUNTS = (4, 8, 16)
 """Vectors that are transposed: as many rows, powers of two."""
 
 ELEMENT_BITS = (8, 16, 32, 64)

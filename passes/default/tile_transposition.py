@@ -83,9 +83,11 @@ def _moduli(loops: tuple[Loop, ...], statistics: ProgramStatistics) -> dict[str,
                 for result in access.map.results:
                     match result:
                         case AffineBinaryOpExpr(
-                            AffineBinaryOpKind.Mod, AffineDimExpr() as dim, AffineConstantExpr()
+                            AffineBinaryOpKind.Mod,
+                            AffineDimExpr() as dim,
+                            AffineConstantExpr() as divisor,
                         ) if direction is not None and direction[dim.position] == 1:
-                            found[loop.name] = result.rhs.value
+                            found[loop.name] = divisor.value
                         case _:
                             pass
     return found

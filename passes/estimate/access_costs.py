@@ -162,6 +162,6 @@ def _columns(
     columns = 1.0
     for loop, count in zip(around.loops, around.trips, strict=True):
         direction = statement.direction(around.loops, loop) if loop.unroll == 0 else None
-        if direction is not None and statement.stride(access, direction, statistics) == 1:
+        if direction is not None and abs(statement.stride(access, direction, statistics)) == 1:
             columns = max(columns, min(around.lanes, count))
     return columns

@@ -46,7 +46,18 @@ def arrays(kind: str, lanes: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any,
 
 
 @pytest.mark.parametrize(
-    ("kind", "lanes"), [("f32", 16), ("f32", 8), ("f32", 4), ("f64", 8), ("f64", 4), ("i32", 8)]
+    ("kind", "lanes"),
+    [
+        ("f32", 16),
+        ("f32", 8),
+        ("f32", 4),
+        ("f64", 8),
+        ("f64", 4),
+        ("i32", 8),
+        ("i8", 16),
+        ("i16", 16),
+        ("i16", 8),
+    ],
 )
 @pytest.mark.parametrize("count", [4, 7, 16, 19])
 def test_columns_of_rows(kind: str, lanes: int, count: int) -> None:
