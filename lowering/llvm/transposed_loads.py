@@ -34,10 +34,10 @@ from ..loops.alias_analysis import Numbering
 from .known_lanes import integers_of, lanes_of
 from .memory_versions import MemoryVersions
 
-LANE_COUNTS = (4, 8, 16)
+LANE_COUNTS = (4, 8, 16, 32)
 """Vectors that are transposed: as many rows, powers of two."""
 
-ELEMENT_BITS = (32, 64)
+ELEMENT_BITS = (8, 16, 32, 64)
 
 REGISTER_BITS = 512
 """Wider vectors are left alone."""

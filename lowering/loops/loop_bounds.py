@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal
 
 from xdsl.dialects import arith
@@ -16,8 +16,8 @@ def bounds(
     builder: IRBuilder, nest: For, environment: Mapping[int, Index]
 ) -> tuple[tuple[Index, ...], tuple[Index, ...]]:
     """Lower and upper bounds: of the tiles' numbers where the nest has a size."""
-    lower = tuple(index.substitute(environment) for index in nest.lower)
-    upper = tuple(index.substitute(environment) for index in nest.upper)
+    lower = _without_weaker(max, (index.substitute(environment) for index in nest.lower))
+    upper = _without_weaker(min, (index.substitute(environment) for index in nest.upper))
     if nest.size is None:
         return lower, upper
     first, last = tightest(builder, "max", lower), tightest(builder, "min", upper) - 1
@@ -46,6 +46,18 @@ def tightest(builder: IRBuilder, kind: Literal["min", "max"], values: tuple[Inde
     if len(values) == 1:
         return values[0]
     return builder.named(builder.extremum(kind, values))
+
+
+def _without_weaker(
+    tightest_of: Callable[[Iterable[int]], int], values: Iterable[Index]
+) -> tuple[Index, ...]:
+    """The bounds with one constant at most, so that loops of known length are recognised."""
+    each = tuple(dict.fromkeys(values))
+    constants = [index.constant for index in each if index.is_constant]
+    if len(constants) < 2:
+        return each
+    best = Index(tightest_of(constants))
+    return (*(index for index in each if not index.is_constant), best)
 
 
 def _combined(

@@ -12,7 +12,7 @@ in the loop touches these elements. LLVM finds that out only for arrays that are
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from xdsl.dialects import func
@@ -28,23 +28,28 @@ from .predictive_commoning import Forward, forwards
 
 
 def replace_scalars(function: func.FuncOp) -> None:
-    """Promotes what can be in all innermost loops of the function, in place."""
+    """Promotes what can be in all loops of the function, innermost first, in place."""
     numbering = Numbering()
-    for loop in [op for op in operations(function) if isinstance(op, affine.ForOp)]:
-        if not loop.inits and not any(op.regions for op in loop.body.block.ops):
+    inner_first = [op for op in operations(function) if isinstance(op, affine.ForOp)][::-1]
+    for loop in inner_first:
+        if not loop.inits:
             _promote(loop, function.body.block, numbering)
 
 
 def _promote(loop: affine.ForOp, entry: Block, numbering: Numbering) -> None:
     block = loop.body.block
+    deeper = [op for op in block.ops if op.regions]
+    below = {memref for op in deeper for memref in _touched_within(op)}
     numbering.go_to(loop)
     accesses = {
         memref: group
         for memref, group in numbering.accesses(block).items()
-        if not is_inside(memref, block) and any(access.is_store for access in group)
+        if memref not in below
+        and not is_inside(memref, block)
+        and any(access.is_store for access in group)
     }
     groups = _promotable(block, accesses, numbering)
-    forwarded = forwards(loop, accesses.values(), numbering)
+    forwarded = () if deeper else forwards(loop, accesses.values(), numbering)
     if not groups and not forwarded:
         return
     # Numbers values that nothing else has named so far.
@@ -54,7 +59,9 @@ def _promote(loop: affine.ForOp, entry: Block, numbering: Numbering) -> None:
     builder.values = dict(enumerate(numbering.values))
     builder.count = len(numbering.values)
     builder.block = Block()
-    runs = Connective("all", tuple(Comparison(">=", u - low - 1) for u in uppers for low in lowers))
+    lengths = (upper - lower for upper in uppers for lower in lowers)
+    unknown = (each for each in lengths if not numbering.is_positive(each))
+    runs = Connective("all", tuple(Comparison(">=", each - 1) for each in unknown))
     place = partial(_carry, builder, loop, groups, forwarded)
     parent = loop.parent
     assert parent is not None
@@ -68,7 +75,14 @@ def _promote(loop: affine.ForOp, entry: Block, numbering: Numbering) -> None:
     for operation in list(builder.block.ops):
         operation.detach()
         parent.insert_op_before(operation, following)
-    _merge_loads(block, numbering)
+    if not deeper:
+        _merge_loads(block, numbering)
+
+
+def _touched_within(operation: Operation) -> Iterator[SSAValue]:
+    """The memrefs that an operation or those inside it may access."""
+    for inner in operation.walk():
+        yield from touched_memrefs(inner)
 
 
 def _promotable(

@@ -17,7 +17,10 @@ from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
 from .input_reuse import fuse_for_input_reuse
+from .outermost_parallel import outermost_parallel
+from .parallel_strips import parallel_strips
 from .strategies import STRATEGIES
+from .vectorise_and_parallelise import vectorise_and_parallelise
 
 PROFITABLE = 20_000
 """A program with fewer statement instances stays as it was written."""
@@ -81,7 +84,10 @@ def is_profitable(original: Schedule, context: SchedulingContext) -> bool:
 def candidates(
     original: Schedule, context: SchedulingContext, starts: Iterable[Schedule] | None = None
 ) -> Iterator[Schedule]:
-    """Orders, by default all of `orders`, with every nest scheduled; each schedule once."""
+    """Orders, by default all of `orders`, with every nest scheduled; each schedule once.
+
+    Once by the first strategy that has an answer for it, once by what is estimated to be best.
+    """
     seen = {original}
     tried: set[str] = set()
     for order in orders(original, context) if starts is None else starts:
@@ -90,10 +96,10 @@ def candidates(
         if functions in tried:
             continue
         tried.add(functions)
-        schedule = schedule_nests(order, context)
-        if schedule not in seen:
-            seen.add(schedule)
-            yield schedule
+        for schedule in (schedule_nests(order, context), _best_nests(order, context)):
+            if schedule not in seen:
+                seen.add(schedule)
+                yield schedule
 
 
 def orders(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
@@ -132,6 +138,22 @@ def alternatives(
 def schedule_nests(schedule: Schedule, context: SchedulingContext) -> Schedule:
     """Every top-level nest under the first strategy that has an answer for it."""
     return _schedule(schedule, context, _groups(schedule))
+
+
+def _best_nests(schedule: Schedule, context: SchedulingContext) -> Schedule:
+    """As `schedule_nests`; what only the fallback has an answer for as is estimated to be best."""
+    for names in _groups(schedule):
+        nest = next(n for n in nests(schedule.tree) if names[0] in statements(n))
+        found = (strategy(schedule, nest, context) for strategy in STRATEGIES[:-1])
+        special = next((answer for answer in found if answer is not None), None)
+        if special is not None:
+            schedule = special
+            continue
+        proposals = (vectorise_and_parallelise, outermost_parallel, parallel_strips)
+        answers = (proposal(schedule, nest, context) for proposal in proposals)
+        possible = [schedule, *(answer for answer in answers if answer is not None)]
+        schedule = min(possible, key=lambda answer: estimate(answer, context))
+    return schedule
 
 
 def _groups(schedule: Schedule) -> list[tuple[str, ...]]:

@@ -13,10 +13,12 @@ from .fused_contraction import fused_contraction
 from .gauss_seidel import gauss_seidel
 from .index_set_splitting import index_set_splitting
 from .matrix_vector import matrix_vector
+from .output_stationary import output_stationary
 from .privatised_contraction import privatised_contraction
 from .recurrences import recurrences
 from .strict_order_reductions import strict_order_reductions
 from .tensor_contraction import tensor_contraction
+from .tile_transposition import tile_transposition
 from .time_tiling import time_tiling
 from .triangular import triangular
 from .triangular_solve import triangular_solve
@@ -32,6 +34,7 @@ loops there as well.
 STRATEGIES: tuple[Strategy, ...] = (
     time_tiling,
     gauss_seidel,
+    output_stationary,
     tensor_contraction,
     fused_contraction,
     privatised_contraction,
@@ -44,5 +47,6 @@ STRATEGIES: tuple[Strategy, ...] = (
     recurrences,
     index_set_splitting,
     wavefronts,
+    tile_transposition,
     vectorise_and_parallelise,
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..estimate.local_extents import stored_statistics
 from ..estimate.operation_costs import accumulates_in_lanes
-from ..estimate.parallel_profitability import LEAST_INSTANCES
 from ..estimate.program_statistics import ProgramStatistics
 from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.vector_loops import narrowed
@@ -12,9 +11,9 @@ from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statemen
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule, Transformation
 from ..transformations.interchange import Interchange
-from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
+from .outermost_parallel import mark_parallel
 from .steps import attempt
 
 FEWEST_LANES = 0.5
@@ -38,9 +37,7 @@ def vectorise_and_parallelise(
         result = _innermost(result, name, statistics)
     for name in members:
         result = _transposed(result, name, statistics)
-    if context.threads > 1:
-        result = _parallel(result, members, statistics)
-    return result
+    return mark_parallel(result, members, context)
 
 
 def _innermost(schedule: Schedule, name: str, statistics: ProgramStatistics) -> Schedule:
@@ -99,36 +96,6 @@ def _transposed(schedule: Schedule, name: str, statistics: ProgramStatistics) ->
         if inner == 1 and lanes > 1:
             step = Unroll((_name(schedule, outer[-1], name),), vector.vector)
             return attempt(schedule, step) or schedule
-    return schedule
-
-
-def _parallel(
-    schedule: Schedule, members: tuple[str, ...], statistics: ProgramStatistics
-) -> Schedule:
-    """Marks the outermost loops with enough work in one execution that can run in parallel."""
-    done: set[str] = set()
-    for name in members:
-        if name in done:
-            continue
-        outer = loops_around(schedule.tree, name)
-        statement = statistics.statements[name]
-        executions = 1.0
-        for loop, trips in zip(outer, statement.trips(outer), strict=True):
-            if trips > 1 and (loop.vector is None or trips >= 4 * loop.vector):
-                work = (
-                    sum(statistics.statements[other].instances for other in loop.schedule)
-                    / executions
-                )
-                marked = (
-                    attempt(schedule, Parallel((_name(schedule, loop, name),)))
-                    if work >= LEAST_INSTANCES
-                    else None
-                )
-                if marked is not None:
-                    schedule = marked
-                    done |= set(loop.schedule)
-                    break
-            executions *= trips
     return schedule
 
 

@@ -51,9 +51,15 @@ def port_cycles(
 
 
 def _masked_share(around: LoopsAround) -> float:
-    """The share of vectors of which only some lanes count: the last one, where it is not full."""
+    """The share of vectors of which only some lanes count: the last one, where it is not full.
+
+    Where whole tiles are whole vectors, that is the last one of the last tile.
+    """
+    counts = {loop.name: count for loop, count in zip(around.loops, around.trips, strict=True)}
     for loop, count in zip(around.loops, around.trips, strict=True):
         if loop is around.vector and loop.vector is not None:
+            if loop.within is not None and loop.within.size % loop.vector == 0:
+                count *= counts.get(loop.within.tile, 1.0)
             return (count % loop.vector > 0) / ceil(count / loop.vector)
     return 0.0
 
@@ -97,14 +103,24 @@ def _apart(
         return _gather(program, access, statement, around)
     if access.kind is AccessKind.READ:
         return abs(stride) + SHUFFLES_PER_LOAD * max(1, abs(stride) - 1)
-    if stride > 0 and _is_filled(access, around, stride, program):
+    if stride > 0 and _is_filled(program, access, statement, around, stride):
         return 1 + SHUFFLES_PER_LOAD * (stride - 1) / stride
     return _gather(program, access, statement, around)
 
 
-def _is_filled(access: Access, around: LoopsAround, stride: int, program: ScheduledProgram) -> bool:
-    """Whether statements of the vector loop write all elements between those of the access."""
+def _is_filled(
+    program: ScheduledProgram,
+    access: Access,
+    statement: StatementStatistics,
+    around: LoopsAround,
+    stride: int,
+) -> bool:
+    """Whether the iterations of unrolled loops, or the statements of the vector loop, write all
+    elements between those of the access.
+    """
     assert around.vector is not None
+    if stride <= _columns(program.statistics, access, statement, around):
+        return True
     columns = {
         tuple(_constants(write))
         for name in around.vector.schedule

@@ -30,14 +30,33 @@ def footprint(
         ]
         name = access.array.name
         whole[name] = max(cache_line, prod(extents) * size)
-        last = lengths[-1] * size if lengths else size
+        outer, last = _contiguous(lengths, extents, size, cache_line)
         lines = ceil(last / cache_line) * cache_line
         key = (name, rows)
-        groups[key] = max(groups.get(key, 0.0), prod(lengths[:-1]) * lines)
+        groups[key] = max(groups.get(key, 0.0), prod(outer) * lines)
     result: dict[str, float] = {}
     for (name, _), amount in groups.items():
         result[name] = min(whole[name], result.get(name, 0.0) + amount)
     return result
+
+
+def _contiguous(
+    lengths: Sequence[float], extents: Sequence[int], size: int, cache_line: int
+) -> tuple[Sequence[float], float]:
+    """The lengths of the outer dimensions, and the bytes that lie next to each other.
+
+    Short rows that are touched as a whole, as the channels of pixels, share lines with the next.
+    """
+    if not lengths:
+        return (), size
+    *outer, last = lengths
+    row = last * size
+    for extent in reversed(extents[1:]):
+        if last < extent or row >= cache_line:
+            break
+        last = outer.pop()
+        row *= last
+    return outer, row
 
 
 def lines(elements: int, size: int, cache_line: int) -> float:

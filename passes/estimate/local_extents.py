@@ -1,7 +1,7 @@
-"""Extents of local arrays under a schedule: what is left of dimensions that storage contracts.
+"""Extents of expanded scalars under a schedule: what is left after storage contracts them.
 
-A dimension of unknown extent is contracted to what lives at the same time: to one element where a
-loop around all accesses runs along it, else it is as long as the values of its subscript.
+A dimension is contracted to what lives at the same time: to one element where a loop around all
+accesses runs along it, else it is as long as the values of its subscript.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from .scheduling_context import SchedulingContext
 
 
 def stored_statistics(schedule: Schedule, context: SchedulingContext) -> ProgramStatistics:
-    """The statistics of a schedule's program with the extents of its local arrays."""
+    """The statistics of a schedule's program with the extents of its expanded scalars."""
     statistics = context.statistics(schedule.scop)
-    contracted = [array for array in schedule.scop.arrays if None in array.shape]
+    contracted = [a for a in schedule.scop.arrays if a.shape and set(a.shape) == {None}]
+    # Those of packed arrays and partial results follow from the tiles that they are made for.
+    contracted = [array for array in contracted if array.scope_depth == len(array.shape)]
     if not contracted:
         return statistics
     around = {name: loops_around(schedule.tree, name) for name in statistics.statements}
@@ -39,10 +41,8 @@ def _extents(
         return known
     shared = _shared([around[statement.statement.name] for statement, _ in accesses])
     return tuple(
-        extent
-        if array.shape[position] is not None
-        else max(_length(statement, access, position, shared) for statement, access in accesses)
-        for position, extent in enumerate(known)
+        max(_length(statement, access, position, shared) for statement, access in accesses)
+        for position in range(len(known))
     )
 
 

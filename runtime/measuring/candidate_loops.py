@@ -32,7 +32,7 @@ OPERATIONS_OF_SEARCHES = 20_000_000
 
 
 class TooLarge(Exception):
-    """Code that exceeds the size limit."""
+    """Code that exceeds a limit of operations, which `str` tells."""
 
 
 def candidate_loops(
@@ -40,15 +40,16 @@ def candidate_loops(
 ) -> func.FuncOp:
     """Loop IR of a candidate; those of searches may be larger. Raises TooLarge, SourceError."""
     if not is_of_search and unrolled_operations(schedule) > MOST_UNROLLED:
-        raise TooLarge
+        raise TooLarge(LARGEST)
+    most = LARGEST_OF_SEARCHES if is_of_search else LARGEST
     try:
         with bounded(OPERATIONS_OF_SEARCHES if is_of_search else OPERATIONS):
-            return generate(schedule, sizes, most=LARGEST_OF_SEARCHES if is_of_search else LARGEST)
+            return generate(schedule, sizes, most=most)
     except TooManyOperationsError as error:
-        raise TooLarge from error
+        raise TooLarge(most) from error
     except SourceError as error:
         if isinstance(error.__cause__, TooComplexError):
-            raise TooLarge from error
+            raise TooLarge(most) from error
         raise
 
 

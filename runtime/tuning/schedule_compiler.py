@@ -15,7 +15,7 @@ from ...support.garbage_collection import collect_garbage_seldom
 from ..calling.errors import KernelError
 from ..jit.compile import loops_of
 from ..measuring.candidate_code import object_code
-from ..measuring.candidate_loops import LARGEST_OF_SEARCHES, TooLarge, candidate_loops
+from ..measuring.candidate_loops import TooLarge, candidate_loops
 from ..measuring.children import die_with_parent, limit_memory
 from ..program import Function
 from ..program import Program as Functions
@@ -62,10 +62,8 @@ class Compiler:
             applied = self._original.apply_all(parse_pipeline(schedule))
             try:
                 loops = candidate_loops(applied, sizes, is_of_search=True)
-            except TooLarge:
-                return Compiled(
-                    None, f"the code is too large: more than {LARGEST_OF_SEARCHES} operations"
-                )
+            except TooLarge as error:
+                return Compiled(None, f"the code is too large: more than {error} operations")
         else:
             loops = loops_of(self._function.source(None), None, sizes)
         text = str(translate(loops, target=self._target, options=self._options))

@@ -71,10 +71,49 @@ func.func @f(%m: index, %n: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
 
 
 def test_nothing_is_touched_around_a_loop_that_may_not_run() -> None:
-    text = loop_ir(TRIANGULAR_PRODUCT, "reverse{loops=j}")
-    condition = text.index("affine.if")
-    assert condition < text.index("affine.load %B")
-    assert "affine_set<(d0) : (-d0 + 30 >= 0)>" in text
+    stored_first = """
+      affine.store %4, %B[%i, %j] : memref<?x?xf64>
+      }
+      affine.store %one, %A[%j, %i] : memref<?x?xf64>"""
+    original = "\n        affine.store %4, %B[%i, %j] : memref<?x?xf64>\n      }"
+    assert original in TRIANGULAR_PRODUCT
+    text = TRIANGULAR_PRODUCT.replace(original, stored_first)
+    text = text.replace("{\n", "{\n  %one = arith.constant 1.0 : f64\n", 1)
+    code = loop_ir(text, "tile{loops=j sizes=8}")
+    condition = code.index("affine.if")
+    assert condition < code.index("affine.load %B")
+    assert "affine_set<(d0) : (-d0 + 30 >= 0)>" in code
+
+
+def test_a_loop_that_always_runs_has_no_condition_around_it() -> None:
+    code = loop_ir(TRIANGULAR_PRODUCT, "reverse{loops=j}")
+    assert "affine.if" not in code, "the last row is left out by the outer loop"
+    assert "iter_args" in code
+
+
+def test_a_sum_over_several_loops_is_carried_through_all_of_them() -> None:
+    text = """
+func.func @f(%m: index, %n: index, %A: memref<?x?xf64>, %B: memref<?x?xf64>) {
+  affine.for %i = 0 to %n {
+    affine.for %k = 0 to %m {
+      affine.for %l = 0 to %m {
+        %0 = affine.load %B[0, %i] : memref<?x?xf64>
+        %1 = affine.load %A[%k, %l] : memref<?x?xf64>
+        %2 = arith.addf %0, %1 : f64
+        affine.store %2, %B[0, %i] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}
+"""
+    code = loop_ir(text, "reverse{loops=i}")
+    assert code.count("iter_args") == 2
+    inside = code[code.index("iter_args") :]
+    assert "load %B" not in inside
+    assert inside.rindex("affine.yield") < inside.index("affine.store")
+    also_read = text.replace("affine.load %A[%k, %l]", "affine.load %B[%k, %l]")
+    assert "iter_args" not in loop_ir(also_read, "tile{loops=i sizes=8}")
 
 
 @pytest.mark.parametrize("text", [TRIANGULAR_PRODUCT, RUNNING_SUM], ids=["promoted", "in memory"])

@@ -97,7 +97,7 @@ def test_product_with_a_matrix_of_one_column(
     entry = catalogue()["gemm/gemm"]
     function = function_of("gemm/gemm")
     sizes = {"M": rows, "N": 1, "K": terms}
-    c, a, b = (array.create("f32", sizes) for array in entry.arrays)
+    c, a, b = (array.create(sizes) for array in entry.arrays)
     expected = c + a @ b
     kernel = function.compile(threads=threads, fast_math=fast_math)
     kernel(rows, 1, terms, c, a, b)

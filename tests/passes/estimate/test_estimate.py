@@ -69,7 +69,8 @@ def test_the_rest_of_a_loop_takes_longer_than_a_vector(lanes: int) -> None:
     text = COPY.replace("FROM", "%i, %j")
     one, two, three = (seconds(text, count * lanes, lanes) for count in (1, 2, 3))
     assert two == pytest.approx(2 * one) and three == pytest.approx(3 * one)
-    assert seconds(text, lanes + 1, lanes) == pytest.approx(three)
+    # Without registers for masks, the masked store takes longer still.
+    assert seconds(text, lanes + 1, lanes) >= three * (1 - 1e-6)
 
 
 def test_a_gather_takes_longer_than_its_elements_one_by_one() -> None:

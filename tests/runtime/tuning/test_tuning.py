@@ -184,7 +184,6 @@ def test_wrong_results_are_found_by_another_schedule() -> None:
 
 
 def test_what_is_too_large_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schedule_compiler, "LARGEST_OF_SEARCHES", 40)
     monkeypatch.setattr(candidate_loops, "LARGEST_OF_SEARCHES", 40)
     sizes = {"n": N, "A_dim0": N, "A_dim1": N, "x_dim0": N}
     compiler = schedule_compiler.Compiler(Program(SUM, "sum", sizes, 1, False, 1 << 30))
