@@ -78,7 +78,7 @@ _kernels: WeakSet[Kernel] = WeakSet()
 def _release_all() -> None:
     """Compiles that other threads have begun do not go on in the child of a fork."""
     for kernel in list(_kernels):
-        kernel._lock = threading.Lock()
+        kernel.forget_compiles()
 
 
 after_fork_in_child(_release_all)
@@ -142,6 +142,10 @@ class Kernel(Immutable):
         if given is None or isinstance(given, Schedule):
             return given
         return self.specialisation.code.schedule
+
+    def forget_compiles(self) -> None:
+        """In the child of a fork: compiles that other threads had begun do not go on."""
+        self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[object, ...]:
         """A kernel is pickled as program, text of the schedule and options, to be compiled again.

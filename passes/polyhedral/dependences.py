@@ -286,8 +286,24 @@ def _constraints(dependences: Dependences, exact: Mapping[str, Accumulation]) ->
             ordered += [item for item in dependences if item.array == accesses.array.name]
             continue
         for part in parts:
-            (steps if part.reduction and part.source in exact else ordered).append(part)
+            if part.reduction and part.source in exact:
+                steps.append(part)
+            else:
+                between = _steps_of_copies(part, exact)
+                others = part.relation.subtract(between)
+                for relation, found in ((between, steps), (others, ordered)):
+                    if not relation.is_empty():
+                        found.append(replace(part, relation=relation))
     return OrderConstraints(tuple(ordered), tuple(steps), attempts == _ATTEMPTS)
+
+
+def _steps_of_copies(item: Dependence, exact: Mapping[str, Accumulation]) -> isl.Map:
+    """The pairs of steps of one statement of the program that has been split into two."""
+    source, target = exact.get(item.source), exact.get(item.target)
+    if source is None or target is None or source.store.op is not target.store.op:
+        return isl.Map.empty(item.relation.get_space())
+    pairs = source.store.relation.apply_range(target.store.relation.reverse())
+    return item.relation.intersect(pairs)
 
 
 def _by_array(scop: Scop) -> Iterator[ArrayAccesses]:

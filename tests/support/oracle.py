@@ -136,8 +136,11 @@ def respects(scop: Scop, tree: Tree, conflict: Conflict, sizes: dict[str, int]) 
     element: no two may run together.
     """
     found = order(tree, conflict.first, conflict.second, sizes)
-    if found is Order.AFTER and conflict.first[0] == conflict.second[0]:
-        return _is_exact_step(scop.statement(conflict.first[0]), conflict.element[0])
+    if found is Order.AFTER:
+        steps = [scop.statement(name) for name, _ in (conflict.first, conflict.second)]
+        # Two statements may be parts of one.
+        same = steps[0].body == steps[1].body
+        return same and all(_is_exact_step(step, conflict.element[0]) for step in steps)
     if found is not Order.LOADS_FIRST:
         return found is Order.BEFORE
     return conflict.kinds == (AccessKind.READ, AccessKind.WRITE) and _loads_first(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NoReturn, Self
+from typing import Self
 
 
 class Immutable:
@@ -14,7 +14,7 @@ class Immutable:
     def __deepcopy__(self, memo: object) -> Self:
         return self
 
-    def __reduce__(self) -> NoReturn:
+    def __reduce__(self) -> tuple[object, ...]:
         raise TypeError(
             f"a {type(self).__name__} cannot be pickled; pickle the Program, which can, and the "
             "text of the schedule, str(schedule)"
