@@ -62,7 +62,11 @@ class RowBatch:
 
     def sums(self, values: Matrix) -> Matrix:
         """The sum of some values (number, ...) for each group."""
-        return np.add.reduceat(values, self.starts, axis=0)
+        result = np.zeros((len(self.starts), *values.shape[1:]), values.dtype)
+        filled = self.sizes > 0
+        if filled.any():
+            result[filled] = np.add.reduceat(values, self.starts[filled], axis=0)
+        return result
 
     @property
     def sizes(self) -> Matrix:

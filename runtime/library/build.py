@@ -18,7 +18,7 @@ from ...passes.polyhedral.bounds import check_bounds
 from ...passes.polyhedral.extents import infer_extents
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.schedules.schedule import Schedule
-from ...support.output_files import replacing, write_output
+from ...support.output_files import write_output
 from ..calling.arguments import ArrayArgument
 from ..calling.errors import BuildError
 from ..jit import object_code as jit
@@ -94,8 +94,9 @@ def build(
         with tempfile.TemporaryDirectory() as folder:
             code_file = Path(folder) / "code.o"
             code_file.write_bytes(code)
-            with replacing(file) as beside:
-                link_shared(code_file, beside, parallel=is_parallel)
+            linked = Path(folder) / file.name  # the name that programs will look for
+            link_shared(code_file, linked, parallel=is_parallel)
+            write_output(file, linked.read_bytes())
     else:
         write_output(file, code)
     write_output(header, text)

@@ -64,7 +64,13 @@ def test_variations_of_the_default_schedule_come_last_and_keep_its_panels() -> N
         found = list(WORKLOAD.schedules(item, original, sizes))
         names = [name for _, name in found]
         assert names == sorted(names, key=("default", "best", "other", "default+neighbour").index)
-        assert len({tree_key(schedule.tree) for schedule, _ in found}) == len(found)
+        # Packed arrays of other layouts may have the same loops.
+        keys = set[object]()
+        for schedule, _ in found:
+            steps = [str(step) for step in schedule.transformations]
+            packs = tuple(step for step in steps if step.startswith("pack"))
+            keys.add((tree_key(schedule.tree), packs))
+        assert len(keys) == len(found)
         kinds |= {(name, _packs(schedule.scop)) for schedule, name in found}
     assert {("default", True), ("default+neighbour", True)} <= kinds
 

@@ -122,7 +122,10 @@ class Checker:
         """The default schedule for two threads, or a random one."""
         if chance(self.chooser, 8):
             self._step("default schedule", sizes=run.sizes, threads=2, fast_math=fast_math)
-            return function.default_schedule(run.sizes, threads=2, fast_math=fast_math)
+            known = {size.name for size in function.scop.sizes}
+            named = {name.removeprefix("%"): value for name, value in run.sizes.items()}
+            sizes = {name: value for name, value in named.items() if name in known}
+            return function.default_schedule(sizes, threads=2, fast_math=fast_math)
         return random_schedule(
             self.chooser,
             function.schedule(fast_math=fast_math),

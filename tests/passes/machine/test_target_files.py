@@ -37,6 +37,7 @@ RANGES = {
     "scatter_cycles": (0.5, 5),
     "masked_vector": (1, 4),
     "guard_cycles": (0, 20),
+    "masked_store_cycles": (1, 64),
     "branch_cycles": (0, 5),
     "loop_entry_cycles": (0, 20),
     "reorder_window": (64, 1024),
