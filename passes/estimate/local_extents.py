@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil
 
-from ..polyhedral.schedule_tree import Loop, loops_around
+from ..polyhedral.schedule_tree import Loop, leaves
 from ..polyhedral.scop import Access, Array
 from ..schedules.schedule import Schedule
 from .program_statistics import ProgramStatistics, StatementStatistics
@@ -25,7 +25,8 @@ def stored_statistics(schedule: Schedule, context: SchedulingContext) -> Program
     contracted = [array for array in contracted if array.scope_depth == len(array.shape)]
     if not contracted:
         return statistics
-    around = {name: loops_around(schedule.tree, name) for name in statistics.statements}
+    # Statements without instances are not in the tree.
+    around = {leaf.statement: outer for leaf, outer in leaves(schedule.tree, ())}
     return replace(
         statistics,
         expanded={array.name: _extents(array, statistics, around) for array in contracted},
@@ -35,7 +36,11 @@ def stored_statistics(schedule: Schedule, context: SchedulingContext) -> Program
 def _extents(
     array: Array, statistics: ProgramStatistics, around: dict[str, tuple[Loop, ...]]
 ) -> tuple[int, ...]:
-    accesses = list(_accesses(array, statistics))
+    accesses = [
+        (statement, access)
+        for statement, access in _accesses(array, statistics)
+        if statement.statement.name in around
+    ]
     known = statistics.extents(array)
     if not accesses:
         return known
