@@ -310,6 +310,10 @@ class ArrayFlow:
 
     def _check_lost(self, lost: isl.Map, source: Use, target: Use) -> None:
         if not lost.is_empty():
+            flows = self._items(DependenceKind.FLOW, source.origin, target.origin)
+            if any(item.memory_based for item in flows):
+                # Something may be written in between, which none of these reads.
+                raise NotKnownError(f"which writes to {self.array.name} are the last is not known")
             message = (
                 f"what {source.statement} writes to {self.array.name} does not get to where "
                 f"{target.statement} reads it"
