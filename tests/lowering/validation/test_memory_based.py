@@ -1,4 +1,4 @@
-"""Where isl does not tell the last writes, the way of a value is not known: that is no violation."""
+"""Where isl does not tell the last writes, the way of a value is not known, but not violated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ func.func @f(%N: index, %M_i32: i32, %s0: i8, %A0: memref<i8>, %A1: memref<i8>, 
   %c32 = arith.constant 0 : index
   %K = memref.dim %A2, %c32 : memref<?xi8>
   affine.for %i = -2 to %N {
-    affine.for %j = affine_map<() -> (-((0) mod 4) - 1)>() to affine_map<(d0) -> (((((d0 * 2 - 2) floordiv 4) - 1) mod 3))>(%i) {
+    affine.for %j = affine_map<() -> (-((0) mod 4) - 1)>()
+        to affine_map<(d0) -> (((((d0 * 2 - 2) floordiv 4) - 1) mod 3))>(%i) {
       affine.if affine_set<(d0) : (((0) mod 2) >= 0, d0 - 3 >= 0)>(%i) {
         %v1 = arith.constant 0 : i8
         %v2 = affine.load %A0[] : memref<i8>
@@ -42,7 +43,8 @@ func.func @f(%N: index, %M_i32: i32, %s0: i8, %A0: memref<i8>, %A1: memref<i8>, 
   }
   %v13 = arith.constant 3 : i8
   %r15 = affine.for %i = 0 to affine_map<()[s0] -> (s0 + 1)>()[%M] iter_args(%a14 = %v13) -> (i8) {
-    affine.for %j = affine_map<(d0) -> (((((d0 * 2 + 1) mod 3) - 1) floordiv 5) + 1)>(%i) to affine_map<()[s0] -> (s0 + 1)>()[%M] step 3 {
+    affine.for %j = affine_map<(d0) -> (((((d0 * 2 + 1) mod 3) - 1) floordiv 5) + 1)>(%i)
+        to affine_map<()[s0] -> (s0 + 1)>()[%M] step 3 {
       %v16 = arith.constant 4 : i8
       %v17 = affine.load %A1[] : memref<i8>
       %v18 = arith.subi %v17, %v16 : i8
