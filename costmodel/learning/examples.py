@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
-import os
 import signal
 import tempfile
 import warnings
@@ -29,6 +28,7 @@ from ...passes.schedules.errors import TransformationError
 from ...passes.schedules.schedule import Schedule
 from ...passes.syntax.pipeline import parse_pipeline
 from ...support import records
+from ...support.output_files import write_output
 from ..original import original_schedule
 from .errors import LearningError
 from .machines import target_of
@@ -259,12 +259,4 @@ def _read(path: Path) -> _Found | None:
 
 
 def _write(path: Path, found: _Found) -> None:
-    contents = records.to_bytes(found)
-    temporary = path.with_suffix(f".{os.getpid()}")
-    try:
-        temporary.write_bytes(contents)
-        temporary.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise
+    write_output(path, records.to_bytes(found))

@@ -7,20 +7,20 @@ that are numbers, and tuples stay tuples, so that the state of an optimiser come
 from __future__ import annotations
 
 import json
-import os
 import signal
 import struct
 import threading
 import zipfile
 import zlib
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...support.output_files import replacing
 from ..learning.errors import LearningError
 
 SUFFIX = ".npz"
@@ -55,16 +55,8 @@ def store_arrays(path: Path, content: Mapping[str, Any]) -> None:
     plain = json.dumps(_plain(dict(content), arrays))
     arrays[_CONTENT] = np.frombuffer(plain.encode(), np.uint8)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        with _uninterrupted():
-            with temporary.open("wb") as file:
-                cast(Any, np.savez)(file, **arrays)
-            temporary.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise
+    with _uninterrupted(), replacing(path) as beside, beside.open("wb") as file:
+        cast(Any, np.savez)(file, **arrays)
 
 
 def load_arrays(path: Path) -> Mapping[str, Any]:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.vector import GatherOp, ScatterOp
-from ..loops.alias_analysis import Numbering, touched_memrefs
+from ..loops.alias_analysis import Numbering, constant_lanes, touched_memrefs
 from ..nest.index_expression import Index
-from .known_lanes import integers_of, lanes_of, stride_of
+from .known_lanes import lanes_of, stride_of
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def _row(operation: Operation, numbering: Numbering) -> tuple[_Row, int] | None:
     """Row and first column of a gather or scatter with a small positive stride, all lanes on."""
     if not isinstance(operation, GatherOp | ScatterOp):
         return None
-    stride = stride_of(integers_of(operation.index_vec))
+    stride = stride_of(constant_lanes(operation.index_vec))
     active = lanes_of(operation.mask)
     if stride is None or stride < 2 or active is None or not all(active):
         return None

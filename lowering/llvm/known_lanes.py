@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from xdsl.dialects import arith
 from xdsl.dialects import vector as xdsl_vector
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, VectorType
+from xdsl.dialects.builtin import IntegerAttr, VectorType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects.vector import ConstantMaskOp
 from ...passes.estimate.access_costs import LARGEST_STRIDE
+from ..loops.alias_analysis import constant_lanes
 
 
 def stride_of(offsets: Sequence[int] | None) -> int | None:
@@ -23,23 +24,13 @@ def stride_of(offsets: Sequence[int] | None) -> int | None:
     return stride if even and stride not in (0, 1) and abs(stride) <= LARGEST_STRIDE else None
 
 
-def integers_of(value: SSAValue) -> tuple[int, ...] | None:
-    """The elements of a constant vector of integers; None if it is none."""
-    match value.owner:
-        case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as elements):
-            numbers = elements.get_values()
-            return tuple(number for number in numbers if isinstance(number, int)) or None
-        case _:
-            return None
-
-
 def lanes_of(mask: SSAValue) -> tuple[bool, ...] | None:
     """Which lanes a mask leaves on; None if that is not constant."""
     assert isa(mask.type, VectorType[Attribute])
     count = mask.type.get_shape()[0]
     match mask.owner:
         case arith.ConstantOp():
-            numbers = integers_of(mask)
+            numbers = constant_lanes(mask)
             return None if numbers is None else tuple(map(bool, numbers))
         case ConstantMaskOp() as constant:
             (size,) = constant.mask_dim_sizes.get_values()

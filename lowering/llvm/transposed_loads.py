@@ -30,8 +30,8 @@ from xdsl.utils.hints import isa
 
 from ...dialects.vector import GatherOp
 from ...passes.estimate.access_costs import FEWEST_COLUMNS
-from ..loops.alias_analysis import Numbering
-from .known_lanes import integers_of, lanes_of
+from ..loops.alias_analysis import Numbering, constant_lanes
+from .known_lanes import lanes_of
 from .memory_versions import MemoryVersions
 
 LANE_COUNTS = (4, 8, 16)
@@ -103,7 +103,7 @@ def _lanes(gather: GatherOp) -> tuple[tuple[int, ...], tuple[bool, ...]] | None:
     count = kind.get_shape()[0]
     if count not in LANE_COUNTS or bits not in ELEMENT_BITS or count * bits > REGISTER_BITS:
         return None
-    offsets, active = integers_of(gather.index_vec), lanes_of(gather.mask)
+    offsets, active = constant_lanes(gather.index_vec), lanes_of(gather.mask)
     if offsets is None or active is None:
         return None
     if not all(active) and not _is_zero(gather.pass_thru):

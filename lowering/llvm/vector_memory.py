@@ -13,9 +13,10 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.vector import GatherOp, ScatterOp
+from ..loops.alias_analysis import constant_lanes
 from .bounds_checks import guard_mask, guard_offsets
 from .emitter import Emitters, FunctionEmitter, constant, type_of
-from .known_lanes import integers_of, lanes_of, stride_of
+from .known_lanes import lanes_of, stride_of
 from .memory import (
     accessed_pointer,
     affine_pointer,
@@ -180,7 +181,7 @@ def _pointers(emitter: FunctionEmitter, op: Operation) -> tuple[ir.Value, Sequen
 
 def _is_contiguous(offsets: SSAValue) -> bool:
     """Whether the lanes of a gather or scatter are neighbouring elements."""
-    known = integers_of(offsets)
+    known = constant_lanes(offsets)
     return known is not None and known == tuple(range(len(known)))
 
 
@@ -210,7 +211,7 @@ def emit_gather(emitter: FunctionEmitter, op: GatherOp) -> None:
 
 def _emit_strided(emitter: FunctionEmitter, op: GatherOp) -> bool:
     """A gather of elements a small stride apart, with all lanes on, as loads and shuffles."""
-    stride, active = stride_of(integers_of(op.index_vec)), lanes_of(op.mask)
+    stride, active = stride_of(constant_lanes(op.index_vec)), lanes_of(op.mask)
     if stride is None or active is None or not all(active) or emitter.module.options.check_bounds:
         return False
     kind = type_of(op.result)

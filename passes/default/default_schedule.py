@@ -17,10 +17,7 @@ from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
 from .input_reuse import fuse_for_input_reuse
-from .outermost_parallel import outermost_parallel
-from .parallel_strips import parallel_strips
-from .strategies import STRATEGIES
-from .vectorise_and_parallelise import vectorise_and_parallelise
+from .strategies import FALLBACKS, STRATEGIES, Strategy
 
 PROFITABLE = 20_000
 """A program with fewer statement instances stays as it was written."""
@@ -86,7 +83,7 @@ def candidates(
 ) -> Iterator[Schedule]:
     """Orders, by default all of `orders`, with every nest scheduled; each schedule once.
 
-    Once by the first strategy that has an answer for it, once by what is estimated to be best.
+    At most two for each order: `_scheduled`.
     """
     seen = {original}
     tried: set[str] = set()
@@ -96,7 +93,7 @@ def candidates(
         if functions in tried:
             continue
         tried.add(functions)
-        for schedule in (schedule_nests(order, context), _best_nests(order, context)):
+        for schedule in _scheduled(order, context):
             if schedule not in seen:
                 seen.add(schedule)
                 yield schedule
@@ -131,7 +128,7 @@ def alternatives(
             yield _schedule(order, alone, groups)
         for names in groups:
             others = [group for group in groups if group != names]
-            for answer in islice(_answers(order, names, context), 1, None):
+            for _, answer in islice(_answers(order, names, context), 1, None):
                 yield _schedule(answer, context, others)
 
 
@@ -140,20 +137,32 @@ def schedule_nests(schedule: Schedule, context: SchedulingContext) -> Schedule:
     return _schedule(schedule, context, _groups(schedule))
 
 
-def _best_nests(schedule: Schedule, context: SchedulingContext) -> Schedule:
-    """As `schedule_nests`; what only the fallback has an answer for as is estimated to be best."""
-    for names in _groups(schedule):
-        nest = next(n for n in nests(schedule.tree) if names[0] in statements(n))
-        found = (strategy(schedule, nest, context) for strategy in STRATEGIES[:-1])
-        special = next((answer for answer in found if answer is not None), None)
-        if special is not None:
-            schedule = special
+def _scheduled(order: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
+    """Every nest under the first strategy that has an answer for it.
+
+    Where that is the fallback for some, they have then what is estimated to be best of all
+    `FALLBACKS` and of the nest as it is.
+    """
+    schedule = order
+    chosen: list[tuple[tuple[str, ...], Strategy]] = []
+    for names in _groups(order):
+        found = next(_answers(schedule, names, context), None)
+        if found is not None:
+            strategy, schedule = found
+            chosen.append((names, strategy))
+    yield schedule
+    if all(strategy is not STRATEGIES[-1] for _, strategy in chosen):
+        return
+    schedule = order
+    for names, strategy in chosen:
+        nest = _nest(schedule, names)
+        if strategy is not STRATEGIES[-1]:
+            schedule = strategy(schedule, nest, context) or schedule
             continue
-        proposals = (vectorise_and_parallelise, outermost_parallel, parallel_strips)
-        answers = (proposal(schedule, nest, context) for proposal in proposals)
+        answers = (proposal(schedule, nest, context) for proposal in FALLBACKS)
         possible = [schedule, *(answer for answer in answers if answer is not None)]
         schedule = min(possible, key=lambda answer: estimate(answer, context))
-    return schedule
+    yield schedule
 
 
 def _groups(schedule: Schedule) -> list[tuple[str, ...]]:
@@ -165,19 +174,24 @@ def _schedule(
     schedule: Schedule, context: SchedulingContext, groups: Iterable[tuple[str, ...]]
 ) -> Schedule:
     for names in groups:
-        schedule = next(_answers(schedule, names, context), schedule)
+        _, schedule = next(_answers(schedule, names, context), (None, schedule))
     return schedule
 
 
 def _answers(
     schedule: Schedule, names: tuple[str, ...], context: SchedulingContext
-) -> Iterator[Schedule]:
-    """What the strategies make of the nest of these statements, in their order."""
-    nest = next(n for n in nests(schedule.tree) if names[0] in statements(n))
+) -> Iterator[tuple[Strategy, Schedule]]:
+    """The strategies with what they make of the nest of these statements, in their order."""
+    nest = _nest(schedule, names)
     for strategy in STRATEGIES:
         scheduled = strategy(schedule, nest, context)
         if scheduled is not None:
-            yield scheduled
+            yield strategy, scheduled
+
+
+def _nest(schedule: Schedule, names: tuple[str, ...]) -> Tree:
+    """The top-level nest of these statements."""
+    return next(nest for nest in nests(schedule.tree) if names[0] in statements(nest))
 
 
 def _functions(tree: Tree) -> str:

@@ -40,16 +40,10 @@ def mark_parallel(
         statement = statistics.statements[name]
         executions = 1.0
         for loop, trips in zip(outer, statement.trips(outer), strict=True):
-            if trips > 1 and (loop.vector is None or trips >= 4 * loop.vector):
-                work = (
-                    sum(statistics.statements[other].instances for other in loop.schedule)
-                    / executions
-                )
-                marked = (
-                    attempt(schedule, Parallel((f"{name}.{loop.name}",)))
-                    if work >= least_instances
-                    else None
-                )
+            instances = sum(statistics.statements[other].instances for other in loop.schedule)
+            is_long = trips > 1 and (loop.vector is None or trips >= 4 * loop.vector)
+            if is_long and instances / executions >= least_instances:
+                marked = attempt(schedule, Parallel((f"{name}.{loop.name}",)))
                 if marked is not None:
                     schedule = marked
                     done |= set(loop.schedule)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence as List
 from math import prod
 
+from ..estimate.access_costs import LARGEST_STRIDE
 from ..estimate.parallel_profitability import LEAST_CYCLES
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.schedule_tree import Loop, Sequence, Tree, chain, loops_around, nests, statements
@@ -28,9 +29,6 @@ from .vectorise_and_parallelise import vectorise_and_parallelise
 
 SHORT_SUM = 4
 """Loops over so few terms are fully unrolled."""
-
-LARGEST_STRIDE = 4
-"""Vectors of elements that are at most so far apart are stored by shuffles."""
 
 LEAST_ACCUMULATORS = 8
 """Vectors of one register tile, so that additions do not wait for each other."""

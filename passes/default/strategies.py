@@ -13,7 +13,9 @@ from .fused_contraction import fused_contraction
 from .gauss_seidel import gauss_seidel
 from .index_set_splitting import index_set_splitting
 from .matrix_vector import matrix_vector
+from .outermost_parallel import outermost_parallel
 from .output_stationary import output_stationary
+from .parallel_strips import parallel_strips
 from .privatised_contraction import privatised_contraction
 from .recurrences import recurrences
 from .strict_order_reductions import strict_order_reductions
@@ -50,3 +52,10 @@ STRATEGIES: tuple[Strategy, ...] = (
     tile_transposition,
     vectorise_and_parallelise,
 )
+
+FALLBACKS: tuple[Strategy, ...] = (
+    vectorise_and_parallelise,
+    outermost_parallel,
+    parallel_strips,
+)
+"""Proposals for nests that no strategy but the last one has an answer for."""

@@ -60,12 +60,12 @@ def tile_transposition(
         return None
     try:
         band = _Band.of(schedule, loops, context)
-        for vector, unrolled in band.pairs():
-            result = band.tiled(vector, unrolled)
-            return mark_parallel(result, statements(nest), context)
+        pair = band.best_pair()
+        if pair is None:
+            return None
+        return mark_parallel(band.tiled(*pair), statements(nest), context)
     except TransformationError:
-        pass
-    return None
+        return None
 
 
 def _children(tree: Tree) -> Sequence[Tree]:
@@ -135,14 +135,15 @@ class _Band:
             ),
         )
 
-    def pairs(self) -> list[tuple[Loop, Loop]]:
-        """Loops for vectors and for unrolling inside that suit all accesses, the best first."""
-        return sorted(
+    def best_pair(self) -> tuple[Loop, Loop] | None:
+        """The loops for vectors and for unrolling inside that suit all accesses best, if any do."""
+        return min(
             filter(self._suits, permutations(self.loops, 2)),
             key=lambda pair: (
                 -min(self.trips[pair[0].name], self.lanes),
                 -self.trips[pair[1].name],
             ),
+            default=None,
         )
 
     def _strides(

@@ -6,12 +6,12 @@ accesses runs along it, else it is as long as the values of its subscript.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 
 from ..polyhedral.schedule_tree import Loop, leaves
-from ..polyhedral.scop import Access, Array
+from ..polyhedral.scop import Array
 from ..schedules.schedule import Schedule
 from .program_statistics import ProgramStatistics, StatementStatistics
 from .scheduling_context import SchedulingContext
@@ -29,35 +29,31 @@ def stored_statistics(schedule: Schedule, context: SchedulingContext) -> Program
     around = {leaf.statement: outer for leaf, outer in leaves(schedule.tree, ())}
     return replace(
         statistics,
-        expanded={array.name: _extents(array, statistics, around) for array in contracted},
+        expanded={each.name: _extents(each, statistics, around, context) for each in contracted},
     )
 
 
 def _extents(
-    array: Array, statistics: ProgramStatistics, around: dict[str, tuple[Loop, ...]]
+    array: Array,
+    statistics: ProgramStatistics,
+    around: Mapping[str, tuple[Loop, ...]],
+    context: SchedulingContext,
 ) -> tuple[int, ...]:
-    accesses = [
-        (statement, access)
-        for statement, access in _accesses(array, statistics)
-        if statement.statement.name in around
+    users = [
+        statement
+        for name, statement in statistics.statements.items()
+        if name in around and any(a.array.name == array.name for a in statement.statement.accesses)
     ]
-    known = statistics.extents(array)
-    if not accesses:
-        return known
-    shared = _shared([around[statement.statement.name] for statement, _ in accesses])
-    return tuple(
-        max(_length(statement, access, position, shared) for statement, access in accesses)
-        for position in range(len(known))
-    )
-
-
-def _accesses(
-    array: Array, statistics: ProgramStatistics
-) -> Iterator[tuple[StatementStatistics, Access]]:
-    for statement in statistics.statements.values():
-        for access in statement.statement.accesses:
-            if access.array.name == array.name:
-                yield statement, access
+    if not users:
+        return statistics.extents(array)
+    shared = _shared([around[user.statement.name] for user in users])
+    # Statistics keep the schedules of the loops, so that their ids stay their own.
+    key = array.name, tuple(id(loop.schedule) for loop in shared), tuple(map(id, users))
+    found = context.expanded.get(key)
+    if found is None:
+        lengths = [_lengths(array, user, shared) for user in users]
+        found = context.expanded[key] = tuple(map(max, zip(*lengths, strict=True)))
+    return found
 
 
 def _shared(paths: list[tuple[Loop, ...]]) -> tuple[Loop, ...]:
@@ -66,10 +62,16 @@ def _shared(paths: list[tuple[Loop, ...]]) -> tuple[Loop, ...]:
     return tuple(loop for loop in first if all(any(loop is o for o in path) for path in others))
 
 
-def _length(
-    statement: StatementStatistics, access: Access, position: int, shared: tuple[Loop, ...]
-) -> int:
-    """How many values a subscript takes in one iteration of the shared loops."""
+def _lengths(
+    array: Array, statement: StatementStatistics, shared: tuple[Loop, ...]
+) -> tuple[int, ...]:
+    """How many values each subscript takes in one iteration of the shared loops."""
     spans = statement.spans_inside(shared)
-    row = access.coefficients[position]
+    rows = [a.coefficients for a in statement.statement.accesses if a.array.name == array.name]
+    return tuple(
+        max(_length(row, spans) for row in subscripts) for subscripts in zip(*rows, strict=True)
+    )
+
+
+def _length(row: Sequence[int], spans: Sequence[float]) -> int:
     return ceil(1 + sum(abs(c) * max(0.0, span - 1) for c, span in zip(row, spans, strict=True)))

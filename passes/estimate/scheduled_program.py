@@ -41,6 +41,15 @@ class ScheduledProgram:
             if loops
         )
 
+    def stored_arrays(self, tree: Loop) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """The expanded scalars that a nest accesses, with their extents."""
+        expanded = self.statistics.expanded
+        if not expanded:
+            return ()
+        accesses = (a for name in tree.schedule for a in self.statement(name).statement.accesses)
+        names = dict.fromkeys(access.array.name for access in accesses)
+        return tuple((name, expanded[name]) for name in names if name in expanded)
+
     def statement(self, name: str) -> StatementStatistics:
         """What is known of one statement."""
         return self.statistics.statements[name]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from ..machine.machine import Machine
@@ -49,6 +49,10 @@ class SchedulingContext:
         default_factory=dict[NestKey, tuple[Tree, float]], compare=False, repr=False
     )
     """Estimated seconds of nests, which are kept, so that their ids stay their own."""
+    expanded: dict[Hashable, tuple[int, ...]] = field(
+        default_factory=dict[Hashable, tuple[int, ...]], compare=False, repr=False
+    )
+    """Extents of expanded scalars (`local_extents`)."""
 
     def register_tile(
         self,

@@ -55,15 +55,15 @@ class VectorLoops:
         if self._program.is_explicit:
             return loops
         for depth, loop in enumerate(loops):
-            if self._unrolls_all(loop, loops[: depth + 1]):
+            if self._unrolls_all(loop, loops[:depth]):
                 return (*loops[:depth], *(replace(short, unroll=0) for short in loops[depth:]))
         return loops
 
-    def _unrolls_all(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
+    def _unrolls_all(self, loop: Loop, outer: tuple[Loop, ...]) -> bool:
         """Whether a loop, and all inside of it, is unrolled: few operations, few iterations."""
         found = self._short.get(id(loop))
         if found is None:
-            found = self._short[id(loop)] = self._copies(loop, loops[:-1]) <= MOST_UNROLLED
+            found = self._short[id(loop)] = self._copies(loop, outer) <= MOST_UNROLLED
         return found
 
     def _copies(self, tree: Tree, outer: tuple[Loop, ...]) -> float:

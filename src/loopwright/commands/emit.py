@@ -56,15 +56,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_schedule_arguments(parser)
     add_verify_argument(parser)
     add_size_arguments(parser)
-    parser.add_argument(
-        "-t", "--threads", type=int, default=0, metavar="T", help="threads (--llvm and --asm)"
-    )
+    parser.add_argument("-t", "--threads", type=int, metavar="T", help="threads (--llvm and --asm)")
     add_fast_math_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the functions that were chosen."""
-    if arguments.threads < 0:
+    if arguments.threads is not None and arguments.threads < 1:
         raise UsageError(f"--threads must be at least 1, got {arguments.threads}")
     sizes = given_sizes(arguments)
     chosen = functions(arguments)
@@ -117,7 +115,7 @@ def _emit(arguments: argparse.Namespace, loops: func.FuncOp) -> str:
     if arguments.format == "c":
         # Without --func, all functions are printed, one by one.
         return emit_c(loops, callees=arguments.func is not None)
-    options = Options(num_threads=arguments.threads, fast_math=arguments.fast_math)
+    options = Options(num_threads=arguments.threads or 0, fast_math=arguments.fast_math)
     target = Target.host()
     llvm_ir = str(translate(loops, target=target, options=options))
     return llvm_ir if arguments.format == "llvm" else jit.emit_assembly(llvm_ir, target=target)

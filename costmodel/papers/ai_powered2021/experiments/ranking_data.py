@@ -42,6 +42,7 @@ from .....runtime.tuning.runner import Runner
 from .....runtime.tuning.schedule_compiler import Compiler
 from .....runtime.tuning.trial_messages import Arguments, Program, Trial
 from .....support import records
+from .....support.output_files import write_output
 from .....support.owned_files import read_owned
 from ....dataset.rows import rows_of
 from ....dataset.store import Writer
@@ -161,9 +162,7 @@ class Problem:
         print(self.name, len(self.codes), "compiled", flush=True)
 
     def _store(self) -> None:
-        temporary = self.codes_file.with_suffix(".new")
-        temporary.write_bytes(records.to_bytes(self.codes))
-        temporary.replace(self.codes_file)
+        write_output(self.codes_file, records.to_bytes(self.codes))
 
     def runner(self, parameters: dict[str, int]) -> Runner:
         """What runs codes on arrays of some size."""

@@ -41,6 +41,7 @@ from .....runtime.tuning.runner import Runner
 from .....runtime.tuning.schedule_compiler import Compiler
 from .....runtime.tuning.trial_messages import Program, Trial
 from .....support import records
+from .....support.output_files import write_output
 from .....support.owned_files import read_owned
 from .....support.progress import ProgressLine
 from ..register_agent import SHARE, Agent, measurements
@@ -125,9 +126,7 @@ class Problem:
         line.clear()
 
     def _store(self) -> None:
-        temporary = self.codes_file.with_suffix(".new")
-        temporary.write_bytes(records.to_bytes(self.codes))
-        temporary.replace(self.codes_file)
+        write_output(self.codes_file, records.to_bytes(self.codes))
 
     def measure(self, end: float) -> bool:
         """Runs states until the time is up; says whether all are measured."""
