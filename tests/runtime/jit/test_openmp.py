@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 
 import pytest
+
 from loopwright.runtime.jit import openmp
 
 
