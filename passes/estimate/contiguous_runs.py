@@ -27,12 +27,22 @@ def contiguous_run(
     """
     size = bytes_of(access.array.element_type)
     run = float(size)
+    apart: list[tuple[float, float]] = []
     for loop, trips in zip(reversed(loops), reversed(statement.trips(loops)), strict=True):
         direction = statement.direction(loops, loop)
         stride = 0 if direction is None else statement.stride(access, direction, statistics)
-        step = abs(stride) * size
-        if step <= run:
-            run += step * (trips - 1)
-        elif not is_cached(loop):
+        apart.append((abs(stride) * size, trips))
+        run = _joined(run, apart)
+        if apart and not is_cached(loop):
             break
+    return run
+
+
+def _joined(run: float, apart: list[tuple[float, float]]) -> float:
+    """The run with all steps that begin inside of it or at its end; these leave the list."""
+    while joined := [each for each in apart if each[0] <= run]:
+        for each in joined:
+            step, trips = each
+            run += step * (trips - 1)
+            apart.remove(each)
     return run

@@ -29,15 +29,18 @@ class MemoryTraffic:
             self._program.threads(self._program.statement(leaf.statement), outer)
             for leaf, outer in leaves(nest, ())
         )
+        streams = self._streams(nest)
         for level, bandwidth in machine.bandwidths.items():
             limit, speed = inf, bandwidth * threads
             traffic = self._into(nest, (), machine.capacity(level))
             if level == max(machine.bandwidths):
                 traffic += self._write_allocated(nest)
-                faster = min(1, log(self._streams(nest), machine.streams))
+                faster = min(1, log(streams, machine.streams))
                 limit, speed = machine.memory_bandwidth, speed * (1 + faster)
             if level > 1:
-                speed /= 1 + self._unseen_share(nest) * (machine.unseen_stream - 1)
+                # Several runs that begin at the same time wait together.
+                waiting = (machine.unseen_stream - 1) / max(1.0, streams / 2)
+                speed /= 1 + self._unseen_share(nest) * waiting
             yield traffic / min(limit, speed)
 
     def _unseen_share(self, nest: Loop) -> float:

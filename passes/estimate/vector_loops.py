@@ -111,18 +111,18 @@ class VectorLoops:
         What is accumulated must stay at one place: sums in scatter form are no reductions for it.
         """
         accumulations = self._schedule.dependences.accumulations
-        around = loops[: next(n for n, other in enumerate(loops) if other is loop) + 1]
+        outer = loops[: next(n for n, other in enumerate(loops) if other is loop)]
         return all(
-            accumulates_in_lanes(self._schedule, name)
-            and self._stays(self._program.statement(name), around)
-            for name in loop.schedule
-            if name in accumulations
+            accumulates_in_lanes(self._schedule, leaf.statement)
+            and self._stays(self._program.statement(leaf.statement), inside, loop)
+            for leaf, inside in leaves(loop, outer)
+            if leaf.statement in accumulations
         )
 
     @staticmethod
-    def _stays(statement: StatementStatistics, loops: tuple[Loop, ...]) -> bool:
-        """Whether a statement writes the same elements in all iterations of the innermost loop."""
-        direction = statement.direction(loops, loops[-1])
+    def _stays(statement: StatementStatistics, loops: tuple[Loop, ...], loop: Loop) -> bool:
+        """Whether a statement writes the same elements in all iterations of one of its loops."""
+        direction = statement.direction(loops, loop)
         return direction is not None and not any(
             any(subscript_steps(write, direction)) for write in statement.statement.writes
         )

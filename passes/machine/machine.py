@@ -89,7 +89,8 @@ class Machine:
     stream_start: int
     """Bytes of a contiguous run until the lines behind them are fetched ahead."""
     unseen_stream: float
-    """How many times as long a line takes until then, from behind the second-level cache."""
+    """How many times as long a line takes until then, of two runs, from behind the second-level
+    cache."""
     prefetched_streams: int
     """Rows of a matrix that come from memory side by side without waiting for each other."""
     memory_bandwidth: float
