@@ -7,7 +7,7 @@ from math import ceil, log2
 
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, AccessKind
-from .program_statistics import ProgramStatistics, StatementStatistics
+from .program_statistics import ProgramStatistics, StatementStatistics, constant_subscripts
 from .scheduled_program import ScheduledProgram, innermost_loop
 
 FEWEST_COLUMNS = 0.25
@@ -122,18 +122,13 @@ def _is_filled(
     if stride <= _columns(program.statistics, access, statement, around):
         return True
     columns = {
-        tuple(_constants(write))
+        tuple(constant_subscripts(write))
         for name in around.vector.schedule
         for write in program.statement(name).statement.writes
         if write.array.name == access.array.name and write.coefficients == access.coefficients
     }
-    own = _constants(access)
+    own = constant_subscripts(access)
     return stride <= sum(each[:-1] == own[:-1] for each in columns)
-
-
-def _constants(access: Access) -> tuple[int, ...]:
-    """The subscripts of an access where all iterators are 0, as far as they are constant."""
-    return tuple(access.map.eval([0] * access.map.num_dims, [0] * access.map.num_symbols))
 
 
 def _gather(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from math import inf, log, prod
 
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, leaves, statements
-from .contiguous_runs import contiguous_run
+from .contiguous_runs import contiguous_run, rows_together
 from .footprints import footprint
 from .scheduled_program import ScheduledProgram
 
@@ -58,7 +58,10 @@ class MemoryTraffic:
             for access in statistics.statement.accesses:
                 size = self._statistics.bytes(access.array)
                 if size > large:
-                    run = contiguous_run(access, statistics, loops, self._statistics, is_cached)
+                    rows = rows_together(statistics, access)
+                    run = contiguous_run(
+                        access, statistics, loops, self._statistics, rows, is_cached
+                    )
                     longest = max(run, runs.get(access.array.name, (0.0, 0.0))[0])
                     runs[access.array.name] = longest, size
         whole = sum(size for _, size in runs.values())

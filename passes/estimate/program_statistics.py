@@ -257,6 +257,11 @@ class StatementStatistics:
         return int(total) if total.denominator == 1 else 1 << 20
 
 
+def constant_subscripts(access: Access) -> tuple[int, ...]:
+    """The subscripts of an access where all iterators are 0, as far as they are constant."""
+    return tuple(access.map.eval([0] * access.map.num_dims, [0] * access.map.num_symbols))
+
+
 def subscript_steps(access: Access, direction: Sequence[Slope]) -> list[Slope]:
     """By how much each subscript of an access grows along a direction of the iterators."""
     return [sum(c * d for c, d in zip(row, direction, strict=True)) for row in access.coefficients]
