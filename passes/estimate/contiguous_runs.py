@@ -39,8 +39,8 @@ def contiguous_run(
     row = float(size * statistics.extents(access.array)[-1]) if rows > 1 else 0.0
     apart = [(row, float(rows))]
     for loop, trips in zip(reversed(loops), reversed(statement.trips(loops)), strict=True):
-        direction = statement.direction(loops, loop)
-        stride = 0 if direction is None else statement.stride(access, direction, statistics)
+        motion = statement.motion(loops, loop)
+        stride = 0 if motion is None else statement.stride(access, motion, statistics)
         apart.append((abs(stride) * size, trips))
         run = _joined(run, apart)
         if apart and not is_cached(loop):

@@ -65,8 +65,10 @@ class MemoryTraffic:
                     longest = max(run, runs.get(access.array.name, (0.0, 0.0))[0])
                     runs[access.array.name] = longest, size
         whole = sum(size for _, size in runs.values())
-        unseen = sum(size * min(1.0, machine.stream_start / run) for run, size in runs.values())
-        return unseen / whole if whole else 0.0
+        starts = sum(
+            min(size, machine.stream_start * (size / run - 1)) for run, size in runs.values()
+        )
+        return max(0.0, starts / whole) if whole else 0.0
 
     def _write_allocated(self, nest: Loop) -> float:
         """Bytes that are read from memory only because a part of their line is written.
