@@ -19,8 +19,8 @@ a share of the rows (`lowering.llvm.transposed_loads`)."""
 LARGEST_STRIDE = 4
 """In elements: what is further apart is gathered or scattered."""
 
-OVERLAPPING_STORES = 2.0
-"""What two stores cost that cover leading lanes, in stores."""
+OVERLAPPING_STORES = 4.0
+"""What two stores cost that cover leading lanes, and the shuffles before them, in stores."""
 
 SHUFFLES_PER_LOAD = 1.0
 """What a shuffle costs, in loads."""
