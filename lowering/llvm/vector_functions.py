@@ -21,6 +21,8 @@ _INSTRUCTION_SETS = (("b", "sse2", 128), ("d", "avx2", 256), ("e", "avx512f", 51
 
 _LARGEST_EXPONENT = 32
 
+_EXACT_EXPONENTS = (-1.0, 0.0, 0.5, 1.0, 2.0)
+
 
 @dataclass(frozen=True)
 class _Variant:
@@ -38,12 +40,15 @@ def has_vector_function(
         "afn" in flags
         and name in emitter.module.target.vector_functions
         and isinstance(scalar_type(operands[0].type), ir.FloatType | ir.DoubleType)
-        and not (name == "pow" and _is_expanded(operands[1]))
+        and not (name == "pow" and is_expanded(operands[1], approximate=True))
     )
 
 
-def _is_expanded(exponent: ir.Value) -> bool:
-    """Whether LLVM makes products and square roots of a power: of a multiple of one half."""
+def is_expanded(exponent: ir.Value, *, approximate: bool) -> bool:
+    """Whether LLVM makes products and square roots of a power.
+
+    Of a multiple of one half where it may approximate, else of those with one rounding.
+    """
     if not isinstance(exponent, ir.Constant):
         return False
     constants = [exponent]
@@ -51,8 +56,11 @@ def _is_expanded(exponent: ir.Value) -> bool:
         constants = list(cast("Sequence[ir.Constant]", exponent.constant))
     return all(
         isinstance(value := each.constant, float)
-        and abs(value) <= _LARGEST_EXPONENT
-        and (2 * value).is_integer()
+        and (
+            abs(value) <= _LARGEST_EXPONENT and (2 * value).is_integer()
+            if approximate
+            else value in _EXACT_EXPONENTS
+        )
         for each in constants
     )
 

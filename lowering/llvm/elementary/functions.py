@@ -1,0 +1,73 @@
+"""The elementary functions that a module defines by itself, one for each type of argument."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from llvmlite import ir
+
+from ..types import scalar_type
+from .error_function import erf
+from .exponentials import cosh, exp, exp2, expm1, sinh, tanh
+from .lanes import F32, F64, Definition, Place, Real
+from .logarithms import log, log1p, log2, log10
+from .powers import power
+from .trigonometry import cos, sin
+
+if TYPE_CHECKING:
+    from ....passes.machine.target import Target
+    from ..module import ModuleEmitter
+
+_DEFINITIONS: Mapping[str, Definition] = {
+    "cos": cos,
+    "cosh": cosh,
+    "erf": erf,
+    "exp": exp,
+    "exp2": exp2,
+    "expm1": expm1,
+    "log": log,
+    "log10": log10,
+    "log1p": log1p,
+    "log2": log2,
+    "pow": power,
+    "sin": sin,
+    "sinh": sinh,
+    "tanh": tanh,
+}
+
+NAMES = tuple(_DEFINITIONS)
+"""By their names in the C library."""
+
+_FUSING = ("fma", "asimd")
+"""Features of which a target has one if its fused multiply-adds are instructions."""
+
+
+def has_elementary_function(target: Target, name: str, kind: ir.Type) -> bool:
+    """Whether a function is defined here, for scalars or vectors of such values.
+
+    The definitions need fused multiply-adds; other targets call the C library for each lane.
+    """
+    return (
+        name in _DEFINITIONS
+        and isinstance(scalar_type(kind), ir.FloatType | ir.DoubleType)
+        and any(feature in target.features for feature in _FUSING)
+    )
+
+
+def elementary_function(module: ModuleEmitter, name: str, kind: ir.Type, count: int) -> ir.Function:
+    """The module's function of so many arguments of a type, defined when it is met first."""
+    form = F32 if isinstance(scalar_type(kind), ir.FloatType) else F64
+    lanes = kind.count if isinstance(kind, ir.VectorType) else 0
+    symbol = f"elementary.{name}.{f'v{lanes}' if lanes else ''}{form.name}"
+    existing = module.module.globals.get(symbol)
+    if isinstance(existing, ir.Function):
+        return existing
+    function = module.define(symbol, ir.FunctionType(kind, [kind] * count), public=False)
+    set[str].update(function.attributes, ("alwaysinline", "memory(none)", "willreturn"))
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    place = Place(module, builder, lanes)
+    arguments = [Real(place, form, argument) for argument in function.args]
+    builder.ret(_DEFINITIONS[name](*arguments).value)
+    return function
