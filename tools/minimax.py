@@ -42,6 +42,7 @@ DIGITS = 60
 GRID = 24
 """Points per coefficient among which the extrema of the error are looked for."""
 EXCHANGES = 12
+REFITTED = 3
 
 Function = Callable[[Any], Any]
 
@@ -60,42 +61,63 @@ class Approximation:
     bits: int
 
 
-def polynomial(approximation: Approximation) -> list[Any]:
-    """The coefficients of the smallest degree that is accurate enough."""
+def polynomial(approximation: Approximation, precision: int) -> list[float]:
+    """The coefficients of the smallest degree that is accurate enough, in a format.
+
+    The first ones, whose rounding has the largest effect, are rounded one after the other, and the
+    later ones make up for it.
+    """
+    bound = mpf(2) ** -approximation.bits
     for degree in range(1, 40):
-        coefficients, error = remez(approximation, degree)
-        if error < mpf(2) ** -approximation.bits:
-            return coefficients
+        if remez(approximation, degree, ())[1] > bound:
+            continue
+        rounded: list[float] = []
+        for _ in range(min(REFITTED, degree)):
+            coefficients, _ = remez(approximation, degree, rounded)
+            rounded.append(_nearest(coefficients[0], precision))
+        coefficients, error = remez(approximation, degree, rounded)
+        if error < 2 * bound:
+            others = (_nearest(coefficient, precision) for coefficient in coefficients)
+            return [*rounded, *others]
     raise ValueError("no polynomial is accurate enough")
 
 
-def remez(approximation: Approximation, degree: int) -> tuple[list[Any], Any]:
-    """The minimax polynomial of a degree, and its largest weighted error."""
+def remez(
+    approximation: Approximation, degree: int, fixed: Sequence[float]
+) -> tuple[list[Any], Any]:
+    """The minimax polynomial of a degree whose first coefficients are given.
+
+    Returns its other coefficients, and its largest weighted error.
+    """
+    powers = range(len(fixed), degree + 1)
     low, high = mpf(approximation.low), mpf(approximation.high)
-    count = GRID * (degree + 2) | 1  # none in the middle, where they may be zero
-    grid = [(low + high) / 2 - (high - low) / 2 * mpmath.cospi(mpf(i) / count) for i in range(count + 1)]
-    # At the ends the quotients of the functions below have no value.
-    grid = grid[1:-1]
-    values = [approximation.function(x) for x in grid]
+    # An odd number: none is in the middle, nor at the ends, where the functions are quotients of 0.
+    count = GRID * (degree + 2) | 1
+    angles = [mpf(i) / count for i in range(1, count)]
+    grid = [(low + high) / 2 - (high - low) / 2 * mpmath.cospi(angle) for angle in angles]
+    given = [mpf(coefficient) for coefficient in reversed(fixed)]
+    values = [approximation.function(x) - mpmath.polyval(given or [mpf(0)], x) for x in grid]
     weights = [approximation.weight(x) for x in grid]
-    reference = [round((len(grid) - 1) * i / (degree + 1)) for i in range(degree + 2)]
+    size = len(powers) + 1
+    reference = [round((len(grid) - 1) * i / (size - 1)) for i in range(size)]
     coefficients: list[Any] = []
     worst = mpf(0)
     for _ in range(EXCHANGES):
         rows = [
-            [*(grid[n] ** power for power in range(degree + 1)), (-1) ** i / weights[n]]
+            [*(grid[n] ** power for power in powers), (-1) ** i / weights[n]]
             for i, n in enumerate(reference)
         ]
         solution = mp.lu_solve(mp.matrix(rows), mp.matrix([values[n] for n in reference]))
-        coefficients, levelled = list(solution)[:-1], abs(solution[degree + 1])
+        coefficients, levelled = list(solution)[:-1], abs(solution[size - 1])
+        reversed_ = [*reversed(coefficients), *(mpf(0) for _ in fixed)]
         errors = [
-            (mpmath.polyval(coefficients[::-1], x) - value) * weight
+            (mpmath.polyval(reversed_, x) - value) * weight
             for x, value, weight in zip(grid, values, weights, strict=True)
         ]
         worst = max(map(abs, errors))
         if worst < levelled * mpf("1.01"):
             break
-        reference = _alternating(errors, degree + 2) or reference
+        reference = _alternating(errors, size) or reference
     return coefficients, worst
 
 
@@ -143,7 +165,7 @@ def _erf_quotient(z: Any) -> Any:
 
 
 def _erfc_exponent(t: Any) -> Any:
-    return -mpmath.log(mpmath.erfc(t + 1))
+    return -mpmath.log(mpmath.erfc(t + 1) / mpmath.erfc(1)) / t
 
 
 def approximations() -> dict[str, Approximation]:
@@ -169,11 +191,11 @@ def approximations() -> dict[str, Approximation]:
             # sin(r) = r + r z p(z), cos(r) = 1 - z / 2 + z^2 p(z) with z = r^2
             f"sin.{name}": Approximation(_sine, lambda z: z, 0, quarter_turn, bits + 5),
             f"cos.{name}": Approximation(_cosine, lambda z: z**2, 0, quarter_turn, bits + 5),
-            # erf(x) = x + x p(z) with z = x^2, up to 1
-            f"erf.{name}": Approximation(_erf_quotient, lambda _: mpf(1), 0, 1, bits + 4),
-            # erf(x) = 1 - exp(-p(x - 1)), beyond
+            # erf(x) = x + x p(z) with z = x^2, up to 7 / 8
+            f"erf.{name}": Approximation(_erf_quotient, lambda _: mpf(1), 0, mpf(49) / 64, bits + 4),
+            # erf(x) = 1 - erfc(1) exp(-t p(t)) with t = x - 1, beyond
             f"erfc.{name}": Approximation(
-                _erfc_exponent, lambda t: mpmath.erfc(t + 1), 0, erf_end, bits + 4
+                _erfc_exponent, lambda t: abs(t) * mpmath.erfc(t + 1), -mpf(1) / 8, erf_end, bits + 4
             ),
         }
     return {
@@ -211,6 +233,7 @@ def constants() -> dict[str, tuple[float, ...]]:
             f"short_log10_2.{name}": _parts(ln2 / ln10, short, bits),
             f"log10_e.{name}": _parts(1 / ln10, bits, bits),
             f"half_pi.{name}": _parts(mpmath.pi / 2, bits, bits, bits),
+            f"erfc_1.{name}": _parts(mpmath.erfc(1), bits),
             f"two_thirds.{name}": _parts(mpf(2) / 3, bits, bits),
         }
     return found
@@ -225,11 +248,6 @@ def _parts(value: Any, *bits: int) -> tuple[float, ...]:
     return tuple(parts)
 
 
-def _rounded(value: Any, name: str) -> float:
-    """The nearest number of a format."""
-    return _nearest(value, 24 if name.endswith(".f32") else 53)
-
-
 def _nearest(value: Any, bits: int) -> float:
     with mpmath.workprec(bits):
         return float(+value)
@@ -240,13 +258,13 @@ def text() -> str:
     mp.dps = DIGITS
     lines = [HEADER]
     for name, approximation in sorted(approximations().items()):
-        coefficients = [_rounded(value, name) for value in polynomial(approximation)]
+        precision = 24 if name.endswith(".f32") else 53
         lines.append(f'    "{name}": (\n')
-        lines += [f"        {value!r},\n" for value in coefficients]
+        lines += [f"        {value!r},\n" for value in polynomial(approximation, precision)]
         lines.append("    ),\n")
     lines += ["}\n", CONSTANTS_HEADER]
     for name, parts in constants().items():
-        lines.append(f'    "{name}": ({", ".join(map(repr, parts))}),\n')
+        lines.append(f'    "{name}": ({", ".join(map(repr, parts))},),\n')
     return "".join((*lines, "}\n"))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .lanes import F32, Bits, Real, fma, horner, two_sum, where
+from .lanes import F32, Bits, Real, fma, polynomial, precise_polynomial, two_sum, where
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def exp2(x: Real) -> Real:
     bounded = x.clamped(low, high)
     shifted = bounded + x.format.round_to_integer
     r = bounded - (shifted - x.format.round_to_integer)
-    return scaled(fma(r, horner(r, x.format.coefficients("exp2")), 1.0), shifted.bits, x)
+    return scaled(fma(r, precise_polynomial(r, x.format.coefficients("exp2")), 1.0), shifted.bits, x)
 
 
 def expm1(x: Real) -> Real:
@@ -73,7 +73,7 @@ def cosh(x: Real) -> Real:
 
 
 def _bounded(x: Real) -> Real:
-    high = 91.0 if x.format is F32 else 711.0
+    high = 89.5 if x.format is F32 else 710.5
     return where(abs(x) > high, high, abs(x))
 
 
@@ -95,10 +95,12 @@ def expm1_parts(x: Real, exponent: int = 0) -> tuple[Real, Real]:
     """`2^exponent expm1(x)` as a sum of a number and a smaller one, where 2^n can be represented."""
     reduced = _reduce(x)
     r = reduced.r
-    tail = fma(r * r, horner(r, x.format.coefficients("exp")), reduced.tail + r * reduced.tail)
+    tail = fma(r * r, polynomial(r, x.format.coefficients("exp")), reduced.tail + r * reduced.tail)
     scale = power_of_two(reduced.shifted, exponent)
-    head, error = two_sum(scale - 2.0**exponent, scale * r)
-    return head, fma(scale, tail, error)
+    less = scale - 2.0**exponent
+    lost = (scale - less) - 2.0**exponent
+    head, error = two_sum(less, scale * r)
+    return two_sum(head, fma(scale, tail, error + lost))
 
 
 def exp_of_moderate(x: Real) -> Real:
@@ -108,7 +110,7 @@ def exp_of_moderate(x: Real) -> Real:
 
 
 def _of_remainder(r: Real) -> Real:
-    return fma(r * r, horner(r, r.format.coefficients("exp")), r) + 1.0
+    return fma(r * r, polynomial(r, r.format.coefficients("exp")), r) + 1.0
 
 
 def _reduce(x: Real) -> _Reduced:

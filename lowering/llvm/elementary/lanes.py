@@ -251,12 +251,25 @@ def fma(left: Real, right: Number, addend: Number) -> Real:
     return Real(left.place, left.format, left.place.intrinsic("llvm.fma", operands))
 
 
-def horner(x: Real, coefficients: Sequence[float]) -> Real:
-    """A polynomial, constant term first."""
-    result = x.constant(coefficients[-1])
-    for coefficient in reversed(coefficients[:-1]):
-        result = fma(result, x, coefficient)
-    return result
+def polynomial(x: Real, coefficients: Sequence[float]) -> Real:
+    """A polynomial, constant term first, in a few long steps (Estrin's scheme).
+
+    Horner's needs one operation less for each doubling, and waits for each: the schedulers of
+    processors are too small to begin the next vector meanwhile.
+    """
+    terms: list[Number] = list(coefficients)
+    power = x
+    while len(terms) > 1:
+        pairs = zip(terms[::2], terms[1::2], strict=False)
+        terms = [fma(power, high, low) for low, high in pairs] + terms[len(terms) & ~1 :]
+        power = power * power
+    return x.constant(terms[0])
+
+
+def precise_polynomial(x: Real, coefficients: Sequence[float]) -> Real:
+    """The same with the last step by Horner's scheme, where the rounding is smaller."""
+    first, *others = coefficients
+    return fma(x, polynomial(x, others), first)
 
 
 def two_sum(large: Real, small: Real) -> tuple[Real, Real]:

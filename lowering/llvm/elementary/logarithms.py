@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from .lanes import INFINITY, Format, Real, fma, horner, two_product, two_sum, where
+from .lanes import INFINITY, Format, Real, fma, polynomial, two_product, two_sum, where
 
 _SQRT_HALF = {"f32": 0x3F3504F3, "f64": 0x3FE6A09E667F3BCD}
 """The bits of the square root of one half."""
@@ -17,7 +17,7 @@ _SQRT_HALF = {"f32": 0x3F3504F3, "f64": 0x3FE6A09E667F3BCD}
 
 @dataclass(frozen=True)
 class Split:
-    """`x = 2^k m`; `unscale` is 2^-k where that has a representation."""
+    """`x = 2^k m`; `unscale` is 2^(1 - k), or zero where that is too small."""
 
     k: Real
     m: Real
@@ -26,7 +26,12 @@ class Split:
 
 def log(x: Real) -> Real:
     parts = split(x)
-    return _special(x, _in_base(parts.k, _log1p_parts(parts.m - 1.0), "short_ln2", None))
+    f = parts.m - 1.0
+    s, square = f / (f + 2.0), 0.5 * f * f
+    z = s * s
+    factor, rest = x.format.parts("short_ln2")
+    tail = fma(parts.k, rest, s * fma(z, polynomial(z, x.format.coefficients("log")), square))
+    return _special(x, fma(parts.k, factor, f - (square - tail)))
 
 
 def log2(x: Real) -> Real:
@@ -46,7 +51,7 @@ def log1p(x: Real) -> Real:
     rest = (x - (total - bounce)) + (1.0 - bounce)
     parts = split(total)
     # (1 + x) / 2^k = 1 + f + correction, where the rest of 1 + x has not been forgotten.
-    f, correction = two_sum(parts.m - 1.0, rest * parts.unscale)
+    f, correction = two_sum(parts.m - 1.0, 0.5 * rest * parts.unscale)
     s = f / (f + 2.0)
     # 1 / (1 + f) = (1 - s) / (1 + s), nearly enough for what is so small.
     slope = fma(s, fma(s, 2.0, -2.0), 1.0)
@@ -67,7 +72,7 @@ def split(x: Real) -> Split:
     k = ((centred >> form.fraction) | _first_integer(form)).real
     bias = 2.0**form.fraction + form.bias
     k = k - where(is_subnormal, k.constant(bias + lift), bias)
-    return Split(k, (bits - field + form.one).real, (2 * form.one - field).real)
+    return Split(k, (bits - field + form.one).real, (2 * form.one + (1 << form.fraction) - field).real)
 
 
 def _first_integer(form: Format) -> int:
@@ -83,7 +88,7 @@ def _log1p_parts(f: Real) -> tuple[Real, Real]:
     square, error = two_product(half, f)
     head = f - square
     rest = ((f - head) - square) - error
-    return head, fma(s, fma(z, horner(z, f.format.coefficients("log")), square), rest)
+    return head, fma(s, fma(z, polynomial(z, f.format.coefficients("log")), square), rest)
 
 
 def _in_base(

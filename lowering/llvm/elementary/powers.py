@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .exponentials import power_of_two, scaled
-from .lanes import F32, F64, INFINITY, Real, fma, horner, two_product, two_sum, where
+from .lanes import F32, F64, INFINITY, Real, fma, polynomial, precise_polynomial, two_product, two_sum, where
 from .logarithms import split
 
 
@@ -35,12 +35,12 @@ def _in_f64(x: Real, y: Real) -> Real:
     f = parts.m - 1.0
     s = f / (f + 2.0)
     z = s * s
-    natural = s * fma(z, horner(z, F64.coefficients("log_short")), 2.0)
+    natural = s * fma(z, polynomial(z, F64.coefficients("log_short")), 2.0)
     logarithm = _logarithm(wide, fma(natural, F64.parts("log2_e")[0], parts.k))
     bounded = (y.converted(F64) * logarithm).clamped(-200.0, 200.0)
     shifted = bounded + F64.round_to_integer
     r = bounded - (shifted - F64.round_to_integer)
-    significand = fma(r, horner(r, F64.coefficients("exp2_short")), 1.0)
+    significand = fma(r, polynomial(r, F64.coefficients("exp2_short")), 1.0)
     return (significand * power_of_two(shifted.bits)).converted(F32)
 
 
@@ -71,9 +71,13 @@ def _natural(f: Real) -> tuple[Real, Real]:
     z, z_tail = two_product(s, s)
     z_tail = fma(2.0 * s, s_tail, z_tail)
     third, third_rest = f.format.parts("two_thirds")
-    series = z * horner(z, f.format.coefficients("log_tail"))
-    c, c_tail = two_sum(f.constant(third), series)
-    c_tail = c_tail + third_rest
+    fifth, *others = f.format.coefficients("log_tail")
+    series = polynomial(z, others)
+    d = fma(z, series, fifth)
+    d_tail = fma(z, series, fifth - d)
+    product, product_tail = two_product(z, d)
+    c, c_tail = two_sum(f.constant(third), product)
+    c_tail = c_tail + (fma(z, d_tail, product_tail) + third_rest)
     w, w_tail = two_product(z, c)
     w_tail = fma(z_tail, c, fma(z, c_tail, w_tail))
     v, v_tail = two_sum(f.constant(2.0), w)
@@ -86,5 +90,5 @@ def _exp2_of_sum(x: Real, small: Real) -> Real:
     bounded = x.clamped(-1080.0, 1025.0)
     shifted = bounded + x.format.round_to_integer
     r = (bounded - (shifted - x.format.round_to_integer)) + small
-    significand = fma(r, horner(r, x.format.coefficients("exp2")), 1.0)
+    significand = fma(r, precise_polynomial(r, x.format.coefficients("exp2")), 1.0)
     return scaled(significand, shifted.bits, bounded)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from ..types import I32
-from .lanes import F32, INFINITY, Bits, Mask, Real, fma, horner, two_product, where
+from .lanes import F32, INFINITY, Bits, Mask, Real, fma, polynomial, two_product, where
 
 
 def sin(x: Real) -> Real:
@@ -44,9 +44,9 @@ def _of_moderate(x: Real, quarters: int) -> Real:
     r, tail, form = reduced.r, reduced.tail, x.format
     z = r * r
     half = 0.5 * z
-    sine = r + fma(r * z, horner(z, form.coefficients("sin")), fma(-half, tail, tail))
+    sine = r + fma(r * z, polynomial(z, form.coefficients("sin")), fma(-half, tail, tail))
     most = 1.0 - half
-    rest = fma(z * z, horner(z, form.coefficients("cos")), ((1.0 - most) - half) - r * tail)
+    rest = fma(z * z, polynomial(z, form.coefficients("cos")), ((1.0 - most) - half) - r * tail)
     quadrant = reduced.shifted + quarters
     chosen = where(quadrant.has(0), most + rest, sine)
     sign = (quadrant << form.bits - 2) & (1 << form.bits - 1)
