@@ -33,10 +33,10 @@ from collections.abc import Mapping
 COEFFICIENTS: Mapping[str, tuple[float, ...]] = {
 '''
 
-CONSTANTS_HEADER = '''\
+CONSTANTS_HEADER = """\
 
 CONSTANTS: Mapping[str, tuple[float, ...]] = {
-'''
+"""
 
 DIGITS = 60
 GRID = 24
@@ -192,10 +192,16 @@ def approximations() -> dict[str, Approximation]:
             f"sin.{name}": Approximation(_sine, lambda z: z, 0, quarter_turn, bits + 5),
             f"cos.{name}": Approximation(_cosine, lambda z: z**2, 0, quarter_turn, bits + 5),
             # erf(x) = x + x p(z) with z = x^2, up to 7 / 8
-            f"erf.{name}": Approximation(_erf_quotient, lambda _: mpf(1), 0, mpf(49) / 64, bits + 4),
+            f"erf.{name}": Approximation(
+                _erf_quotient, lambda _: mpf(1), 0, mpf(49) / 64, bits + 4
+            ),
             # erf(x) = 1 - erfc(1) exp(-t p(t)) with t = x - 1, beyond
             f"erfc.{name}": Approximation(
-                _erfc_exponent, lambda t: abs(t) * mpmath.erfc(t + 1), -mpf(1) / 8, erf_end, bits + 4
+                _erfc_exponent,
+                lambda t: abs(t) * mpmath.erfc(t + 1),
+                -mpf(1) / 8,
+                erf_end,
+                bits + 4,
             ),
         }
     return {

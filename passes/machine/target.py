@@ -37,6 +37,11 @@ class Target(Machine):
         """Whether code is for this machine: LLVM then knows more of it than a name."""
         return self.name == self.HOST
 
+    @property
+    def fuses_multiply_adds(self) -> bool:
+        """Whether fused multiply-adds are instructions, which elementary functions are made of."""
+        return not self.features.isdisjoint(("fma", "asimd"))
+
     @classmethod
     def host(cls) -> Target:
         """This machine: figures of the nearest file, and what the system tells."""

@@ -1,4 +1,7 @@
-"""The error function: `x + x p(x^2)` up to 7 / 8, then `1 - erfc(1) exp(-t p(t))` with t = |x| - 1."""
+"""The error function.
+
+`erf(x) = x + x p(x^2)` up to 7 / 8, and `1 - erfc(1) exp(-t p(t))` with t = |x| - 1 beyond.
+"""
 
 from __future__ import annotations
 

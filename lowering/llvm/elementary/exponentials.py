@@ -31,7 +31,9 @@ def exp2(x: Real) -> Real:
     bounded = x.clamped(low, high)
     shifted = bounded + x.format.round_to_integer
     r = bounded - (shifted - x.format.round_to_integer)
-    return scaled(fma(r, precise_polynomial(r, x.format.coefficients("exp2")), 1.0), shifted.bits, x)
+    return scaled(
+        fma(r, precise_polynomial(r, x.format.coefficients("exp2")), 1.0), shifted.bits, x
+    )
 
 
 def expm1(x: Real) -> Real:
@@ -92,7 +94,7 @@ def quotient(dividend: tuple[Real, Real], divisor: tuple[Real, Real]) -> Real:
 
 
 def expm1_parts(x: Real, exponent: int = 0) -> tuple[Real, Real]:
-    """`2^exponent expm1(x)` as a sum of a number and a smaller one, where 2^n can be represented."""
+    """`2^exponent expm1(x)` as a number and its rounding error, where 2^n has a representation."""
     reduced = _reduce(x)
     r = reduced.r
     tail = fma(r * r, polynomial(r, x.format.coefficients("exp")), reduced.tail + r * reduced.tail)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
@@ -40,9 +39,6 @@ _DEFINITIONS: Mapping[str, Definition] = {
 NAMES = tuple(_DEFINITIONS)
 """By their names in the C library."""
 
-_FUSING = ("fma", "asimd")
-"""Features of which a target has one if its fused multiply-adds are instructions."""
-
 
 def has_elementary_function(target: Target, name: str, kind: ir.Type) -> bool:
     """Whether a function is defined here, for scalars or vectors of such values.
@@ -52,7 +48,7 @@ def has_elementary_function(target: Target, name: str, kind: ir.Type) -> bool:
     return (
         name in _DEFINITIONS
         and isinstance(scalar_type(kind), ir.FloatType | ir.DoubleType)
-        and any(feature in target.features for feature in _FUSING)
+        and target.fuses_multiply_adds
     )
 
 

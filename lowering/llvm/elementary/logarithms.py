@@ -72,7 +72,9 @@ def split(x: Real) -> Split:
     k = ((centred >> form.fraction) | _first_integer(form)).real
     bias = 2.0**form.fraction + form.bias
     k = k - where(is_subnormal, k.constant(bias + lift), bias)
-    return Split(k, (bits - field + form.one).real, (2 * form.one + (1 << form.fraction) - field).real)
+    return Split(
+        k, (bits - field + form.one).real, (2 * form.one + (1 << form.fraction) - field).real
+    )
 
 
 def _first_integer(form: Format) -> int:
@@ -91,9 +93,7 @@ def _log1p_parts(f: Real) -> tuple[Real, Real]:
     return head, fma(s, fma(z, polynomial(z, f.format.coefficients("log")), square), rest)
 
 
-def _in_base(
-    k: Real, natural: tuple[Real, Real], of_two: str | None, of_e: str | None
-) -> Real:
+def _in_base(k: Real, natural: tuple[Real, Real], of_two: str | None, of_e: str | None) -> Real:
     """`k log 2 + log m` in a base, by what the logarithms of 2 and e in it are (None: 1)."""
     head, tail = natural
     if of_e is not None:

@@ -5,7 +5,18 @@ from __future__ import annotations
 import math
 
 from .exponentials import power_of_two, scaled
-from .lanes import F32, F64, INFINITY, Real, fma, polynomial, precise_polynomial, two_product, two_sum, where
+from .lanes import (
+    F32,
+    F64,
+    INFINITY,
+    Real,
+    fma,
+    polynomial,
+    precise_polynomial,
+    two_product,
+    two_sum,
+    where,
+)
 from .logarithms import split
 
 
