@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .lanes import F32, Bits, Real, fma, polynomial, precise_polynomial, two_sum, where
+from .lanes import F32, Bits, Real, fma, precise_polynomial, two_sum, where
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,9 @@ def expm1_parts(x: Real, exponent: int = 0) -> tuple[Real, Real]:
     """`2^exponent expm1(x)` as a number and its rounding error, where 2^n has a representation."""
     reduced = _reduce(x)
     r = reduced.r
-    tail = fma(r * r, polynomial(r, x.format.coefficients("exp")), reduced.tail + r * reduced.tail)
+    tail = fma(
+        r * r, precise_polynomial(r, x.format.coefficients("exp")), reduced.tail + r * reduced.tail
+    )
     scale = power_of_two(reduced.shifted, exponent)
     less = scale - 2.0**exponent
     lost = (scale - less) - 2.0**exponent
@@ -112,7 +114,7 @@ def exp_of_moderate(x: Real) -> Real:
 
 
 def _of_remainder(r: Real) -> Real:
-    return fma(r * r, polynomial(r, r.format.coefficients("exp")), r) + 1.0
+    return fma(r * r, precise_polynomial(r, r.format.coefficients("exp")), r) + 1.0
 
 
 def _reduce(x: Real) -> _Reduced:

@@ -98,8 +98,12 @@ def _natural(f: Real) -> tuple[Real, Real]:
 
 
 def _exp2_of_sum(x: Real, small: Real) -> Real:
+    """`2^(x + small)`, as exp of the product with ln 2."""
     bounded = x.clamped(-1080.0, 1025.0)
     shifted = bounded + x.format.round_to_integer
-    r = (bounded - (shifted - x.format.round_to_integer)) + small
-    significand = fma(r, precise_polynomial(r, x.format.coefficients("exp2")), 1.0)
-    return scaled(significand, shifted.bits, bounded)
+    ln2, rest = x.format.parts("ln2")
+    r, r_tail = two_sum(bounded - (shifted - x.format.round_to_integer), small)
+    t, t_tail = two_product(r, ln2)
+    t_tail = fma(r_tail, ln2, fma(r, rest, t_tail))
+    tail = fma(t * t, precise_polynomial(t, x.format.coefficients("exp")), t_tail)
+    return scaled(1.0 + (t + tail), shifted.bits, bounded)
