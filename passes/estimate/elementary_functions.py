@@ -46,14 +46,23 @@ _CRITICAL = 0.4
 """The part of the instructions that wait for each other: what Estrin's scheme leaves."""
 
 
+INTERLEAVED = 2
+"""Registers of a vector whose instructions take turns, so that fewer wait for each other."""
+
+_OVERLAP = 0.7
+"""What they take each, over one by itself (measured: prices of options, a cell of an LSTM)."""
+
+
 def function_name(operation: Operation) -> str:
     """The name of a function in the C library."""
     return operation.name.removeprefix("math.").replace("powf", "pow")
 
 
-def elementary_cycles(operation: Operation, target: Target) -> float:
-    """Cycles for a scalar, or for a vector of its lanes; 0 where it is none of these functions."""
-    return _weighted(operation, target, target.cycles, 1.0)
+def elementary_cycles(operation: Operation, target: Target, lanes: float) -> float:
+    """Cycles for a scalar, or for so many lanes; 0 where it is none of these functions."""
+    registers = lanes / target.lanes(operation.results[0].type) if operation.results else 1.0
+    cycles = _weighted(operation, target, target.cycles, 1.0)
+    return cycles * (registers * _OVERLAP if registers >= INTERLEAVED else max(1.0, registers))
 
 
 def elementary_latency(operation: Operation, target: Target) -> float:

@@ -71,8 +71,8 @@ def accumulates_in_lanes(schedule: Schedule, name: str) -> bool:
 
 def _calls(operation: Operation, target: Target, lanes: float, *, reassociate: bool) -> float:
     """Cycles that a vector spends in functions."""
-    if own := elementary_cycles(operation, target):
-        return own * max(1.0, lanes / target.lanes(operation.results[0].type))
+    if own := elementary_cycles(operation, target, lanes):
+        return own
     has_variant = lanes > 1 and function_name(operation) in target.vector_functions
     has_variant &= reassociate or allows(operation, FastMathFlag.APPROX_FUNC)
     return call_cycles(operation, target) * (target.vector_function if has_variant else lanes)
