@@ -11,7 +11,7 @@ from xdsl.dialects import math
 from xdsl.ir import Operation
 
 from ...dialects.mathematics import ClassOp
-from .elementary.functions import elementary_function, has_elementary_function
+from .elementary.functions import call_elementary_function, has_elementary_function
 from .emitter import Emit, Emitters, FunctionEmitter
 from .floats import flags_of, float_intrinsic
 from .integer_arithmetic import width
@@ -38,8 +38,7 @@ def _function(name: str, call: Call) -> Emit:
         if has_elementary_function(emitter.module.target, name, kind) and not (
             name == "pow" and is_expanded(operands[1], approximate="afn" in flags)
         ):
-            function = elementary_function(emitter.module, name, kind, len(operands))
-            emitter.values[op.results[0]] = emitter.builder.call(function, operands)
+            emitter.values[op.results[0]] = call_elementary_function(emitter, name, operands)
             return
         has_variants = has_vector_function(emitter, name, operands, flags)
         if has_variants and isinstance(kind, ir.VectorType):

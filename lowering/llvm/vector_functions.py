@@ -7,7 +7,7 @@ Interface Specification for x86-64", section 2.6.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -90,12 +90,20 @@ def call_vector_function(
 
 def offer_vector_functions(emitter: FunctionEmitter, name: str, call: ir.CallInstr) -> None:
     """Tells LLVM's vectorisers which variants do what a scalar call does, for several lanes."""
+    variants = _variants(emitter, name, call.type, len(call.args))
+    offer_variants(emitter, call, {variant.lanes: variant.function for variant in variants})
+
+
+def offer_variants(
+    emitter: FunctionEmitter, call: ir.CallInstr, variants: Mapping[int, ir.Function]
+) -> None:
+    """The same for given functions, by their lanes."""
     parameters = "v" * len(call.args)
     mappings: list[str] = []
-    for variant in _variants(emitter, name, call.type, len(call.args)):
-        emitter.module.keep(variant.function)
-        mapped = f"_ZGV_LLVM_N{variant.lanes}{parameters}_{call.callee.name}"
-        mappings.append(f"{mapped}({variant.function.name})")
+    for lanes, function in variants.items():
+        emitter.module.keep(function)
+        mapped = f"_ZGV_LLVM_N{lanes}{parameters}_{call.callee.name}"
+        mappings.append(f"{mapped}({function.name})")
     # llvmlite's own `add` does not know string attributes.
     set[str].add(call.attributes, f'"vector-function-abi-variant"="{",".join(mappings)}"')
 

@@ -52,6 +52,11 @@ F32 = Format("f32", ir.FloatType(), 32, 23, 127)
 F64 = Format("f64", ir.DoubleType(), 64, 52, 1023)
 
 
+def type_suffix(form: Format, lanes: int) -> str:
+    """How the names of functions end: `f32`, `v8f32`."""
+    return f"{f'v{lanes}' if lanes else ''}{form.name}"
+
+
 @dataclass(frozen=True)
 class Place:
     """Where instructions go, and for how many lanes; 0 for a scalar."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from ..types import I32
-from .lanes import F32, INFINITY, Bits, Mask, Real, fma, polynomial, two_product, where
+from .lanes import F32, INFINITY, Bits, Mask, Real, fma, polynomial, two_product, type_suffix, where
 
 
 def sin(x: Real) -> Real:
@@ -75,20 +75,7 @@ def _replaced(fast: Real, is_large: Mask, x: Real, name: str) -> Real:
     builder.cbranch(is_large.holds_anywhere(), library, after)
 
     builder.position_at_end(library)
-    scalar = x.format.scalar
-    function = place.module.declare(
-        name + ("f" if x.format is F32 else ""),
-        ir.FunctionType(scalar, [scalar]),
-        ("memory(none)", "willreturn"),
-    )
-    if place.lanes:
-        slow: ir.Value = ir.Constant(x.value.type, ir.Undefined)
-        for lane in range(place.lanes):
-            position = ir.Constant(I32, lane)
-            result = builder.call(function, [builder.extract_element(x.value, position)])
-            slow = builder.insert_element(slow, result, position)
-    else:
-        slow = builder.call(function, [x.value])
+    slow = builder.call(_library_function(x, name), [x.value])
     slow = builder.select(is_large.value, slow, fast.value)
     end = builder.block
     builder.branch(after)
@@ -98,3 +85,32 @@ def _replaced(fast: Real, is_large: Mask, x: Real, name: str) -> Real:
     merged.add_incoming(fast.value, before)
     merged.add_incoming(slow, end)
     return Real(place, fast.format, merged)
+
+
+def _library_function(x: Real, name: str) -> ir.Function:
+    """The module's function that calls the C library for each lane; rarely called."""
+    module, kind, lanes = x.place.module, x.value.type, x.place.lanes
+    symbol = f"elementary.library.{name}.{type_suffix(x.format, lanes)}"
+    existing = module.module.globals.get(symbol)
+    if isinstance(existing, ir.Function):
+        return existing
+    scalar = x.format.scalar
+    called = module.declare(
+        name + ("f" if x.format is F32 else ""),
+        ir.FunctionType(scalar, [scalar]),
+        ("memory(none)", "willreturn"),
+    )
+    function = module.define(symbol, ir.FunctionType(kind, [kind]), public=False)
+    set[str].update(function.attributes, ("noinline", "cold", "memory(none)", "willreturn"))
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    (argument,) = function.args
+    if not lanes:
+        builder.ret(builder.call(called, [argument]))
+        return function
+    results: ir.Value = ir.Constant(kind, ir.Undefined)
+    for lane in range(lanes):
+        position = ir.Constant(I32, lane)
+        result = builder.call(called, [builder.extract_element(argument, position)])
+        results = builder.insert_element(results, result, position)
+    builder.ret(results)
+    return function

@@ -82,3 +82,13 @@ def test_nothing_of_the_c_library_is_called(name: str) -> None:
     function = kernel(name, "f64", 4)
     apply(function, np.ones(9))
     assert "call" not in function.assembly
+
+
+@pytest.mark.skipif("fma" not in Target.host().features, reason="assembly of other machines")
+@pytest.mark.parametrize("name", ["exp", "sin"])
+def test_llvm_makes_vectors_of_loops_as_written(name: str) -> None:
+    function = kernel(name, "f64", None)
+    apply(function, np.ones(9))
+    register = {128: "xmm", 256: "ymm", 512: "zmm"}[Target.host().vector_bits]
+    loop = function.assembly.partition("loopwright_apply:")[2]
+    assert any("vfmadd" in line and register in line for line in loop.splitlines())
