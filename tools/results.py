@@ -27,6 +27,10 @@ PAGES = {
         "Speed of the code",
         "Compiled kernels beside other compilers and libraries.",
     ),
+    "functions": (
+        "Elementary functions",
+        "Errors of `exp`, `log`, `sin` ... and how long they take.",
+    ),
     "compile": ("Compile time", "How long it takes from text to machine code."),
     "tuning": ("Tuning and searching", "What searches find, with and without runs."),
     "models": ("Cost models", "How good and how fast the shipped models are."),

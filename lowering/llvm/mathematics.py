@@ -11,6 +11,7 @@ from xdsl.dialects import math
 from xdsl.ir import Operation
 
 from ...dialects.mathematics import ClassOp
+from .elementary.functions import call_elementary_function, has_elementary_function
 from .emitter import Emit, Emitters, FunctionEmitter
 from .floats import flags_of, float_intrinsic
 from .integer_arithmetic import width
@@ -20,6 +21,7 @@ from .values import integer, per_lane
 from .vector_functions import (
     call_vector_function,
     has_vector_function,
+    is_expanded,
     offer_vector_functions,
 )
 
@@ -28,11 +30,16 @@ Call: TypeAlias = "Callable[[FunctionEmitter, Sequence[ir.Value], Sequence[str]]
 
 
 def _function(name: str, call: Call) -> Emit:
-    """A function of the C library: for vectors its variants for these, where there are some."""
+    """A function of our own, else of the C library: for vectors its variants for these."""
 
     def emit(emitter: FunctionEmitter, op: Operation) -> None:
         operands, flags = emitter.all_values(op.operands), flags_of(emitter, op)
         kind = operands[0].type
+        if has_elementary_function(emitter.module.target, name, kind) and not (
+            name == "pow" and is_expanded(operands[1], approximate="afn" in flags)
+        ):
+            emitter.values[op.results[0]] = call_elementary_function(emitter, name, operands)
+            return
         has_variants = has_vector_function(emitter, name, operands, flags)
         if has_variants and isinstance(kind, ir.VectorType):
             emitter.values[op.results[0]] = call_vector_function(emitter, name, operands, kind)

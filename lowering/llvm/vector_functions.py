@@ -7,7 +7,7 @@ Interface Specification for x86-64", section 2.6.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -20,6 +20,8 @@ from .types import I32, scalar_type
 _INSTRUCTION_SETS = (("b", "sse2", 128), ("d", "avx2", 256), ("e", "avx512f", 512))
 
 _LARGEST_EXPONENT = 32
+
+_EXACT_EXPONENTS = (-1.0, 0.0, 0.5, 1.0, 2.0)
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,15 @@ def has_vector_function(
         "afn" in flags
         and name in emitter.module.target.vector_functions
         and isinstance(scalar_type(operands[0].type), ir.FloatType | ir.DoubleType)
-        and not (name == "pow" and _is_expanded(operands[1]))
+        and not (name == "pow" and is_expanded(operands[1], approximate=True))
     )
 
 
-def _is_expanded(exponent: ir.Value) -> bool:
-    """Whether LLVM makes products and square roots of a power: of a multiple of one half."""
+def is_expanded(exponent: ir.Value, *, approximate: bool) -> bool:
+    """Whether LLVM makes products and square roots of a power.
+
+    Of a multiple of one half where it may approximate, else of those with one rounding.
+    """
     if not isinstance(exponent, ir.Constant):
         return False
     constants = [exponent]
@@ -51,8 +56,11 @@ def _is_expanded(exponent: ir.Value) -> bool:
         constants = list(cast("Sequence[ir.Constant]", exponent.constant))
     return all(
         isinstance(value := each.constant, float)
-        and abs(value) <= _LARGEST_EXPONENT
-        and (2 * value).is_integer()
+        and (
+            abs(value) <= _LARGEST_EXPONENT and (2 * value).is_integer()
+            if approximate
+            else value in _EXACT_EXPONENTS
+        )
         for each in constants
     )
 
@@ -82,12 +90,20 @@ def call_vector_function(
 
 def offer_vector_functions(emitter: FunctionEmitter, name: str, call: ir.CallInstr) -> None:
     """Tells LLVM's vectorisers which variants do what a scalar call does, for several lanes."""
+    variants = _variants(emitter, name, call.type, len(call.args))
+    offer_variants(emitter, call, {variant.lanes: variant.function for variant in variants})
+
+
+def offer_variants(
+    emitter: FunctionEmitter, call: ir.CallInstr, variants: Mapping[int, ir.Function]
+) -> None:
+    """The same for given functions, by their lanes."""
     parameters = "v" * len(call.args)
     mappings: list[str] = []
-    for variant in _variants(emitter, name, call.type, len(call.args)):
-        emitter.module.keep(variant.function)
-        mapped = f"_ZGV_LLVM_N{variant.lanes}{parameters}_{call.callee.name}"
-        mappings.append(f"{mapped}({variant.function.name})")
+    for lanes, function in variants.items():
+        emitter.module.keep(function)
+        mapped = f"_ZGV_LLVM_N{lanes}{parameters}_{call.callee.name}"
+        mappings.append(f"{mapped}({function.name})")
     # llvmlite's own `add` does not know string attributes.
     set[str].add(call.attributes, f'"vector-function-abi-variant"="{",".join(mappings)}"')
 

@@ -28,7 +28,9 @@ _PURE = (
     arith.ConstantOp,
 )
 
-_Expression = tuple[type[Operation], tuple[SSAValue, ...], tuple[tuple[str, Attribute], ...]]
+_Expression = tuple[
+    type[Operation], tuple[SSAValue, ...], tuple[tuple[str, Attribute], ...], tuple[Attribute, ...]
+]
 
 
 def hoist_masks(function: func.FuncOp) -> None:
@@ -78,7 +80,7 @@ def _merge(block: Block, needed: set[Operation]) -> None:
     for op in list(block.ops):
         if op not in needed:
             continue
-        key = type(op), tuple(op.operands), tuple(op.properties.items())
+        key = type(op), tuple(op.operands), tuple(op.properties.items()), tuple(op.result_types)
         other = first.setdefault(key, op)
         if other is not op:
             op.results[0].replace_all_uses_with(other.results[0])

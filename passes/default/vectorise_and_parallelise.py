@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..estimate.elementary_functions import INTERLEAVED, elementary_cycles
 from ..estimate.local_extents import stored_statistics
 from ..estimate.operation_costs import accumulates_in_lanes
 from ..estimate.program_statistics import ProgramStatistics
@@ -41,7 +42,10 @@ def vectorise_and_parallelise(
 
 
 def _innermost(schedule: Schedule, name: str, statistics: ProgramStatistics) -> Schedule:
-    """The best loop around a statement as its vector loop, innermost; shared nests stay."""
+    """The best loop around a statement as its vector loop, innermost; shared nests stay.
+
+    Elementary functions, whose instructions wait for each other, get vectors of two registers.
+    """
     outer = loops_around(schedule.tree, name)
     if not outer or outer[-1].vector is not None:
         return schedule
@@ -60,6 +64,7 @@ def _innermost(schedule: Schedule, name: str, statistics: ProgramStatistics) -> 
 
     trips = dict(zip(map(id, outer), statement.trips(outer), strict=True))
     lanes = min(schedule.target.lanes(a.array.element_type) for a in statement.statement.writes)
+    calls = any(elementary_cycles(op, schedule.target, 1.0) for op in statement.statement.body)
     several = [loop for loop in band[-LONGEST_BAND:] if trips[id(loop)] > FEWEST_LANES * lanes]
     for loop in sorted(several, key=contiguous):
         order = (*(other for other in band if other is not loop), loop)
@@ -67,6 +72,8 @@ def _innermost(schedule: Schedule, name: str, statistics: ProgramStatistics) -> 
         if order != band:
             steps.append(Interchange(tuple(_name(schedule, other, name) for other in order)))
         width = narrowed(lanes, trips[id(loop)])
+        if width == lanes and trips[id(loop)] >= INTERLEAVED * lanes and calls:
+            width = INTERLEAVED * lanes
         steps.append(Vectorize((_name(schedule, loop, name),), None if width == lanes else width))
         try:
             return schedule.apply_all(steps)

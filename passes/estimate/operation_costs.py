@@ -14,6 +14,7 @@ from ..machine.target import Target
 from ..polyhedral.reductions import allows
 from ..polyhedral.scop import Access, Statement
 from ..schedules.schedule import Schedule
+from .elementary_functions import elementary_cycles, function_name
 
 _CLASSES: dict[type[Operation], str] = {
     arith.AddfOp: "additions",
@@ -69,19 +70,17 @@ def accumulates_in_lanes(schedule: Schedule, name: str) -> bool:
 
 
 def _calls(operation: Operation, target: Target, lanes: float, *, reassociate: bool) -> float:
-    """Cycles that a vector spends in the C library."""
-    has_variant = lanes > 1 and _library_name(operation) in target.vector_functions
+    """Cycles that a vector spends in functions."""
+    if own := elementary_cycles(operation, target, lanes):
+        return own
+    has_variant = lanes > 1 and function_name(operation) in target.vector_functions
     has_variant &= reassociate or allows(operation, FastMathFlag.APPROX_FUNC)
     return call_cycles(operation, target) * (target.vector_function if has_variant else lanes)
 
 
 def call_cycles(operation: Operation, machine: Machine) -> float:
     """Cycles of a call of the C library for one element; 0 where it takes none."""
-    return machine.function_cycles.get(_library_name(operation), 0.0)
-
-
-def _library_name(operation: Operation) -> str:
-    return operation.name.removeprefix("math.").replace("powf", "pow")
+    return machine.function_cycles.get(function_name(operation), 0.0)
 
 
 def effective_type(

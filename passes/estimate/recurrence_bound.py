@@ -15,6 +15,7 @@ from ..polyhedral.dependences import DependenceKind
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, Statement
 from ..schedules.schedule import Schedule
+from .elementary_functions import elementary_latency
 from .operation_costs import call_cycles, effective_type, operation_class, varying_results
 
 _SUMS = (arith.AddfOp, arith.SubfOp)
@@ -94,5 +95,7 @@ def _path(
 
 def _latency(schedule: Schedule, kind: type[Operation], operation: Operation) -> float:
     machine = schedule.target
-    called = machine.function_latency * call_cycles(operation, machine)
+    called = elementary_latency(operation, machine) or (
+        machine.function_latency * call_cycles(operation, machine)
+    )
     return called or machine.latencies[operation_class(kind, operation)]

@@ -49,6 +49,11 @@ class Target(Machine):
         sets = ("avx512bw", *of_words) if element_bytes >= 4 else ("avx512bw",)
         return not self.features.isdisjoint(sets)
 
+    @property
+    def fuses_multiply_adds(self) -> bool:
+        """Whether fused multiply-adds are instructions, which elementary functions are made of."""
+        return not self.features.isdisjoint(("fma", "asimd"))
+
     @classmethod
     def host(cls) -> Target:
         """This machine: figures of the nearest file, and what the system tells."""

@@ -29,7 +29,7 @@ _ERROR = 0
 """LLVMDSError."""
 
 _OPTIMISE = "default<O3>"
-_SIMPLIFY = "function(function-simplification<O2>)"
+_SIMPLIFY = "always-inline,function(function-simplification<O2>)"
 _UNROLL = "function(loop-unroll,instcombine<no-verify-fixpoint>,simplifycfg)"
 
 _DiagnosticHandler = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)

@@ -32,7 +32,10 @@ class LlvmliteModule:
 
     def simplify(self, *, unrolls: bool) -> None:
         # Full unrolling is a part of the simplification.
+        inlining = binding.create_new_module_pass_manager()
+        inlining.add_always_inliner_pass()
         passes = self._passes(2, vectors=False, unrolls=True)
+        inlining.run(self._module, passes)
         simplification = passes.getFunctionPassManager()
         for function in self._module.functions:
             if not function.is_declaration:

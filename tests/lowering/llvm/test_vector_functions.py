@@ -33,6 +33,9 @@ REFERENCES: dict[str, Callable[..., Array]] = {
     "powf": np.power,
 }
 
+LIBRARY = replace(Target.host(), features=Target.host().features - {"fma", "asimd"})
+"""A machine for which there are no elementary functions of our own."""
+
 needs_library = pytest.mark.skipif(
     not Target.host().vector_functions, reason="the C library here has no functions for vectors"
 )
@@ -57,7 +60,7 @@ func.func @apply(%n: index, {arrays}) {{
 
 def kernel(name: str, scalar: str, schedule: str | None, *, fast_math: bool = True) -> Kernel:
     program = loopwright.load(text(name, scalar))["apply"]
-    return program.compile(schedule, threads=1, fast_math=fast_math)
+    return program.compile(schedule, threads=1, fast_math=fast_math, target=LIBRARY)
 
 
 def inputs(name: str, scalar: str) -> tuple[Array, Array]:
@@ -117,7 +120,9 @@ def test_without_fast_math_every_lane_has_the_result_of_the_scalar_function(
 def test_an_operation_may_allow_it_by_itself() -> None:
     first, second = inputs("exp", "f64")
     licensed = text("exp", "f64").replace("exp %0", "exp %0 fastmath<afn>")
-    apply = loopwright.load(licensed)["apply"].compile("vectorize{loops=i width=8}", threads=1)
+    apply = loopwright.load(licensed)["apply"].compile(
+        "vectorize{loops=i width=8}", threads=1, target=LIBRARY
+    )
     result = np.zeros_like(first)
     apply(N, first, second, result)
     assert "_ZGV" in apply.assembly
@@ -138,7 +143,7 @@ def test_infinities_nan_and_the_smallest_numbers_keep_their_meaning(name: str) -
 
 def test_a_machine_without_the_library_calls_the_scalar_function() -> None:
     program = loopwright.load(text("exp", "f64"))["apply"]
-    bare = replace(Target.host(), vector_functions=frozenset[str]())
+    bare = replace(LIBRARY, vector_functions=frozenset[str]())
     apply = program.compile("vectorize{loops=i width=8}", threads=1, fast_math=True, target=bare)
     first, second = inputs("exp", "f64")
     result = np.zeros(N)
@@ -157,6 +162,7 @@ def test_object_files_link_with_the_mathematics_library(tmp_path: Path) -> None:
         sizes={"n": N},
         threads=1,
         fast_math=True,
+        target=LIBRARY,
     )
     symbols = subprocess.run(
         ["nm", tmp_path / "apply.o"], capture_output=True, text=True, check=True
@@ -174,7 +180,7 @@ def test_powers_that_are_products_stay_products(exponent: str) -> None:
         .replace("affine.for", f"%e = arith.constant {exponent} : f64\n  affine.for")
         .replace("%0, %1 :", "%0, %e :")
     )["apply"]
-    apply = program.compile("vectorize{loops=i width=8}", threads=1, fast_math=True)
+    apply = program.compile("vectorize{loops=i width=8}", threads=1, fast_math=True, target=LIBRARY)
     first, second = inputs("powf", "f64")
     result = np.zeros(N)
     apply(N, first, second, result)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+
 import loopwright
 from loopwright.lowering.generate import generate
 
@@ -39,3 +42,35 @@ def test_short_rows_stay_in_a_register() -> None:
 
 def test_no_loop_of_no_full_vectors() -> None:
     assert "affine.for %j" not in loop_ir("vectorize{loops=j width=8}", 7)
+
+
+TWO_ROWS = """
+func.func @rows(%m: index, %n: index, %A: memref<?x?xf32>, %B: memref<?x?xf32>) {
+  affine.for %i = 0 to %m {
+    affine.for %j = 0 to %n {
+      %0 = affine.load %A[%i, %j] : memref<?x?xf32>
+      %1 = arith.addf %0, %0 : f32
+      affine.store %1, %B[%i, %j] : memref<?x?xf32>
+    }
+    affine.for %j = 0 to %n {
+      %0 = affine.load %B[%i, %j] : memref<?x?xf32>
+      %1 = arith.mulf %0, %0 : f32
+      affine.store %1, %B[%i, %j] : memref<?x?xf32>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("widths", [(16, 8), (8, 16), (8, 8)])
+def test_masks_of_two_widths_beside_each_other(widths: tuple[int, int]) -> None:
+    steps = ",".join(
+        f"vectorize{{loops=S{number}.j width={width}}}" for number, width in enumerate(widths)
+    )
+    rows, columns = 3, 23
+    given = np.arange(rows * columns, dtype=np.float32).reshape(rows, columns)
+    result = np.zeros_like(given)
+    kernel = loopwright.load(TWO_ROWS)["rows"].compile(steps, threads=1)
+    kernel(rows, columns, given, result)
+    np.testing.assert_array_equal(result, 4 * given * given)

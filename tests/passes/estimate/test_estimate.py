@@ -102,7 +102,7 @@ func.func @f(%n: index, %m: index, %A: memref<?x?xf64>, %B: memref<?xf64>) {
     affine.for %i = 0 to %n {
       affine.for %j = 0 to %m {
         %0 = affine.load %B[FROM] : memref<?xf64>
-        %1 = math.tanh %0 : f64
+        %1 = math.atan %0 : f64
         affine.store %1, %A[%i, %j] : memref<?x?xf64>
       }
     }
@@ -126,12 +126,34 @@ def test_each_lane_calls_the_functions_that_are_none_of_vectors() -> None:
         for schedule in (before, vectors)
         for target in (
             replace(before.target, vector_functions=frozenset[str]()),
-            replace(before.target, vector_functions=frozenset(["tanh"])),
+            replace(before.target, vector_functions=frozenset(["atan"])),
         )
     ]
     scalar, _, calls, functions = times
     assert calls == pytest.approx(scalar, rel=0.1)
     assert functions == pytest.approx(calls / 4, rel=0.1)
+
+
+def test_elementary_functions_take_as_long_for_a_vector_as_for_a_scalar() -> None:
+    text = CALL.replace("FROM", "%j").replace("math.atan", "math.tanh")
+    before = original(text)
+    target = before.target
+    lanes = target.lanes(before.scop.arrays[0].element_type)
+    without = replace(target, features=target.features - {"fma", "asimd"})
+    sizes = infer_extents(before.scop, {"n": 16, "m": 512})
+    own, double, library = (
+        estimate(
+            replace(before.apply_all(parse_pipeline(steps)), target=target),
+            SchedulingContext(sizes, 1),
+        )
+        for steps, target in (
+            (f"vectorize{{loops=j width={lanes}}}", target),
+            (f"vectorize{{loops=j width={2 * lanes}}}", target),
+            (f"vectorize{{loops=j width={lanes}}}", without),
+        )
+    )
+    assert double == pytest.approx(own, rel=0.1)
+    assert own < library / 2
 
 
 def test_short_chains_overlap() -> None:

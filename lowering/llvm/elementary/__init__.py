@@ -1,0 +1,1 @@
+"""Elementary functions as LLVM IR: the same bits for scalars and for every lane of a vector."""

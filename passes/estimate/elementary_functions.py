@@ -1,0 +1,87 @@
+"""Costs of the elementary functions that are code of our own.
+
+They are straight-line code, the same for scalars and for vectors (`lowering/llvm/elementary`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.dialects.builtin import Float32Type, Float64Type
+from xdsl.ir import Operation
+
+from ..machine.target import Target
+
+OPERATIONS: Mapping[str, tuple[int, int]] = {
+    "cos": (56, 63),
+    "cosh": (53, 59),
+    "erf": (52, 78),
+    "exp": (32, 38),
+    "exp2": (28, 34),
+    "expm1": (44, 50),
+    "log": (40, 45),
+    "log10": (55, 60),
+    "log1p": (68, 73),
+    "log2": (53, 58),
+    "pow": (145, 161),
+    "sin": (58, 65),
+    "sinh": (66, 72),
+    "tanh": (57, 63),
+}
+"""Instructions for f32 and f64, by the name in the C library; one on twice as many bits is two."""
+
+DIVISIONS: Mapping[str, int] = {
+    "cosh": 1,
+    "log": 1,
+    "log10": 1,
+    "log1p": 2,
+    "log2": 1,
+    "pow": 1,
+    "sinh": 1,
+    "tanh": 1,
+}
+"""Divisions among them."""
+
+_CRITICAL = 0.4
+"""The part of the instructions that wait for each other: what Estrin's scheme leaves."""
+
+
+INTERLEAVED = 2
+"""Registers of a vector whose instructions take turns, so that fewer wait for each other."""
+
+_OVERLAP = 0.7
+"""What they take each, over one by itself (measured: prices of options, a cell of an LSTM)."""
+
+
+def function_name(operation: Operation) -> str:
+    """The name of a function in the C library."""
+    return operation.name.removeprefix("math.").replace("powf", "pow")
+
+
+def elementary_cycles(operation: Operation, target: Target, lanes: float) -> float:
+    """Cycles for a scalar, or for so many lanes; 0 where it is none of these functions."""
+    registers = lanes / target.lanes(operation.results[0].type) if operation.results else 1.0
+    cycles = _weighted(operation, target, target.cycles, 1.0)
+    # Not all lanes of the last vector count: on average there may be fewer than two registers.
+    return cycles * (registers * _OVERLAP if registers > INTERLEAVED / 1.5 else max(1.0, registers))
+
+
+def elementary_latency(operation: Operation, target: Target) -> float:
+    """Cycles from the argument to the result; 0 where it is none of these functions."""
+    return _weighted(operation, target, target.latencies, _CRITICAL)
+
+
+def _weighted(
+    operation: Operation, target: Target, cycles: Mapping[str, float], share: float
+) -> float:
+    name = function_name(operation)
+    if name not in OPERATIONS or not target.fuses_multiply_adds:
+        return 0.0
+    if not operation.results or not isinstance(
+        operation.results[0].type, Float32Type | Float64Type
+    ):
+        return 0.0
+    single, double = OPERATIONS[name]
+    count = single if isinstance(operation.results[0].type, Float32Type) else double
+    divisions = DIVISIONS.get(name, 0)
+    return (count - divisions) * share * cycles["additions"] + divisions * cycles["divisions"]

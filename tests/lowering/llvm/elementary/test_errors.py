@@ -1,0 +1,88 @@
+"""Elementary functions are exact to one unit in the last place, special values included."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from support.elementary import EXACT, SCALARS, Array, apply, exact, kernel, units
+
+from loopwright.passes.machine.target import Target
+
+pytestmark = pytest.mark.skipif(
+    not Target.host().fuses_multiply_adds, reason="the C library is called here"
+)
+
+INTERVALS: dict[str, tuple[float, ...]] = {
+    "cos": (1.0, 10.0, 3e4, 4e8, 1e300),
+    "cosh": (1e-4, 1.0, 10.0, 88.0, 710.0),
+    "erf": (1e-4, 0.5, 1.0, 4.0, 6.0),
+    "exp": (1e-4, 1.0, 10.0, 90.0, 750.0),
+    "exp2": (1e-4, 1.0, 10.0, 130.0, 1080.0),
+    "expm1": (1e-6, 0.3, 1.0, 40.0, 700.0),
+    "log": (1.0, 4.0, 1e30, 1e300),
+    "log10": (1.0, 4.0, 1e30, 1e300),
+    "log1p": (1e-6, 0.3, 1.0, 4.0, 1e30),
+    "log2": (1.0, 4.0, 1e30, 1e300),
+    "sin": (1e-4, 1.0, 10.0, 3e4, 4e8, 1e300),
+    "sinh": (1e-4, 0.3, 1.0, 10.0, 88.0, 710.0),
+    "tanh": (1e-4, 0.3, 1.0, 10.0, 25.0),
+}
+"""The largest magnitudes of arguments."""
+
+SAMPLES = 4000
+SLOW_SAMPLES = 400
+"""Where the result with more digits takes long."""
+
+SPECIAL = (0.0, 1.0, 0.5, 1.5, 2.0, 3.0, 5e-324, 1e-40, 3e38, 1.7e308, 2.0**53, np.inf, np.nan)
+
+
+def arguments(name: str, scalar: str) -> Array:
+    """Numbers of all magnitudes, and special ones."""
+    random = np.random.default_rng(0)
+    count = SLOW_SAMPLES if name == "erf" else SAMPLES
+    parts = [random.uniform(-each, each, count) for each in INTERVALS[name]]
+    parts.append(random.integers(0, 1 << 64, count, dtype=np.uint64).view(np.float64))
+    parts.append(np.array([sign * each for sign in (1, -1) for each in SPECIAL]))
+    with np.errstate(all="ignore"):
+        return np.concatenate(parts).astype(SCALARS[scalar])
+
+
+@pytest.mark.parametrize("scalar", SCALARS)
+@pytest.mark.parametrize("name", INTERVALS)
+def test_the_error_is_at_most_one_unit(name: str, scalar: str) -> None:
+    values = arguments(name, scalar)
+    result, wanted = apply(kernel(name, scalar, None), values), exact(name, values)
+    assert np.max(units(result, wanted)) <= 1.0
+    # mpmath knows no negative zero.
+    signs = values if name == "erf" else wanted
+    assert np.all((np.signbit(result) == np.signbit(signs)) | np.isnan(result))
+
+
+@pytest.mark.parametrize("scalar", SCALARS)
+def test_powers_of_special_numbers(scalar: str) -> None:
+    numbers = [sign * each for sign in (1, -1) for each in SPECIAL]
+    with np.errstate(all="ignore"):
+        pairs = np.array(list(itertools.product(numbers, numbers))).astype(SCALARS[scalar])
+    base, exponent = pairs[:, 0].copy(), pairs[:, 1].copy()
+    result = apply(kernel("powf", scalar, None), base, exponent)
+    wanted = exact("powf", base, exponent)
+    assert np.max(units(result, wanted)) <= 1.0
+    assert np.all((np.signbit(result) == np.signbit(wanted)) | np.isnan(result))
+
+
+@pytest.mark.parametrize("scalar", SCALARS)
+def test_the_error_of_powers_is_at_most_one_unit(scalar: str) -> None:
+    random = np.random.default_rng(0)
+    largest = 1074.0 if scalar == "f64" else 149.0
+    for low, high in ((0.0, 10.0), (0.7, 1.45), (0.999, 1.001)):
+        base = random.uniform(low, high, 8 * SAMPLES).astype(SCALARS[scalar])
+        bound = largest / np.maximum(np.abs(np.log2(base)), 1e-7)
+        exponent = (random.uniform(-1.0, 1.0, len(base)) * bound).astype(base.dtype)
+        result = apply(kernel("powf", scalar, None), base, exponent)
+        assert np.max(units(result, exact("powf", base, exponent))) <= 1.0
+
+
+def test_every_function_has_a_test() -> None:
+    assert {*INTERVALS, "powf"} == {*EXACT}
