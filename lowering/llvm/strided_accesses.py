@@ -17,24 +17,114 @@ from llvmlite import ir
 from .emitter import FunctionEmitter, constant
 from .memory import load, store
 from .types import I32, scalar_type
+from .values import integer
+
+
+def load_columns(
+    emitter: FunctionEmitter,
+    pointer: ir.Value,
+    kind: ir.VectorType,
+    stride: int,
+    columns: Sequence[int],
+    alignment: int,
+) -> list[ir.Value]:
+    """For each column a vector whose lane k is `stride * k + column` elements behind the pointer.
+
+    The first column is 0, all are below the stride. Of short integers, a row is one long integer,
+    of which LLVM extends or truncates a part without moving lanes.
+    """
+    element = scalar_type(kind)
+    bits = element.width if isinstance(element, ir.IntType) else None
+    extent = columns[-1] + 1
+    if bits in _SHORT and stride in _POWERS:
+        return _parts_of_rows(emitter, pointer, kind, stride, columns, alignment)
+    if bits == _BYTE and extent == stride:
+        whole = ir.VectorType(element, kind.count * stride)
+        rows = load(emitter, pointer, whole, alignment)
+        places = ([stride * lane + column for lane in range(kind.count)] for column in columns)
+        return [_shuffled(emitter, rows, rows, lanes) for lanes in places]
+    reach = stride * (kind.count - 1) + extent
+    starts = [min(start, reach - kind.count) for start in range(0, reach, kind.count)]
+    return _selected(emitter, pointer, kind, starts, stride, columns, alignment)
+
+
+_BYTE = 8
+_SHORT = (8, 16)
+_POWERS = (2, 4)
+
+
+def _parts_of_rows(
+    emitter: FunctionEmitter,
+    pointer: ir.Value,
+    kind: ir.VectorType,
+    stride: int,
+    columns: Sequence[int],
+    alignment: int,
+) -> list[ir.Value]:
+    """Columns of short integers: parts of the long integers that the rows are.
+
+    Where the last columns are not asked for, the second half of the rows is loaded with what is in
+    front of it instead, so that nothing behind the last element is touched.
+    """
+    builder = emitter.builder
+    element = scalar_type(kind)
+    assert isinstance(element, ir.IntType)
+    missing = stride - 1 - columns[-1]
+    half = kind.count // 2
+    pieces = [(0, kind.count, 0)] if not missing else [(0, half, 0), (half, kind.count, missing)]
+    views: list[tuple[ir.Value, int]] = []
+    for begin, end, shift in pieces:
+        place = _behind(emitter, pointer, begin * stride - shift, kind)
+        elements = ir.VectorType(element, (end - begin) * stride)
+        rows = ir.VectorType(ir.IntType(element.width * stride), end - begin)
+        views.append((builder.bitcast(load(emitter, place, elements, alignment), rows), shift))
+    results: list[ir.Value] = []
+    for column in columns:
+        parts = [
+            builder.trunc(
+                builder.lshr(view, integer(view.type, (column + shift) * element.width)),
+                ir.VectorType(element, view.type.count),
+            )
+            for view, shift in views
+        ]
+        low, high = parts[0], parts[-1]
+        results.append(
+            low if len(parts) == 1 else _shuffled(emitter, low, high, list(range(kind.count)))
+        )
+    return results
 
 
 def load_strided(
     emitter: FunctionEmitter, pointer: ir.Value, kind: ir.VectorType, stride: int, alignment: int
 ) -> ir.Value:
-    """The vector whose lane k is `stride * k` elements behind the pointer."""
+    """The vector whose lane k is `stride * k` elements behind the pointer, for negative strides."""
+    reach = abs(stride) * (kind.count - 1)
+    starts = [min(k * kind.count, reach + 1 - kind.count) - reach for k in range(abs(stride))]
+    (result,) = _selected(emitter, pointer, kind, starts, stride, [0], alignment)
+    return result
+
+
+def _selected(
+    emitter: FunctionEmitter,
+    pointer: ir.Value,
+    kind: ir.VectorType,
+    starts: Sequence[int],
+    stride: int,
+    columns: Sequence[int],
+    alignment: int,
+) -> list[ir.Value]:
+    """Columns as lanes selected from the vectors that start at these elements."""
     width = kind.count
-    reach = abs(stride) * (width - 1)
-    first = min(0, stride * (width - 1))
-    starts = [min(k * width, reach + 1 - width) for k in range(abs(stride))]
-    places = [stride * lane - first for lane in range(width)]
     pieces = [
-        load(emitter, _behind(emitter, pointer, first + start, kind), kind, alignment)
-        for start in starts
+        load(emitter, _behind(emitter, pointer, start, kind), kind, alignment) for start in starts
     ]
-    sources = [next(k for k, s in enumerate(starts) if s <= p < s + width) for p in places]
-    lanes = [(k, p - starts[k]) for k, p in zip(sources, places, strict=True)]
-    return _select(emitter, pieces, lanes)
+    results: list[ir.Value] = []
+    for column in columns:
+        places = [stride * lane + column for lane in range(width)]
+        sources = [next(k for k, s in enumerate(starts) if s <= p < s + width) for p in places]
+        lanes = [(k, p - starts[k]) for k, p in zip(sources, places, strict=True)]
+        results.append(_select(emitter, pieces, lanes))
+    return results
 
 
 def store_interleaved(
@@ -67,9 +157,14 @@ def _select(
     where = {k: lane for k, (vector, lane) in enumerate(lanes) if vector == 0}
     for number, other in enumerate(others or [result], 1):
         where |= {k: width + lane for k, (vector, lane) in enumerate(lanes) if vector == number}
-        mask = [ir.Constant(I32, where.get(k, k)) for k in range(width)]
-        result = emitter.builder.shuffle_vector(
-            result, other, ir.Constant(ir.VectorType(I32, width), mask)
-        )
+        lanes_of_both = [where.get(k, k) for k in range(width)]
+        result = _shuffled(emitter, result, other, lanes_of_both)
         where = {k: k for k in where}
     return result
+
+
+def _shuffled(
+    emitter: FunctionEmitter, left: ir.Value, right: ir.Value, lanes: Sequence[int]
+) -> ir.Value:
+    mask = ir.Constant(ir.VectorType(I32, len(lanes)), [ir.Constant(I32, lane) for lane in lanes])
+    return emitter.builder.shuffle_vector(left, right, mask)
