@@ -14,6 +14,8 @@ from xdsl.dialects.builtin import VectorType, i1
 from xdsl.ir import SSAValue
 
 from ...dialects import affine
+from ...passes.estimate.program_statistics import bytes_of
+from ...passes.machine.target import Target
 from ..nest.index_expression import Comparison, Connective, Index, choice, decide
 from ..nest.nest import Call, For, Nest, control_indices, omitted_loops, walk
 from .alignment import elements_before
@@ -31,6 +33,9 @@ MAXIMAL_COPIES = 128
 # A loop of so many vectors begins with one that aligns the others.
 LONG = 12
 
+# The fewest bytes of elements that masks are for where byte masks are an extension.
+SHORTEST_MASKED = 4
+
 # So many vectors of a loop are unrolled when they can only be made at known places.
 SHORT = 8
 
@@ -39,13 +44,13 @@ class VectorLoopEmitter(ABC):
     """Emits vector loops; a subclass emits their bodies and scalar loops.
 
     `vectors` are those that have become vectors: not all that are marked can. They are aligned
-    to lines of `cache_line` bytes.
+    to cache lines of the target.
     """
 
     def __init__(
-        self, builder: IRBuilder, statements: StatementEmitter, storage: Storage, cache_line: int
+        self, builder: IRBuilder, statements: StatementEmitter, storage: Storage, target: Target
     ):
-        self.cache_line = cache_line
+        self.target = target
         self.builder = builder
         self.statements = statements
         self.storage = storage
@@ -228,15 +233,42 @@ class VectorLoopEmitter(ABC):
             elif vectors:
                 self._full_vectors(nest, first, Index(vectors), stride, whole)
             if rest:
-                self._between(nest, first + vectors * stride, (), (limit,), environment)
+                self._rest(nest, first + vectors * stride, Index(rest), limit, environment)
             return
         vectors = iterations // width
         self._full_vectors(nest, first, vectors, stride, whole)
         rest = iterations - vectors * width
         self.builder.branch(
             Connective("all", (Comparison(">=", iterations - 1), Comparison(">=", rest - 1))),
-            partial(self._between, nest, first + vectors * stride, (), (limit,), environment),
+            partial(self._rest, nest, first + vectors * stride, rest, limit, environment),
             None,
+        )
+
+    def _rest(
+        self, nest: For, base: Index, rest: Index, limit: Index, environment: Environment
+    ) -> None:
+        """The last iterations, fewer than a vector: masked, or in vectors of half as many lanes."""
+        width = nest.loop.vector
+        assert width is not None
+        if self._has_masks(nest):
+            self._between(nest, base, (), (limit,), environment)
+            return
+        while width > 1:
+            width //= 2
+            self.builder.branch(
+                Comparison(">=", rest - width),
+                partial(self._lanes, nest, base, None, environment, width),
+                None,
+            )
+            base, rest = base + (rest // width) * (width * nest.step), rest % width
+
+    def _has_masks(self, nest: For) -> bool:
+        """Whether the target has masks for vectors of all elements that the loop accesses."""
+        return self.target.has_short_masks or all(
+            bytes_of(access.array.element_type) >= SHORTEST_MASKED
+            for node in walk(nest.body)
+            if isinstance(node, Call)
+            for access in self.statements.statements[node.statement].accesses
         )
 
     def _gap(self, nest: For, first: Index, limit: Index, environment: Environment) -> Index:
@@ -252,6 +284,7 @@ class VectorLoopEmitter(ABC):
         if (
             nest.step != 1
             or nest.loop.unroll == 0
+            or not self._has_masks(nest)
             or (nest.loop.within is not None and nest.loop.within.size < long)
             or decide(Comparison(">=", excess)) is False
             or not (excess.is_constant or any(isinstance(node, For) for node in walk(nest.body)))
@@ -261,7 +294,7 @@ class VectorLoopEmitter(ABC):
         calls = [node.substitute(values) for node in walk(nest.body) if isinstance(node, Call)]
         rows = (row for call in calls for row in self.statements.rows(call, lanes))
         shuffles = (nest.loop.unroll or 1) > 1 and not self.is_partial_tile
-        gap = elements_before(self.builder, rows, width, self.cache_line, shuffles=shuffles)
+        gap = elements_before(self.builder, rows, width, self.target.cache_line, shuffles=shuffles)
         found = choice(Comparison(">=", excess), gap, Index())
         return found if found.is_constant else self.builder.named(self.builder.value(found))
 
@@ -302,19 +335,34 @@ class VectorLoopEmitter(ABC):
         ).mask_vector
 
     def _lanes(
-        self, nest: For, base: Index, mask: SSAValue | None, environment: Environment
+        self,
+        nest: For,
+        base: Index,
+        mask: SSAValue | None,
+        environment: Environment,
+        width: int | None = None,
     ) -> None:
-        lanes, values = self._in_lanes(nest, base, mask, environment)
+        """A vector of iterations, of as many as the loop's vectors have unless told otherwise."""
+        if width == 1:
+            self.emit(nest.body, {**environment, nest.variable: base})
+            return
+        lanes, values = self._in_lanes(nest, base, mask, environment, width)
         self.emit(nest.body, values, lanes)
 
     def _in_lanes(
-        self, nest: For, base: Index, mask: SSAValue | None, environment: Environment
+        self,
+        nest: For,
+        base: Index,
+        mask: SSAValue | None,
+        environment: Environment,
+        width: int | None = None,
     ) -> tuple[Lanes, Environment]:
         """Lanes from `base` on, and the environment in which the loop variable is the lane's."""
-        assert nest.loop.vector is not None
+        width = width or nest.loop.vector
+        assert width is not None
         lane = self.builder.new_variable()
         value = base + Index.variable(lane) * nest.step
-        return Lanes(lane, nest.loop.vector, mask), {**environment, nest.variable: value}
+        return Lanes(lane, width, mask), {**environment, nest.variable: value}
 
     def one_vector(
         self, nest: For, base: Index, upper: tuple[Index, ...], environment: Environment

@@ -37,6 +37,11 @@ class Target(Machine):
         """Whether code is for this machine: LLVM then knows more of it than a name."""
         return self.name == self.HOST
 
+    @property
+    def has_short_masks(self) -> bool:
+        """Whether there are masks for vectors of elements that are shorter than 32 bits."""
+        return "avx512bw" in self.features
+
     @classmethod
     def host(cls) -> Target:
         """This machine: figures of the nearest file, and what the system tells."""
