@@ -11,6 +11,7 @@ together they write every element (`interleaved_stores`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from llvmlite import ir
 
@@ -43,11 +44,39 @@ def load_columns(
         rows = load(emitter, pointer, whole, alignment)
         places = ([stride * lane + column for lane in range(kind.count)] for column in columns)
         return [_shuffled(emitter, rows, rows, lanes) for lanes in places]
+    if extent == stride == _TWICE_TWO:
+        steps = range(0, stride * kind.count, kind.count)
+        rows = [load(emitter, _behind(emitter, pointer, k, kind), kind, alignment) for k in steps]
+        low, high = _halved(emitter, *rows[:2]), _halved(emitter, *rows[2:])
+        (first, third), (second, fourth) = (
+            _halved(emitter, *pair) for pair in zip(low, high, strict=True)
+        )
+        parts = first, second, third, fourth
+        return [parts[column] for column in columns]
     reach = stride * (kind.count - 1) + extent
     starts = [min(start, reach - kind.count) for start in range(0, reach, kind.count)]
     return _selected(emitter, pointer, kind, starts, stride, columns, alignment)
 
 
+def _halved(
+    emitter: FunctionEmitter, left: ir.Value, right: ir.Value
+) -> tuple[ir.Value, ir.Value]:
+    """The even and the odd elements of two vectors."""
+    count = left.type.count
+    even, odd = (list(range(first, 2 * count, 2)) for first in (0, 1))
+    return _shuffled(emitter, left, right, even), _shuffled(emitter, left, right, odd)
+
+
+def _zipped(
+    emitter: FunctionEmitter, left: ir.Value, right: ir.Value
+) -> tuple[ir.Value, ir.Value]:
+    """The elements of two vectors in turns, as two vectors."""
+    count = left.type.count
+    both = [lane for k in range(count) for lane in (k, count + k)]
+    return tuple(_shuffled(emitter, left, right, part) for part in (both[:count], both[count:]))
+
+
+_TWICE_TWO = 4
 _BYTE = 8
 _SHORT = (8, 16)
 _POWERS = (2, 4)
@@ -134,6 +163,12 @@ def store_interleaved(
     kind = values[0].type
     assert isinstance(kind, ir.VectorType)
     count, width = len(values), kind.count
+    if count == _TWICE_TWO:
+        pairs = _zipped(emitter, *values[::2]), _zipped(emitter, *values[1::2])
+        halves = (_zipped(emitter, *pair) for pair in zip(*pairs, strict=True))
+        for piece, value in enumerate(chain.from_iterable(halves)):
+            store(emitter, value, _behind(emitter, pointer, piece * width, kind), alignment)
+        return
     for piece in range(count):
         elements = range(piece * width, (piece + 1) * width)
         lanes = [(element % count, element // count) for element in elements]
