@@ -169,6 +169,14 @@ def store_interleaved(
         for piece, value in enumerate(chain.from_iterable(halves)):
             store(emitter, value, _behind(emitter, pointer, piece * width, kind), alignment)
         return
+    element = scalar_type(kind)
+    if isinstance(element, ir.IntType) and element.width == _BYTE and count != 2:
+        # LLVM has an order of shuffles of its own for three columns of bytes.
+        order = [column * width + lane for lane in range(width) for column in range(count)]
+        low = _shuffled(emitter, values[0], values[1], list(range(2 * width)))
+        high = _shuffled(emitter, values[2], values[2], list(range(2 * width)))
+        store(emitter, _shuffled(emitter, low, high, order), pointer, alignment)
+        return
     for piece in range(count):
         elements = range(piece * width, (piece + 1) * width)
         lanes = [(element % count, element // count) for element in elements]
