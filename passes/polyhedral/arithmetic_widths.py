@@ -47,7 +47,8 @@ _NO_BYTES = frozenset(("arith.muli", "arith.divsi", "arith.divui", "arith.remsi"
 class Narrowed:
     """An operation computed in `width` bits, by the operation `name`.
 
-    `signed` says that its operands, and a result that is wanted in more bits, are read as signed.
+    `signed` says that a result that is wanted in more bits is read as signed, and of a comparison,
+    that its operands are.
     """
 
     width: int
@@ -181,7 +182,12 @@ def _in(
     if not fits[signed]:
         return None
     names = _SIGNED_NAMES if signed else _UNSIGNED_NAMES
-    return Narrowed(width, names.get(name, name), signed)
+    if isinstance(operation, arith.CmpiOp):
+        return Narrowed(width, name, signed)
+    found = range_of(result, ranges)
+    if not (found.fits(width, signed=True) or found.fits(width, signed=False)):
+        return None
+    return Narrowed(width, names.get(name, name), found.fits(width, signed=True))
 
 
 def is_unsigned(operation: Operation) -> bool:
@@ -199,4 +205,4 @@ def _stays_narrow(operation: Operation, narrowed: Mapping[Operation, Narrowed]) 
     if operation.name != "arith.muli":
         return True
     users = [use.operation for use in operation.results[0].uses]
-    return all(user in narrowed or user.name not in _SUMS for user in users)
+    return any(user in narrowed for user in users) or all(user.name not in _SUMS for user in users)

@@ -197,11 +197,14 @@ def _signed_bits(values: Range) -> int:
 
 def _division(operation: Operation, known: Ranges) -> Range | None:
     value, divisor = range_of(operation.operands[0], known), constant_of(operation.operands[1])
-    if divisor is None or divisor <= 0 or value.low < 0:
+    is_unsigned = operation.name in ("arith.divui", "arith.remui")
+    if divisor is None or divisor <= 0 or (is_unsigned and value.low < 0):
         return None
-    if isinstance(operation, arith.RemSIOp | arith.RemUIOp):
-        return Range(0, min(value.high, divisor - 1))
-    return Range(value.low // divisor, value.high // divisor)
+    if operation.name in ("arith.remsi", "arith.remui"):
+        largest = divisor - 1
+        return Range(max(-largest, min(value.low, 0)), min(largest, max(value.high, 0)))
+    low, high = (abs(end) // divisor * (-1 if end < 0 else 1) for end in (value.low, value.high))
+    return Range(low, high)
 
 
 def _extension(operation: Operation, known: Ranges) -> Range:
