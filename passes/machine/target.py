@@ -42,6 +42,11 @@ class Target(Machine):
         """Whether there are masks for vectors of elements that are shorter than 32 bits."""
         return "avx512bw" in self.features
 
+    @property
+    def adds_products_in_pairs(self) -> bool:
+        """Whether one operation multiplies 16-bit integers and adds pairs of the products."""
+        return "sse2" in self.features
+
     @classmethod
     def host(cls) -> Target:
         """This machine: figures of the nearest file, and what the system tells."""
