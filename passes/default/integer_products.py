@@ -48,7 +48,7 @@ def paired_term(
     along = [
         name
         for name, position in terms.items()
-        if extents[name] >= PAIR and all(_subscript(f, position) is not None for f in factors)
+        if extents[name] % PAIR == 0 and all(_subscript(f, position) is not None for f in factors)
     ]
     return along[-1] if along else None
 
