@@ -334,7 +334,7 @@ class ContractionPlan(Steps):
         reuses = extents[self.found.rows] / self.tile.rows
         if reuses <= REUSES_WORTH_A_COPY or not self._has_own_arrays():
             return False
-        if self._stride(streamed, self.found.vector) != 1:
+        if self.pair is not None or self._stride(streamed, self.found.vector) != 1:
             return True
         pitches = [abs(self._stride(streamed, name)) for name in self.found.terms]
         pitch = min((pitch for pitch in pitches if pitch), default=0)
