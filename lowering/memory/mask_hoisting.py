@@ -28,7 +28,10 @@ _PURE = (
     arith.ConstantOp,
 )
 
-_Expression = tuple[type[Operation], tuple[SSAValue, ...], tuple[tuple[str, Attribute], ...]]
+_Expression = tuple[
+    type[Operation], tuple[SSAValue, ...], tuple[tuple[str, Attribute], ...], Attribute
+]
+"""Of an operation: its class, operands, properties and type (a mask has as many lanes)."""
 
 
 def hoist_masks(function: func.FuncOp) -> None:
@@ -78,7 +81,8 @@ def _merge(block: Block, needed: set[Operation]) -> None:
     for op in list(block.ops):
         if op not in needed:
             continue
-        key = type(op), tuple(op.operands), tuple(op.properties.items())
+        (result,) = op.results
+        key = type(op), tuple(op.operands), tuple(op.properties.items()), result.type
         other = first.setdefault(key, op)
         if other is not op:
             op.results[0].replace_all_uses_with(other.results[0])
