@@ -20,6 +20,7 @@ from .loops.emit_loops import LoopEmitter
 from .loops.emit_statements import StatementEmitter
 from .loops.ir_builder import IRBuilder
 from .loops.local_bounds import check_local_subscripts
+from .loops.narrow_arithmetic import narrow_arithmetic
 from .loops.storage import Storage, place_local_arrays, possible_homes
 from .memory.mask_hoisting import hoist_masks
 from .memory.scalar_replacement import replace_scalars
@@ -127,6 +128,7 @@ def _generate(
     if vectors:
         remove_redundant_accesses(function)
         prefetch_and_bypass(function, schedule.target)
+        narrow_arithmetic(function)
     return function
 
 

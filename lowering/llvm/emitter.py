@@ -15,6 +15,7 @@ from xdsl.utils.hints import isa
 from ...dialects.errors import SourceError
 from .accumulation import accumulating_additions
 from .heap import Heap
+from .interleaved_loads import InterleavedLoads, interleaved_loads
 from .interleaved_stores import InterleavedStores, interleaved_stores
 from .module import ModuleEmitter
 from .shifted_loads import ShiftedLoad, shifted_loads
@@ -69,6 +70,7 @@ class FunctionEmitter:
         self.loaded: set[Operation] = set()
         self._shifted_loads: dict[Block, Mapping[Operation, ShiftedLoad]] = {}
         self._transposed_loads: dict[Block, Mapping[Operation, TransposedLoads]] = {}
+        self._interleaved_loads: dict[Block, Mapping[Operation, InterleavedLoads]] = {}
         self._interleaved_stores: dict[Block, Mapping[Operation, InterleavedStores]] = {}
         self.stack_bytes = 0
         self.scratch: dict[int, ir.Value] = {}
@@ -128,6 +130,15 @@ class FunctionEmitter:
         if block not in self._transposed_loads:
             self._transposed_loads[block] = transposed_loads(block, noalias=self.noalias)
         return self._transposed_loads[block].get(operation)
+
+    def interleaved_loads(self, operation: Operation) -> InterleavedLoads | None:
+        """The gathers of the block of the same rows as this one, if these are loaded whole."""
+        block = operation.parent
+        if block is None or self.module.options.check_bounds:
+            return None
+        if block not in self._interleaved_loads:
+            self._interleaved_loads[block] = interleaved_loads(block, noalias=self.noalias)
+        return self._interleaved_loads[block].get(operation)
 
     def interleaved_stores(self, operation: Operation) -> InterleavedStores | None:
         """The scatters of the block that write whole rows together with this one, if any do."""

@@ -12,6 +12,7 @@ from llvmlite import ir
 from xdsl.dialects import arith
 from xdsl.ir import Operation
 
+from .dot_products import emit_dot_product
 from .emitter import Emit, Emitters, FunctionEmitter
 from .types import scalar_type
 from .values import integer, known_elements
@@ -173,8 +174,16 @@ def emit_select(emitter: FunctionEmitter, op: arith.SelectOp) -> None:
     emitter.values[op.result] = emitter.builder.select(condition, left, right)
 
 
+_emit_addition = _wrapping("add")
+
+
+def emit_addi(emitter: FunctionEmitter, op: arith.AddiOp) -> None:
+    if not emit_dot_product(emitter, op):
+        _emit_addition(emitter, op)
+
+
 EMITTERS: Emitters = {
-    "arith.addi": _wrapping("add"),
+    "arith.addi": emit_addi,
     "arith.subi": _wrapping("sub"),
     "arith.muli": _wrapping("mul"),
     "arith.addui_extended": emit_extended_sum,

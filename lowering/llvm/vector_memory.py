@@ -27,7 +27,7 @@ from .memory import (
     store,
     to_storage,
 )
-from .strided_accesses import load_strided, store_interleaved
+from .strided_accesses import load_columns, load_strided, store_interleaved
 from .transposed_loads import TransposedLoads
 from .transposition import transpose
 from .types import I1, I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
@@ -239,8 +239,17 @@ def _emit_strided(emitter: FunctionEmitter, op: GatherOp) -> bool:
         return False
     kind = type_of(op.result)
     assert isinstance(kind, ir.VectorType)
-    pointer = _pointer(emitter, op.base, op.indices)
-    emitter.values[op.result] = load_strided(emitter, pointer, kind, stride, _alignment(op, kind))
+    pointer, alignment = _pointer(emitter, op.base, op.indices), _alignment(op, kind)
+    group = emitter.interleaved_loads(op)
+    if group is None:
+        emitter.values[op.result] = load_strided(emitter, pointer, kind, stride, alignment)
+        return True
+    back = constant(-group.columns[group.gathers.index(op)])
+    first = emitter.builder.gep(pointer, [back], source_etype=scalar_type(kind))
+    vectors = load_columns(emitter, first, kind, stride, group.columns, alignment)
+    for gather, vector_of_column in zip(group.gathers, vectors, strict=True):
+        emitter.values[gather.result] = vector_of_column
+        emitter.loaded.add(gather)
     return True
 
 

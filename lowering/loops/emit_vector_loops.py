@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import VectorType, i1
 from xdsl.ir import SSAValue
 
 from ...dialects import affine
+from ...passes.estimate.program_statistics import bytes_of
 from ...passes.machine.target import Target
 from ..nest.index_expression import Comparison, Connective, Index, choice, decide
 from ..nest.nest import Call, For, Nest, control_indices, omitted_loops, walk
@@ -229,15 +230,42 @@ class VectorLoopEmitter(ABC):
             elif vectors:
                 self._full_vectors(nest, first, Index(vectors), stride, whole)
             if rest:
-                self._between(nest, first + vectors * stride, (), (limit,), environment)
+                self._rest(nest, first + vectors * stride, Index(rest), limit, environment)
             return
         vectors = iterations // width
         self._full_vectors(nest, first, vectors, stride, whole)
         rest = iterations - vectors * width
         self.builder.branch(
             Connective("all", (Comparison(">=", iterations - 1), Comparison(">=", rest - 1))),
-            partial(self._between, nest, first + vectors * stride, (), (limit,), environment),
+            partial(self._rest, nest, first + vectors * stride, rest, limit, environment),
             None,
+        )
+
+    def _rest(
+        self, nest: For, base: Index, rest: Index, limit: Index, environment: Environment
+    ) -> None:
+        """The last iterations, fewer than a vector: masked, or in vectors of half as many lanes."""
+        width = nest.loop.vector
+        assert width is not None
+        if rest.is_constant or self._has_masks(nest):
+            self._between(nest, base, (), (limit,), environment)
+            return
+        while width > 1:
+            width //= 2
+            self.builder.branch(
+                Comparison(">=", rest - width),
+                partial(self._lanes, nest, base, None, environment, width),
+                None,
+            )
+            base, rest = base + (rest // width) * (width * nest.step), rest % width
+
+    def _has_masks(self, nest: For) -> bool:
+        """Whether the target has masks for vectors of all elements that the loop accesses."""
+        return all(
+            self.target.has_masked_loads(bytes_of(access.array.element_type))
+            for node in walk(nest.body)
+            if isinstance(node, Call)
+            for access in self.statements.statements[node.statement].accesses
         )
 
     def _gap(self, nest: For, first: Index, limit: Index, environment: Environment) -> Index:
@@ -254,6 +282,7 @@ class VectorLoopEmitter(ABC):
         if (
             nest.step != 1
             or nest.loop.unroll == 0
+            or not self._has_masks(nest)
             or (nest.loop.within is not None and nest.loop.within.size < long)
             or decide(Comparison(">=", excess)) is False
             or not (excess.is_constant or any(isinstance(node, For) for node in walk(nest.body)))
@@ -261,9 +290,7 @@ class VectorLoopEmitter(ABC):
             return Index()
         lanes, values = self._in_lanes(nest, first, None, environment)
         calls = [node.substitute(values) for node in walk(nest.body) if isinstance(node, Call)]
-        rows = [row for call in calls for row in self.statements.rows(call, lanes)]
-        if not all(self.target.has_masked_loads(row.element_bytes) for row in rows):
-            return Index()
+        rows = (row for call in calls for row in self.statements.rows(call, lanes))
         shuffles = (nest.loop.unroll or 1) > 1 and not self.is_partial_tile
         gap = elements_before(self.builder, rows, width, self.target.cache_line, shuffles=shuffles)
         found = choice(Comparison(">=", excess), gap, Index())
@@ -306,19 +333,34 @@ class VectorLoopEmitter(ABC):
         ).mask_vector
 
     def _lanes(
-        self, nest: For, base: Index, mask: SSAValue | None, environment: Environment
+        self,
+        nest: For,
+        base: Index,
+        mask: SSAValue | None,
+        environment: Environment,
+        width: int | None = None,
     ) -> None:
-        lanes, values = self._in_lanes(nest, base, mask, environment)
+        """A vector of iterations, of as many as the loop's vectors have unless told otherwise."""
+        if width == 1:
+            self.emit(nest.body, {**environment, nest.variable: base})
+            return
+        lanes, values = self._in_lanes(nest, base, mask, environment, width)
         self.emit(nest.body, values, lanes)
 
     def _in_lanes(
-        self, nest: For, base: Index, mask: SSAValue | None, environment: Environment
+        self,
+        nest: For,
+        base: Index,
+        mask: SSAValue | None,
+        environment: Environment,
+        width: int | None = None,
     ) -> tuple[Lanes, Environment]:
         """Lanes from `base` on, and the environment in which the loop variable is the lane's."""
-        assert nest.loop.vector is not None
+        width = width or nest.loop.vector
+        assert width is not None
         lane = self.builder.new_variable()
         value = base + Index.variable(lane) * nest.step
-        return Lanes(lane, nest.loop.vector, mask), {**environment, nest.variable: value}
+        return Lanes(lane, width, mask), {**environment, nest.variable: value}
 
     def one_vector(
         self, nest: For, base: Index, upper: tuple[Index, ...], environment: Environment

@@ -39,13 +39,25 @@ def is_tile_entry(loop: Loop, outer: tuple[Loop, ...]) -> bool:
     """Whether the inside of an innermost tile begins at `loop`.
 
     That is so when a loop from here on, directly inside each other, is a point loop of a tile loop
-    in `outer`, and no loop in it is itself a tile loop of loops further inside.
+    in `outer`, and no loop in it is itself a tile loop of loops further inside; strips that are
+    unrolled where they begin do not count.
     """
     inside = tuple(loops(loop))
     tiles = {inner.within.tile for inner in inside if inner.within is not None}
+    tiles -= {inner.name for inner in inside if _is_unrolled_strip(inner)}
     around = {enclosing.name for enclosing in outer}
     has_points = any(inner.within and inner.within.tile in around for inner in chain(loop))
     return has_points and not any(inner.name in tiles for inner in inside)
+
+
+def _is_unrolled_strip(loop: Loop) -> bool:
+    body = loop.body
+    return (
+        isinstance(body, Loop)
+        and body.unroll == 0
+        and body.within is not None
+        and body.within.tile == loop.name
+    )
 
 
 def tile_box(entry: Loop, outer: tuple[Loop, ...], domains: Mapping[str, isl.Set]) -> TileBox:

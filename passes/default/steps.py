@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import gcd
 from typing import Any
 
 from ..polyhedral.scop import Array
@@ -13,6 +14,9 @@ from ..transformations.pack import Pack
 from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
+
+MOST_PAIRS = 16
+"""Rows of a block of short integers that is transposed in registers."""
 
 MANY_REGISTERS = 32
 """Vector registers with which twice as many rows run side by side as with 16."""
@@ -54,26 +58,41 @@ class Steps:
         self.step(tile)
         return names
 
-    def pack_panels(self, loop: str, array: Array, cut: int, width: int, **options: Any) -> str:
+    def pack_panels(
+        self,
+        loop: str,
+        array: Array,
+        cut: int,
+        width: int,
+        paired: int | None = None,
+        **options: Any,
+    ) -> str:
         """Copies an array into panels of `width` values of its subscript `cut`, in vectors.
 
-        `options` are others of `Pack`. Returns the name of the loop over panels; raises
+        With `paired`, pairs of values of that subscript lie together in a panel. `options` are others of `Pack`. Returns the name of the loop over panels; raises
         TransformationError.
         """
         rank = len(array.shape)
         order = (cut, *(k for k in range(rank) if k != cut))
-        panels = tuple(width if k == cut else 0 for k in range(rank))
+        panels = tuple(width if k == cut else 2 if k == paired else 0 for k in range(rank))
         known = {statement.name for statement in self.schedule.scop.statements}
         self.step(Pack((self.name(loop),), array.name, order, panels, **options))
         copy = next(s.name for s in self.schedule.scop.statements if s.name not in known)
         copied = [f"{copy}.{array.name}{k}" for k in range(rank)]
         lanes = self.schedule.target.lanes(array.element_type)
+        if paired is not None:
+            lanes = gcd(width, MOST_PAIRS)
         tiled, sizes = [copied[cut]], [width]
         if cut != rank - 1:
             # Blocks of neighbouring columns are transposed in registers.
             tiled, sizes = [copied[cut], copied[-1]], [width, lanes]
             if cut != rank - 2:
                 others = [copied[k] for k in range(cut + 1, rank - 1)]
+                self.step(Interchange((*others, *tiled)))
+        elif paired is not None:
+            tiled, sizes = [copied[paired], copied[cut]], [2, width]
+            if paired != rank - 2:
+                others = [copied[k] for k in range(rank - 1) if k != paired]
                 self.step(Interchange((*others, *tiled)))
         tile = Tile(tuple(tiled), tuple(sizes))
         blocks, *_ = tile.new_loops(self.schedule)

@@ -24,6 +24,7 @@ from .tile_transposition import tile_transposition
 from .time_tiling import time_tiling
 from .triangular import triangular
 from .triangular_solve import triangular_solve
+from .unrolled_short_loops import unrolled_short_loops
 from .vectorise_and_parallelise import vectorise_and_parallelise
 from .wavefronts import wavefronts
 
@@ -55,6 +56,7 @@ STRATEGIES: tuple[Strategy, ...] = (
 
 FALLBACKS: tuple[Strategy, ...] = (
     vectorise_and_parallelise,
+    unrolled_short_loops,
     outermost_parallel,
     parallel_strips,
 )

@@ -32,6 +32,7 @@ from ..transformations.pack import Pack
 from ..transformations.parallel import Parallel
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
+from .integer_products import PAIR, paired_subscript, paired_term
 from .steps import Steps
 
 PANEL_OF_L1 = 1.5
@@ -184,10 +185,19 @@ class ContractionPlan(Steps):
         self.statistics = statistics
         self.element = bytes_of(found.streamed.array.element_type)
         extents = found.extents
-        widest = schedule.target.lanes(found.streamed.array.element_type)
-        self.lanes = narrowed(widest, extents[found.vector])
+        lanes = schedule.target.lanes
+        (result,) = statistics.statements[found.statement].statement.writes
+        kinds = found.streamed.array.element_type, result.array.element_type
+        self.lanes = narrowed(min(map(lanes, kinds)), extents[found.vector])
         self.depth = prod(extents[name] for name in found.terms)
         vectors = ceil(extents[found.vector] / self.lanes)
+        self.pair = paired_term(
+            statistics.statements[found.statement].statement,
+            (found.streamed, *found.broadcast),
+            {term: found.iterators[term] for term in found.terms},
+            extents,
+            schedule.target,
+        )
         self.tile = tile or context.register_tile(
             found.statement,
             extents[found.rows],
@@ -217,10 +227,13 @@ class ContractionPlan(Steps):
         rows, vector, terms = self.make_tiles((found.rows, found.vector, tiled), sizes)
         outer = (rows, vector, terms) if by_rows else (vector, terms, rows)
         self.interchange((*outer, found.rows, found.vector, tiled))
-        if packs:
+        pairs = self.pair if packs and self._has_own_arrays() else None
+        if pairs is not None:
+            self._pack_pairs(pairs, terms, outer[-1])
+        elif packs:
             cut = self._subscript(found.streamed, found.vector)
             self.pack_panels(self.panels_at or terms, found.streamed.array, cut, self.width)
-        for access in found.broadcast:
+        for access in found.broadcast if pairs is None else ():
             scaled = self._is_scaled(access)
             if self._has_own_arrays() and (scaled or (packs and self._has_conflicts(access))):
                 self._pack_rows(access, outer[-1], scaled=scaled)
@@ -228,13 +241,43 @@ class ContractionPlan(Steps):
         row_blocks, vector_blocks = self.make_tiles((found.rows, found.vector), block)
         if not by_rows:
             self.interchange((vector_blocks, row_blocks))
-        self.interchange((tiled, *inner, found.rows, found.vector))
+        around = [tiled, *inner]
+        if pairs is not None:
+            (tiles,) = self.make_tiles((pairs,), (PAIR,))
+            around[around.index(pairs)] = tiles
+            around.append(pairs)
+        self.interchange((*around, found.rows, found.vector))
+        if pairs is not None:
+            self.step(Unroll((self.name(pairs),)))
         self.step(Unroll((self.name(found.rows), self.name(found.vector))))
         self.step(Vectorize((self.name(found.vector),), self.lanes))
         if self.threads > 1:
             parallel = found.others[0] if self.share == 1 else outer[0]
             self.step(Parallel((self.name(parallel),)))
         return self.schedule
+
+    def _pack_pairs(self, term: str, panels: str, rows: str) -> None:
+        """Both operands packed so that neighbouring terms of the sum lie together, in 16 bits."""
+        found = self.found
+        position = found.iterators[term]
+        cut = self._subscript(found.streamed, found.vector)
+        self.pack_panels(
+            self.panels_at or panels,
+            found.streamed.array,
+            cut,
+            self.width,
+            paired_subscript(found.streamed, position),
+            widened=bytes_of(found.streamed.array.element_type) == 1,
+        )
+        for access in found.broadcast:
+            last = paired_subscript(access, position)
+            order = (*(k for k in range(len(access.array.shape)) if k != last), last)
+            is_byte = bytes_of(access.array.element_type) == 1
+            if is_byte or last != len(order) - 1:
+                name = access.array.name
+                self.step(Pack((self.name(rows),), name, order, widened=is_byte))
+                loop = f"pack_{name}.{name}{len(order) - 1}"
+                self.step(Vectorize((loop,), self.schedule.target.lanes(access.array.element_type)))
 
     def _tallest(self) -> int | None:
         """How many rows of the result a register tile may have at most, if that is limited.
@@ -291,7 +334,7 @@ class ContractionPlan(Steps):
         reuses = extents[self.found.rows] / self.tile.rows
         if reuses <= REUSES_WORTH_A_COPY or not self._has_own_arrays():
             return False
-        if self._stride(streamed, self.found.vector) != 1:
+        if self.pair is not None or self._stride(streamed, self.found.vector) != 1:
             return True
         pitches = [abs(self._stride(streamed, name)) for name in self.found.terms]
         pitch = min((pitch for pitch in pitches if pitch), default=0)

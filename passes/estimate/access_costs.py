@@ -121,6 +121,8 @@ def _apart(
     if abs(stride) > LARGEST_STRIDE:
         return _gather(program, access, statement, around)
     if access.kind is AccessKind.READ:
+        if stride > 0 and _is_filled(program, access, statement, around, stride):
+            return 1 + SHUFFLES_PER_LOAD * (stride - 1) / stride
         return abs(stride) + SHUFFLES_PER_LOAD * max(1, abs(stride) - 1)
     if stride > 0 and _is_filled(program, access, statement, around, stride):
         return 1 + SHUFFLES_PER_LOAD * (stride - 1) / stride
@@ -134,17 +136,19 @@ def _is_filled(
     around: LoopsAround,
     stride: int,
 ) -> bool:
-    """Whether the iterations of unrolled loops, or the statements of the vector loop, write all
-    elements between those of the access.
+    """Whether the iterations of unrolled loops, or the statements of the vector loop, read (or
+    write) all elements between those of the access.
     """
     assert around.vector is not None
     if stride <= _columns(program.statistics, access, statement, around):
         return True
     columns = {
-        tuple(constant_subscripts(write))
+        tuple(constant_subscripts(other))
         for name in around.vector.schedule
-        for write in program.statement(name).statement.writes
-        if write.array.name == access.array.name and write.coefficients == access.coefficients
+        for other in program.statement(name).statement.accesses
+        if other.kind is access.kind
+        and other.array.name == access.array.name
+        and other.coefficients == access.coefficients
     }
     own = constant_subscripts(access)
     return stride <= sum(each[:-1] == own[:-1] for each in columns)

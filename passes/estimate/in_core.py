@@ -10,6 +10,7 @@ from ..polyhedral.schedule_tree import Leaf, Loop
 from ..polyhedral.scop import Access
 from .access_costs import LoopsAround, port_cycles
 from .operation_costs import Changes, throughput
+from .paired_products import adds_pairs
 from .program_statistics import StatementStatistics, subscript_steps
 from .recurrence_bound import recurrence
 from .scheduled_program import ScheduledProgram, innermost_loop
@@ -49,6 +50,7 @@ class InCoreTime:
             partial(_repeats, loops, trips, vector, lanes),
             lanes=lanes,
             reassociate=program.schedule.reassociate,
+            pairs=program.schedule.target.adds_products_in_pairs and adds_pairs(statistics, loops),
         )
         cycles = program.machine.guard_cycles * guarded + max(
             operations,

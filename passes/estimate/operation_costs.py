@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat
@@ -11,10 +11,13 @@ from xdsl.ir import Operation, SSAValue
 
 from ..machine.machine import Machine
 from ..machine.target import Target
+from ..polyhedral.arithmetic_widths import Narrowed, narrowed_operations
+from ..polyhedral.integer_ranges import integer_width
 from ..polyhedral.reductions import allows
 from ..polyhedral.scop import Access, Statement
 from ..schedules.schedule import Schedule
 from .elementary_functions import elementary_cycles, function_name
+from .paired_products import paired_share
 
 _CLASSES: dict[type[Operation], str] = {
     arith.AddfOp: "additions",
@@ -44,8 +47,13 @@ def throughput(
     *,
     lanes: float,
     reassociate: bool,
+    pairs: bool = False,
 ) -> float:
-    """Cycles for the operations of a vector of so many instances, if none has to wait."""
+    """Cycles for the operations of a vector of so many instances, if none has to wait.
+
+    With `pairs`, products are added in pairs. Integer arithmetic is as narrow as its bits allow.
+    """
+    narrowed = narrowed_operations(statement.body)
     varying = varying_results(statement, changes)
     accesses = {access.op for access in statement.accesses}
     total = 0.0
@@ -56,8 +64,20 @@ def throughput(
         shared, own_lanes = (1.0, lanes) if changing is None else repeats(changing)
         kind = effective_type(operation, varying, reassociate=reassociate)
         calls = _calls(operation, target, own_lanes, reassociate=reassociate)
-        total += (calls or target.cycles[operation_class(kind, operation)]) / shared
+        cycles = calls or target.cycles[operation_class(kind, operation)]
+        if not calls and own_lanes > 1:
+            cycles *= _registers(operation, narrowed, own_lanes, target)
+        total += cycles * (paired_share(operation) if pairs else 1.0) / shared
     return total
+
+
+def _registers(
+    operation: Operation, narrowed: Mapping[Operation, Narrowed], lanes: float, target: Target
+) -> float:
+    """Vector registers that so many results of an integer operation fill."""
+    found = narrowed.get(operation)
+    bits = found.width if found is not None else integer_width(operation.results[0].type)
+    return max(1.0, lanes * max(8, bits) / target.vector_bits) if bits is not None else 1.0
 
 
 def accumulates_in_lanes(schedule: Schedule, name: str) -> bool:

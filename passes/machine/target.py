@@ -54,6 +54,11 @@ class Target(Machine):
         """Whether fused multiply-adds are instructions, which elementary functions are made of."""
         return not self.features.isdisjoint(("fma", "asimd"))
 
+    @property
+    def adds_products_in_pairs(self) -> bool:
+        """Whether one operation multiplies 16-bit integers and adds pairs of the products."""
+        return "sse2" in self.features
+
     @classmethod
     def host(cls) -> Target:
         """This machine: figures of the nearest file, and what the system tells."""

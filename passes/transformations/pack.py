@@ -10,7 +10,7 @@ from itertools import product
 from typing import ClassVar
 
 import islpy as isl
-from xdsl.dialects.builtin import AffineMapAttr
+from xdsl.dialects.builtin import AffineMapAttr, i16
 from xdsl.ir import Operation
 from xdsl.ir.affine import AffineExpr, AffineMap
 
@@ -22,6 +22,7 @@ from ..polyhedral.isl_context import TooComplexError, bounded
 from ..polyhedral.scaled_loads import ScaledLoad, multiply, scaled_load, take_products
 from ..polyhedral.schedule_tree import Loop, Tree, sequence, statements, without_marks
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
+from ..polyhedral.widened_loads import WidenedLoad, take_widened, widen, widened_load
 from ..schedules.buffer_dependences import BufferDependences, Use
 from ..schedules.errors import MalformedTransformation
 from ..schedules.live_elements import LiveElements
@@ -48,7 +49,8 @@ class Pack(Transformation):
     loops `B0`, `B1` ... over the subscripts. `order` is that of the buffer's
     subscripts: `1,0` transposes. `panels=0,8` cuts the second subscript into panels of 8: its
     quotient by 8 stands in its place, its remainder comes last. With `scaled=true` the buffer holds
-    the products with the scalar argument that every use multiplies an element by. `reads=S0.2`
+    the products with the scalar argument that every use multiplies an element by; with
+    `widened=true` 16 bits for each byte, which every use must extend. `reads=S0.2`
     copies for that read alone, the third that is printed of S0, and leaves all other uses as they
     are; nothing may write these elements in the same iteration. `pack{loops=jt array=B}`:
 
@@ -67,6 +69,7 @@ class Pack(Transformation):
     order: tuple[int, ...] = option("subscripts of the array, counted from 0", default=())
     panels: tuple[int, ...] = option("size of panels per subscript, 0 for none", default=())
     scaled: bool = option("pack products with a scalar argument", default=False)
+    widened: bool = option("extend bytes to 16 bits as they are packed", default=False)
     reads: tuple[str, ...] = option(
         "reads to copy for, as S0.2 for the third of S0; else all uses", default=()
     )
@@ -88,6 +91,7 @@ class Pack(Transformation):
             self._uses(schedule.scop, loop),
             is_selection=bool(self.reads),
             scaled=self.scaled,
+            widened=self.widened,
         )
         return packing.program()
 
@@ -164,6 +168,7 @@ class _Packing:
         *,
         is_selection: bool,
         scaled: bool,
+        widened: bool,
     ) -> None:
         self.schedule = schedule
         self.loop = loop
@@ -174,15 +179,16 @@ class _Packing:
         self.redirected = {id(access) for _, access in uses}
         self.old = schedule.scop
         self.outer = (*schedule.outer(loop), loop)
+        self.products = self._products() if scaled else {}
+        self.extended = self._extended() if widened else {}
         self.buffer = Array(
             free_name(f"{array.name}_packed", {a.name for a in self.old.arrays}),
-            array.element_type,
+            i16 if widened else array.element_type,
             (None,) * (len(self.outer) + len(layout)),
             array.value,
             None,
             scope_depth=len(self.outer),
         )
-        self.products = self._products() if scaled else {}
 
     def _products(self) -> dict[Operation, ScaledLoad]:
         """For each load of the array in the loop the product that it is for: always the same."""
@@ -199,6 +205,24 @@ class _Packing:
                 f"argument inside {self.loop.name}: leave out scaled=true"
             )
         return products
+
+    def _extended(self) -> dict[Operation, WidenedLoad]:
+        """For each load of the array in the loop the extensions that it is for: of one kind."""
+        found = {
+            access.op: widened_load(statement, access) if access.kind is AccessKind.READ else None
+            for statement, access in self.uses
+        }
+        widened = {load: each for load, each in found.items() if each is not None}
+        if (
+            self.products
+            or len(widened) < len(found)
+            or len({w.kind for w in widened.values()}) > 1
+        ):
+            raise MalformedTransformation(
+                f"{self.array.name} does not hold bytes that are all extended in one way to more "
+                f"than 16 bits inside {self.loop.name}: leave out widened=true"
+            )
+        return widened
 
     def program(self) -> tuple[Scop, Tree]:
         self._check_unchanged()
@@ -298,6 +322,9 @@ class _Packing:
         )
         scaled = next(iter(self.products.values()), None)
         computed = [multiply(scaled, load)] if scaled is not None else []
+        extended = next(iter(self.extended.values()), None)
+        if extended is not None:
+            computed = [widen(extended, load)]
         store = affine.StoreOp.create(
             operands=[[load, *computed][-1].results[0], target[0].value],
             properties={"map": AffineMapAttr(target[1])},
@@ -344,4 +371,7 @@ class _Packing:
             accesses.append(access)
         redirected = replace(statement, accesses=tuple(accesses))
         scaled = [self.products[a.op] for a in accesses if a.op in self.products]
-        return take_products(redirected, scaled) if scaled else redirected
+        if scaled:
+            return take_products(redirected, scaled)
+        extended = [self.extended[a.op] for a in accesses if a.op in self.extended]
+        return take_widened(redirected, extended) if extended else redirected

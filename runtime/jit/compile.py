@@ -19,6 +19,7 @@ from ...lowering.generate import Inspect, generate
 from ...lowering.llvm import Options, symbol, translate
 from ...lowering.llvm.bounds_checks import BOUNDS_VIOLATION
 from ...lowering.llvm.heap import FAILED_ALLOCATIONS
+from ...lowering.loops.narrow_arithmetic import narrow_arithmetic
 from ...lowering.specialise import specialise
 from ...lowering.validation.validate import Validator
 from ...lowering.validation.verdict import Verdict
@@ -169,7 +170,8 @@ def loops_of(
 ) -> func.FuncOp:
     """The loop IR of a source with a schedule, for the sizes that are known.
 
-    Without `vectors`, vector loops of the schedule stay loops. Raises SourceError, ValidationError.
+    Without `vectors`, vector loops of the schedule stay loops, and integer arithmetic is as written.
+    Raises SourceError, ValidationError.
     """
     return verified_loops(source, schedule, sizes, vectors=vectors)[0]
 
@@ -185,6 +187,8 @@ def verified_loops(
         return loops, None if validator is None else validator.verdict
     known = Sizes.named(source.scop, sizes)
     loops = specialise(source.function, known.shapes, known.integers)
+    if vectors:
+        narrow_arithmetic(loops)
     _add_callees(loops, source)
     return loops, Verdict() if source.verify else None
 

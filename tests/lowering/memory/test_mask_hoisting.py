@@ -74,3 +74,31 @@ def test_masks_of_two_widths_beside_each_other(widths: tuple[int, int]) -> None:
     kernel = loopwright.load(TWO_ROWS)["rows"].compile(steps, threads=1)
     kernel(rows, columns, given, result)
     np.testing.assert_array_equal(result, 4 * given * given)
+
+
+TWO_WIDTHS = """
+func.func @f(%A: memref<35xf32>, %B: memref<35xf32>) {
+  affine.for %i = 0 to 35 {
+    %0 = affine.load %A[%i] : memref<35xf32>
+    affine.store %0, %B[%i] : memref<35xf32>
+  }
+  affine.for %j = 0 to 35 {
+    %1 = affine.load %B[%j] : memref<35xf32>
+    affine.store %1, %A[%j] : memref<35xf32>
+  }
+  return
+}
+"""
+
+
+def test_masks_of_other_lanes_are_others() -> None:
+    schedule = loopwright.load(TWO_WIDTHS)["f"].schedule(
+        "vectorize{loops=i width=8},vectorize{loops=j width=16}"
+    )
+    function = generate(schedule, {})
+    function.verify()
+    masks = [op for op in function.walk() if op.name == "vector.create_mask"]
+    assert sorted(str(mask.results[0].type) for mask in masks) == [
+        "vector<16xi1>",
+        "vector<8xi1>",
+    ]

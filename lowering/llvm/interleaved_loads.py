@@ -1,0 +1,62 @@
+"""Gathers of columns of the same rows, as the channels of pixels, as one load of the rows.
+
+a = gather A[3 i] ...
+b = gather A[3 i + 1] ...     ->      rows = load A[3 i ...]
+c = gather A[3 i + 2] ...             a, b, c = the columns of rows
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+from xdsl.ir import Block, Operation
+
+from ...dialects.vector import GatherOp
+from ..loops.alias_analysis import Numbering, constant_lanes
+from .known_lanes import lanes_of, stride_of
+from .memory_versions import MemoryVersions
+
+
+@dataclass(frozen=True)
+class InterleavedLoads:
+    """Gathers of the same rows, each with its column: the first is 0, all are below the stride."""
+
+    gathers: tuple[GatherOp, ...]
+    columns: tuple[int, ...]
+
+
+def interleaved_loads(block: Block, *, noalias: bool) -> Mapping[Operation, InterleavedLoads]:
+    """The gathers of a block with a small positive stride, all lanes on, each with its group.
+
+    `noalias` says that no two memrefs share memory.
+    """
+    groups: defaultdict[Hashable, dict[int, GatherOp]] = defaultdict(dict)
+    strides: dict[Hashable, int] = {}
+    versions = MemoryVersions(noalias=noalias)
+    numbering = Numbering()
+    for operation in block.ops:
+        if isinstance(operation, GatherOp):
+            stride, active = (
+                stride_of(constant_lanes(operation.index_vec)),
+                lanes_of(operation.mask),
+            )
+            if stride is not None and stride > 1 and active is not None and all(active):
+                *outer, last = (numbering.index(value) for value in operation.indices)
+                row = (*outer, last - last.constant)
+                key = (versions.now(operation.base), row, stride, operation.result.type)
+                strides[key] = stride
+                groups[key].setdefault(last.constant, operation)
+        versions.after(operation)
+    result: dict[Operation, InterleavedLoads] = {}
+    for key, found in groups.items():
+        waiting = sorted(found)
+        while waiting:
+            first = waiting[0]
+            columns = [column for column in waiting if column - first < strides[key]]
+            waiting = waiting[len(columns) :]
+            gathers = tuple(found[column] for column in columns)
+            group = InterleavedLoads(gathers, tuple(column - first for column in columns))
+            result.update(dict.fromkeys(gathers, group))
+    return result

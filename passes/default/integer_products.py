@@ -1,0 +1,76 @@
+"""Contractions of short integers, whose products are added in pairs: the term that makes pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Operation
+
+from ...dialects.arith import ExtSIOp
+from ..machine.target import Target
+from ..polyhedral.scop import Access, Statement
+from ..polyhedral.widened_loads import widened_load
+
+PAIR = 2
+"""Products that one operation adds."""
+
+_SUM_BITS, _FACTOR_BITS = 32, 16
+
+
+def paired_term(
+    statement: Statement,
+    factors: tuple[Access, ...],
+    terms: Mapping[str, int],
+    extents: Mapping[str, int],
+    target: Target,
+) -> str | None:
+    """The innermost loop of a sum along which its products are added in pairs, if they can be.
+
+    `factors` are what the statement reads besides the sum; `terms` has the positions of the loops
+    of the sum among its iterators, in their order.
+    """
+    if not target.adds_products_in_pairs or len(factors) != PAIR:
+        return None
+    (write,) = statement.writes
+    if write.array.element_type != IntegerType(_SUM_BITS):
+        return None
+    extensions = [_extension(statement, factor) for factor in factors]
+    products = [
+        op
+        for op in statement.body
+        if isinstance(op, arith.MuliOp)
+        and all(each is not None and each.results[0] in op.operands for each in extensions)
+    ]
+    if len(products) != 1 or len(statement.body) != len(factors) * 2 + 4:
+        return None
+    along = [
+        name
+        for name, position in terms.items()
+        if extents[name] % PAIR == 0 and all(_subscript(f, position) is not None for f in factors)
+    ]
+    return along[-1] if along else None
+
+
+def _extension(statement: Statement, factor: Access) -> Operation | None:
+    """The one extension of a factor to the bits of the sum, from at most 16 signed ones."""
+    if factor.array.element_type == IntegerType(_FACTOR_BITS):
+        value = factor.op.results[0]
+        users = [op for op in statement.body if value in op.operands]
+        return users[0] if len(users) == 1 and isinstance(users[0], ExtSIOp) else None
+    widened = widened_load(statement, factor)
+    return None if widened is None or len(widened.extensions) > 1 else widened.extensions[0]
+
+
+def _subscript(access: Access, position: int) -> int | None:
+    """The only subscript that an iterator moves, if it does by 1."""
+    moved = [k for k, row in enumerate(access.coefficients) if row[position]]
+    return moved[0] if len(moved) == 1 and access.coefficients[moved[0]][position] == 1 else None
+
+
+def paired_subscript(access: Access, position: int) -> int:
+    """The subscript of an operand that the loop of pairs moves."""
+    found = _subscript(access, position)
+    assert found is not None, "pairs are along single subscripts"
+    return found

@@ -1,0 +1,63 @@
+"""Strategy: vectors along a loop around short ones, which are unrolled: pixels, taps, phases."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ..estimate.local_extents import stored_statistics
+from ..estimate.scheduling_context import SchedulingContext
+from ..polyhedral.schedule_tree import Loop, Tree, leaves, loops, statements
+from ..schedules.errors import TransformationError
+from ..schedules.schedule import Schedule
+from ..transformations.unroll import Unroll
+from ..transformations.vectorize import Vectorize
+from .outermost_parallel import mark_parallel
+
+LONGEST = 8
+"""Iterations of a loop that is unrolled fully."""
+
+MOST_COPIES = 32
+"""Instances of statements in the body of the vector loop."""
+
+
+def unrolled_short_loops(
+    schedule: Schedule, nest: Tree, context: SchedulingContext
+) -> Schedule | None:
+    """Unrolls all loops inside of the innermost long ones, and makes these vector loops.
+
+    for x:                                    vector x:
+      for c < 3:                      ->        unrolled c:
+        B[3 x + c] = f(A[3 x + c])                B[3 x + c] = f(A[3 x + c])
+
+    Elements a small stride apart are accessed together then, as whole pixels.
+    """
+    statistics = stored_statistics(schedule, context)
+    short: dict[int, tuple[str, Loop]] = {}
+    vectors: dict[int, tuple[str, Loop]] = {}
+    for leaf, outer in leaves(nest):
+        trips = statistics.statements[leaf.statement].trips(outer)
+        depth = len(outer)
+        while depth and trips[depth - 1] <= LONGEST and prod(trips[depth - 1 :]) <= MOST_COPIES:
+            depth -= 1
+        if not depth:
+            return None
+        short |= {id(loop): (leaf.statement, loop) for loop in outer[depth:]}
+        vectors[id(outer[depth - 1])] = (leaf.statement, outer[depth - 1])
+    if not short or short.keys() & vectors.keys():
+        return None
+    if any(loop.vector or loop.unroll is not None or loop.parallel for loop in loops(nest)):
+        return None
+    try:
+        for statement, loop in short.values():
+            schedule = schedule.apply(Unroll((f"{statement}.{loop.name}",)))
+        for statement, loop in vectors.values():
+            kinds = (
+                write.array.element_type
+                for name in statements(loop.body)
+                for write in statistics.statements[name].statement.writes
+            )
+            width = min(map(schedule.target.lanes, kinds))
+            schedule = schedule.apply(Vectorize((f"{statement}.{loop.name}",), width))
+    except TransformationError:
+        return None
+    return mark_parallel(schedule, statements(nest), context)
