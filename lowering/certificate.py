@@ -6,10 +6,10 @@ The nest is written in the affine dialect, with some freedom in its expressions:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from io import StringIO
 from itertools import count
-import re
 
 from xdsl.dialects import func
 from xdsl.dialects.affine import StoreOp
@@ -17,8 +17,8 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.printer import Printer
 
 from ..dialects.errors import SourceError
-from ..passes.polyhedral.scop import AccessKind, Parameter, Scop, Statement
-from ..passes.schedules.schedule import Schedule
+from ..passes.polyhedral.scop import AccessKind, Parameter, Scop
+from ..passes.schedules.schedule import Schedule, dependences_of
 from .generate import generate
 from .loops.storage import Placement
 from .nest.index_expression import (
@@ -35,6 +35,7 @@ from .nest.index_expression import (
 from .nest.nest import Block, Call, For, Guard, Nest, Once, TileSplit, walk
 from .validation.correspondence import correspond
 from .validation.generated import Generated
+from .validation.validate import Validator
 from .validation.verdict import NotKnownError
 
 FORMAT, VERSION = "loopwright certificate", 1
@@ -45,13 +46,20 @@ _NAME = re.compile(r"%[\w$.-]+")
 def certificate(schedule: Schedule) -> dict[str, object]:
     """The certificate of a schedule, for all sizes, as JSON has it.
 
-    Raises SourceError where there is none for what the schedule does.
+    Raises SourceError where there is none for what the schedule does, and ValidationError where the
+    nest is not the program.
     """
     found: list[Generated] = []
+    validator = Validator(schedule)
     generate(schedule, {}, inspect=found.append)
+    validator(found[0])
     program = schedule.program
     lines = str(program.func).splitlines()
     try:
+        if program.returns:
+            raise NotKnownError("the function has results")
+        if validator.verdict is not None and validator.verdict.reason is not None:
+            raise NotKnownError(validator.verdict.reason)
         nest = _NestWriter(program, found[0], lines[0]).lines()
     except NotKnownError as error:
         message = f"no certificate for '{schedule}': {error}"
@@ -71,6 +79,22 @@ def certificate(schedule: Schedule) -> dict[str, object]:
             for statement in program.statements
         },
         "nest": nest,
+        "facts": _facts(program),
+    }
+
+
+def _facts(program: Scop) -> dict[str, object]:
+    """What the compiler's own proof was of, in isl's notation: for readers, not for the checker."""
+    return {
+        "domains": {statement.name: str(statement.domain) for statement in program.statements},
+        "accesses": {
+            statement.name: [f"{a.kind.value} {a.relation}" for a in statement.accesses]
+            for statement in program.statements
+        },
+        "dependences": [
+            f"{item.kind.value}{' (reduction)' if item.reduction else ''} {item.relation}"
+            for item in dependences_of(program)
+        ],
     }
 
 
@@ -91,7 +115,10 @@ class _NestWriter:
         self.program = program
         self.generated = generated
         self.head = head
-        self.origins = correspond(program, generated.scop).origins
+        found = correspond(program, generated.scop)
+        if found.initialisations or found.combinations:
+            raise NotKnownError("partial results of rfactor are not certified")
+        self.origins = found.origins
         self.statements = {each.name: each for each in generated.scop.statements}
         self.arguments = dict(zip(program.func.args, _argument_names(head), strict=True))
         self.names = {
@@ -113,14 +140,8 @@ class _NestWriter:
 
     def lines(self) -> list[str]:
         """The function, line by line."""
-        body = [*self._allocations(None, self.generated.nest), *self._lines(self.generated.nest)]
-        returned: list[str] = []
-        for array in self.program.returns:
-            name, _ = self.arrays[array.name]
-            returned.append(self._new_name("r"))
-            body.append(f"{returned[-1]} = affine.load {name}[] : memref")
-        types = ", ".join(str(array.element_type) for array in self.program.returns)
-        body.append(f"return {', '.join(returned)} : {types}" if returned else "return")
+        nest = self.generated.nest
+        body = (*self._allocations(None, nest), *self._lines(nest), "return")
         return [self.head, *(f"  {line}" for line in body), "}"]
 
     def _lines(self, nest: Nest) -> Iterator[str]:
