@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from io import StringIO
 from itertools import count
 
-from xdsl.dialects import func
 from xdsl.dialects.affine import StoreOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.printer import Printer
@@ -64,7 +63,7 @@ def certificate(schedule: Schedule) -> dict[str, object]:
     except NotKnownError as error:
         message = f"no certificate for '{schedule}': {error}"
         raise SourceError.at(program.func, message) from error
-    stores = [op for op in program.func.walk() if isinstance(op, StoreOp)]
+    stores: list[Operation] = [op for op in program.func.walk() if isinstance(op, StoreOp)]
     arguments = _argument_names(lines[0])
     return {
         "format": FORMAT,
@@ -120,7 +119,9 @@ class _NestWriter:
             raise NotKnownError("partial results of rfactor are not certified")
         self.origins = found.origins
         self.statements = {each.name: each for each in generated.scop.statements}
-        self.arguments = dict(zip(program.func.args, _argument_names(head), strict=True))
+        self.arguments: dict[SSAValue, str] = dict(
+            zip(program.func.args, _argument_names(head), strict=True)
+        )
         self.names = {
             variable: name
             for name, value in generated.parameters.items()
@@ -215,7 +216,7 @@ class _NestWriter:
         else:
             yield f"instance {origin.name}[{', '.join(map(self._index, call.arguments))}]"
         accesses = {access.op: access for access in statement.accesses}
-        names: dict[SSAValue, str] = dict(self.arguments)
+        names = dict(self.arguments)
         for value, expression in statement.indices.items():
             names[value] = self._new_name("c")
             index = linear_form(expression, len(statement.loops)).substitute(arguments)

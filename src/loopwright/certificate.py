@@ -1,3 +1,4 @@
+# pyright: basic
 """Checks a certificate of `loopwright schedule --certificate`: is the loop nest the program?
 
 `loopwright-check FILE`, or this file alone: it needs islpy and the standard library, and nothing of
@@ -30,7 +31,19 @@ _MAP = r"affine_(?:map|set)<\((.*?)\)(?:\[(.*?)\])? (?:->|:) \((.*)\)>\((.*?)\)(
 _FOR = r"affine\.for (%\S+) = (.*) to (.*?)(?: step (\d+))?( parallel)?( vector \d+)? {"
 _ELEMENT = rf"({_SSA})\[(.*?)\](?: {{.*}})? : \S+"
 # What may be accumulated, exactly in any order or not; through which operands of an operation.
-_EXACT = "addi muli maximumf minimumf maxsi maxui minsi minui andi ori xori".split()
+_EXACT = [
+    "addi",
+    "muli",
+    "maximumf",
+    "minimumf",
+    "maxsi",
+    "maxui",
+    "minsi",
+    "minui",
+    "andi",
+    "ori",
+    "xori",
+]
 _STEPS = {f"arith.{kind}": (kind, 0, 1) for kind in (*_EXACT, "addf", "mulf", "maxnumf", "minnumf")}
 _STEPS |= {"arith.subf": ("addf", 0), "math.fma": ("addf", 2), "arith.subi": ("addi", 0)}
 _MALFORMED = OSError, LookupError, ValueError, TypeError, AttributeError, RecursionError
@@ -54,6 +67,10 @@ class RejectedError(Exception):
 def require(condition, message):
     if not condition:
         raise RejectedError(message)
+
+
+def _no_index(_):
+    raise RejectedError("a copy of an index")
 
 
 def split(text, brackets="()[]"):
@@ -136,10 +153,11 @@ class Text:
         self.prefix, self.arrays, self.extents, self.found = prefix, {}, {}, set()
         self.stores, self.conditions, self.numbers = [], ["1=1"], count()
         head = re.fullmatch(r"func\.func @[\w$.-]+\((.*)\) {", lines[0])
-        require(head is not None and lines[-1] == "}", "not one function without results")
-        names = dict(zip(parameters, self.parameters.values(), strict=True))
+        if head is None or lines[-1].strip() != "}":
+            raise RejectedError("not one function without results")
+        names: dict = dict(zip(parameters, self.parameters.values(), strict=True))
         for argument in split(head[1], "()[]<>"):
-            name, kind = re.fullmatch(rf"({_SSA}) ?: (.*)", argument).groups()
+            name, kind = (part.strip() for part in argument.split(":", 1))
             names[name] = self._parameter(name) if kind == "index" else Node(name)
             if kind.startswith("memref<"):
                 names[name] = self._array("a", name, len(re.findall(_DIM, kind)), 0)
@@ -229,9 +247,8 @@ class Text:
         if found := re.fullmatch(rf"(arith\.index_cast ({_SSA})) : i\d+ to index", text):
             require(names.get(found[2]) is self.blocks[0].names.get(found[2]), "a computed index")
             return self._parameter(found[1])
-        if found := re.fullmatch(r"(?:arith\.constant|affine\.apply) (.*?)(?: : index)?", text):
-            if text.startswith("affine") or text.endswith(" : index"):
-                return affines(found[1], names)[0]
+        if found := re.fullmatch(r"(?:arith\.constant (.*) : index|affine\.apply (.*))", text):
+            return affines(found[1] or found[2], names)[0]
         require(re.match(r"(arith|math)\.[^{]*$", text), f"not in the subset: {text}")
         operands = tuple(self._operand(names, each) for each in re.findall(_SSA, text))
         return Node(re.sub(_SSA, "{}", text), operands)
@@ -258,6 +275,7 @@ class Statement:
         conditions = " and ".join(["1=1", *self.block.conditions])
         self.domain = isl.Set(self.written("", f" : {conditions}")).intersect_params(text.context)
         self.places = [self.map(f"{a.array}[{', '.join(a.subscripts)}]") for a in self.accesses]
+        self.pairs = list(zip(self.accesses, self.places, strict=True))
         self.time = self.timed(stores[0].access.time)
         start, _, arguments = stores[0].instance
         if origin is not None:
@@ -315,7 +333,7 @@ class Check:
         parameters, texts = data["parameters"], (data["program"], data["nest"])
         require(texts[0][0] == texts[1][0], "program and nest have other arguments")
         self.is_fast, self.reordered, self.numbers = data["fast_math"] is True, set(), {}
-        self.program, self.nest = (Text(text, parameters, p) for text, p in zip(texts, "pn"))
+        self.program, self.nest = Text(texts[0], parameters, "p"), Text(texts[1], parameters, "n")
         require(set(self.program.parameters) <= self.program.found, "unknown parameters")
         self.nest.context = self.program.context
         stores, self.statements, self.sites = self.program.stores, {}, []
@@ -342,7 +360,7 @@ class Check:
         while moved:
             moved -= self.check_dataflow(min(moved))
 
-    def number(self, node, load, index=None):
+    def number(self, node, load, index=_no_index):
         """The number of a value: equal ones are computed in the same way from the same loads."""
         if node.template in ("load", "index"):
             return (load if node.template == "load" else index)(node.access)
@@ -402,10 +420,11 @@ class Check:
         """Local arrays are accessed inside their extents, arguments where the program does."""
         touched = [p.range() for each in self.statements.values() for p in each.places]
         touched = union(isl.UnionSet, touched)
-        for access, place in (pair for s in self.sites for pair in zip(s.accesses, s.places)):
+        for access, place in (pair for site in self.sites for pair in site.pairs):
             name, dims = access.array, [f"i{k}" for k in range(len(access.subscripts))]
-            sizes = zip(reversed(dims), reversed(self.nest.extents.get(name, ())))
-            box = " and ".join(["1=1", *(f"0 <= {dim} < {size}" for dim, size in sizes)])
+            sizes = self.nest.extents.get(name, [])
+            own = zip(dims[len(dims) - len(sizes) :], sizes, strict=True)
+            box = " and ".join(["1=1", *(f"0 <= {dim} < {size}" for dim, size in own)])
             box = isl.UnionSet(f"{self.nest.space} -> {{ {name}[{', '.join(dims)}] : {box} }}")
             inside = box if name in self.nest.extents else touched
             require(isl.UnionSet(place.range()).is_subset(inside), f"{name} is accessed outside")
@@ -479,12 +498,13 @@ class Check:
             for site in self.sites:
                 own = {access.array for access in site.accesses}
                 places |= own if site.origin is None and own & places else set()
-                for access, at in zip(site.origin.accesses if site.origin else (), site.accesses):
+                for k, access in enumerate(site.origin.accesses if site.origin else ()):
+                    at = site.accesses[k]
                     if access.array in arrays or at.array in places:
                         arrays, places = arrays | {access.array}, places | {at.array}
             arrays |= places & set(self.program.arrays)
         every = [*self.statements.values(), *self.sites]
-        every = [(a, place.range()) for s in every for a, place in zip(s.accesses, s.places)]
+        every = [(a, place.range()) for each in every for a, place in each.pairs]
         arguments = arrays - set(self.program.extents)
         ends = union(isl.UnionSet, (e for a, e in every if a.is_write and a.array in arguments))
         elements = union(isl.UnionSet, (each for _, each in every))
@@ -510,10 +530,11 @@ class Check:
         end = isl.UnionSet(f"{{ [{', '.join(['1000000000'] + ['0'] * (_WIDTH - 1))}] }}")
         times = [isl.UnionMap.from_domain_and_range(ends, end)], []
         events = [ends.identity()], []
-        for s, p, a in ((s, p, a) for s in statements for p, a in enumerate(s.accesses)):
-            if a.array in arrays:
-                events[a.is_write].append(s.event(p, s.places[p]))
-                times[a.is_write].append(s.event(p, s.timed(a.time)))
+        for s, p in ((each, p) for each in statements for p in range(len(each.pairs))):
+            access, place = s.pairs[p]
+            if access.array in arrays:
+                events[access.is_write].append(s.event(p, place))
+                times[access.is_write].append(s.event(p, s.timed(access.time)))
         reads, writes, after, before = (union(isl.UnionMap, each) for each in (*events, *times))
         pairs = reads.apply_range(writes.reverse()).intersect(after.lex_gt_union_map(before))
         last = pairs.apply_range(before).lexmax().apply_range(before.reverse())
