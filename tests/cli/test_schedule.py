@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from support.runtime_programs import DOT, GEMM
 
+from loopwright import certificate
 from loopwright.cli import main
 from loopwright.commands import pictures
 
@@ -224,3 +225,12 @@ def test_a_file_or_a_pipeline(gemm: str, capsys: pytest.CaptureFixture[str]) -> 
     message = error(capsys, "run", gemm, "-p", "P(L0)", "-S", "nowhere.mlir")
     assert "not allowed with argument" in message
     assert "nowhere.mlir: No such file" in error(capsys, "schedule", gemm, "-S", "nowhere.mlir")
+
+
+def test_a_certificate_is_written_and_accepted(tmp_path: Path) -> None:
+    file = tmp_path / "atax.json"
+    command = ["schedule", "polybench/atax", "-p", "distribute{loops=S1.i}"]
+    assert main([*command, "--certificate", str(file)]) == 0
+    assert certificate.main([str(file)]) == 0
+    file.write_text(file.read_text().replace("max [0]", "max [1]"))
+    assert certificate.main([str(file)]) == 1

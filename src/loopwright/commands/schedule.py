@@ -2,24 +2,30 @@
 
 Each loop has its name, the function whose values it runs over where that is not the iterator of
 the program, and its marks; each statement what it writes and from what. Below come the other
-text formats of the schedule. In the picture, parallel loops are green and vector loops blue.
+text formats of the schedule. In the picture, parallel loops are green and vector loops blue. A
+certificate holds the program and the generated loops, for `loopwright-check`, which proves without
+the compiler that they compute the same.
 
 examples:
   loopwright schedule polybench/gemm
   loopwright schedule polybench/gemm -p 'tile{loops=k,S1.j sizes=32,32},parallel{loops=i}'
   loopwright schedule polybench/gemm -p 'I(L1,L2)P(L0)' --svg gemm.svg
+  loopwright schedule polybench/gemm -p default --certificate gemm.json
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 
+from ..lowering.certificate import certificate
 from ..passes.polyhedral.descriptions import describe_tree
 from ..passes.schedules.schedule import Schedule
 from ..passes.syntax.compact_notation import print_notation
 from ..passes.syntax.graphs import tree_graph
 from ..passes.syntax.schedule_ops import to_sequence
 from ..runtime.program import Function
+from ..support.output_files import write_output
 from .common import (
     add_fast_math_argument,
     add_program_arguments,
@@ -41,6 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_fast_math_argument(parser)
     add_picture_arguments(parser)
+    parser.add_argument(
+        "--certificate",
+        metavar="FILE",
+        help="write program and generated loops, for all sizes, as loopwright-check reads them",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -59,6 +70,9 @@ def run(arguments: argparse.Namespace) -> int:
     print(_describe(function, schedules))
     titles = {f"{function.name}, {title}": each for title, each in schedules.items()}
     write_pictures(arguments, lambda: tree_graph(titles))
+    if arguments.certificate is not None:
+        text = json.dumps(certificate(list(schedules.values())[-1]), indent=1)
+        write_output(arguments.certificate, f"{text}\n")
     return 0
 
 
