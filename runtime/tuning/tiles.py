@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
-from pathlib import Path
 from typing import Literal
 
 import islpy as isl
@@ -28,11 +24,12 @@ from ...passes.search.space.run_time_tilings import run_time_tilings
 from ...passes.search.space.tile_size_space import TileSpace
 from ...passes.search.tile_size_search import Plan, find_tile_search
 from ...passes.transformations.tile import Tile
-from ..choosing.database import Question, Tuned, database_path, default_database
+from ..choosing.database import Question, Tuned, default_database
 from ..jit.threads import default_threads
 from ..machine.machine_fingerprint import code_generator
 from ..program import Function
 from .evaluator import LEAST_LIMIT, EvaluationError, RunningEvaluator, Substitute
+from .tile_journal import Journal
 
 USUAL_SIZE = 32
 """The size with which tilings are compared, but for the innermost loop."""
@@ -385,54 +382,3 @@ def _values(
         if not domain.is_empty():
             values = domain.apply(isl.Map.from_aff(aff.align_params(domain.get_space().params())))
             yield values.dim_min_val(0).to_python(), values.dim_max_val(0).to_python()
-
-
-@dataclass
-class Journal:
-    """File of measurements, one a line, to resume an interrupted tuning."""
-
-    path: Path | None
-    known: dict[str, float] = field(default_factory=dict[str, float])
-
-    @classmethod
-    def open(cls, question: str, keep: bool) -> Journal:
-        """The measurements so far of a question; none are kept where there is no database."""
-        database = database_path() if keep else None
-        if database is None:
-            return cls(None)
-        digest = hashlib.sha256(question.encode()).hexdigest()[:24]
-        journal = cls(database.parent / "tiles" / f"{digest}.jsonl")
-        assert journal.path is not None
-        if journal.path.exists():
-            for line in journal.path.read_text(encoding="utf-8").splitlines():
-                with suppress(ValueError, KeyError):  # the last line may be cut off
-                    entry = json.loads(line)
-                    journal.known[json.dumps(entry["sizes"])] = float(entry["seconds"])
-        return journal
-
-    def get(self, sizes: Mapping[str, int]) -> float:
-        """The seconds that were measured for these sizes; negative where none were."""
-        return self.known.get(json.dumps(dict(sizes)), -1.0)
-
-    def put(self, sizes: Mapping[str, int], seconds: float) -> None:
-        """Keeps a measurement."""
-        self.known[json.dumps(dict(sizes))] = seconds
-        if self.path is None:
-            return
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(f"{json.dumps({'sizes': dict(sizes), 'seconds': seconds})}\n")
-        except OSError as error:
-            warnings.warn(
-                f"the tuning cannot go on after an interruption: {self.path}: {error.strerror} "
-                "(set LOOPWRIGHT_TUNING to another file, or to 'off')",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-            self.path = None
-
-    def close(self) -> None:
-        """Forgets the measurements: the tuning is done."""
-        if self.path is not None:
-            self.path.unlink(missing_ok=True)
