@@ -28,7 +28,7 @@ from ..choosing.database import Question, Tuned, default_database
 from ..jit.threads import default_threads
 from ..machine.machine_fingerprint import code_generator
 from ..program import Function
-from .evaluator import LEAST_LIMIT, EvaluationError, RunningEvaluator, Substitute
+from .evaluator import EvaluationError, RunningEvaluator, Substitute
 from .tile_journal import Journal
 
 USUAL_SIZE = 32
@@ -186,7 +186,8 @@ class _Tuning:
             best = min(seconds, default=inf)
             if best < inf and self._left(COMPARING) < 0:
                 break
-            found = self._time(evaluator, schedule, _usual_sizes(schedule), best)
+            sizes = _usual_sizes(schedule)
+            found = self._time(evaluator, schedule, sizes, best, is_first=not seconds)
             if found is None:
                 break
             seconds.append(found)
@@ -198,17 +199,19 @@ class _Tuning:
         tiling: Schedule,
         sizes: Mapping[str, int],
         best: float,
+        *,
+        is_first: bool,
     ) -> float | None:
-        """Seconds with these sizes, measured now or before an interruption; None: no time left."""
+        """Seconds with these sizes, measured now or before an interruption; None: no time left.
+
+        The first ones are measured however long it takes: a short budget is to bring something.
+        """
         journal = self._journal(tiling)
         known = journal.get(sizes)
         if known >= 0:
             return known
         kept = max(SHARE, min(MOST_KEPT, CONFIRMING / (self.options.budget or inf)))
-        seconds = self._left(1 - kept)
-        if best == inf:
-            # Starting takes more than a second: a short budget is to bring something, too.
-            seconds = max(seconds, self._left(1.0) + LEAST_LIMIT)
+        seconds = inf if is_first else self._left(1 - kept)
         found = evaluator.time_tiles(tiling, sizes, best, seconds)
         if found is not None:
             journal.put(sizes, found)
@@ -237,6 +240,7 @@ class _Tuning:
         search = find_tile_search(options.search)(plan)
         planned = min(len(points), plan.measurements)
         known: dict[int, float] = {}
+        is_first = True
         ended: Literal["done", "time", "interrupted"] = "done"
         with suppress(StopIteration):
             asked = next(search)
@@ -245,14 +249,14 @@ class _Tuning:
                     sizes = dict(zip(names, map(int, points[point]), strict=True))
                     best = min(known.values(), default=inf)
                     try:
-                        found = self._time(evaluator, tiling, sizes, best)
+                        found = self._time(evaluator, tiling, sizes, best, is_first=is_first)
                     except KeyboardInterrupt:
                         ended = "interrupted"
                         break
                     if found is None:
                         ended = "time"
                         break
-                    known[point] = found
+                    known[point], is_first = found, False
                     elapsed = time.monotonic() - self.begun
                     best = min(best, known[point])
                     options.report(TileProgress(len(known), planned, best, elapsed))
