@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test lint types unit filecheck campaign fuzz pairs wheel-check docs reference results clean
+.PHONY: help demo test lint types unit filecheck campaign fuzz pairs faults wheel-check docs reference results clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -26,12 +26,12 @@ filecheck: $(STAMP) ## golden tests of the textual tools
 	$(BIN)/lit -q tests/filecheck
 
 # Threads that wait for others give up their core: several tests run at once.
-unit campaign fuzz pairs: export OMP_WAIT_POLICY = passive
+unit campaign fuzz pairs faults: export OMP_WAIT_POLICY = passive
 
 unit: $(STAMP) ## pytest without the campaigns
 	$(BIN)/pytest -n 2 -m "not campaign"
 
-campaign: pairs fuzz ## long random campaigns (hours)
+campaign: pairs fuzz faults ## long random campaigns (hours)
 	$(BIN)/pytest -n 2 -m campaign
 
 # LOOPWRIGHT_CAMPAIGN_PAIRS, _SEED and _JOBS say how many, and which.
@@ -41,6 +41,10 @@ pairs: $(STAMP) ## random programs and schedules against the interpreter
 # LOOPWRIGHT_CAMPAIGN_INPUTS says how many.
 fuzz: $(STAMP) ## mutated inputs of every kind, none may end in a traceback
 	$(BIN)/python tests/fuzz.py
+
+# LOOPWRIGHT_CAMPAIGN_FAULTS multiplies the counts.
+faults: $(STAMP) ## kills, signals, broken homes, full disks, crowds, memory
+	$(BIN)/python tests/faults.py
 
 wheel-check: $(STAMP) ## sdist and wheel; the wheel alone in a fresh environment
 	$(BIN)/python tools/wheel_check.py

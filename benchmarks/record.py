@@ -51,17 +51,18 @@ def write(
     command: str | None = None,
     title: str | None = None,
     text: str = "",
+    page: str = "speed",
 ) -> None:
     """Writes a record; does nothing without a name. The command is by default this process's.
 
-    `title` and `text` are for a record that is new.
+    `title`, `text` and `page` are for a record that is new.
     """
     if name is None:
         return
     path = FOLDER / f"{name}.json"
     old = json.loads(path.read_text()) if path.exists() else {}
     content = {
-        "page": old.get("page", "speed"),
+        "page": old.get("page", page),
         "title": old.get("title", title or name),
         "text": old.get("text", text),
         "command": command or _own_command(),

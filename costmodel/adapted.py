@@ -23,7 +23,10 @@ def adapted_model(name: str) -> Path | None:
     if folder is None:
         return None
     path = adapted_path(folder, name)
-    return path if path.is_file() else None
+    try:
+        return path if path.is_file() else None
+    except OSError:
+        return path  # Reading it tells what is wrong.
 
 
 def adapted_path(folder: Path, name: str) -> Path:

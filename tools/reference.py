@@ -47,6 +47,7 @@ Results go to standard output; messages, warnings and progress to standard error
 | 1 | a mistake, with one message; results that differ; a schedule that could not be proved |
 | 130 | ended by Ctrl-C, with what was found until then |
 | 141 | standard output was closed |
+| 143 | ended by SIGTERM, as by Ctrl-C |
 """
 
 OPT = """\

@@ -35,6 +35,10 @@ PAGES = {
     "tuning": ("Tuning and searching", "What searches find, with and without runs."),
     "models": ("Cost models", "How good and how fast the shipped models are."),
     "data": ("Labelled data", "How fast labels are made, and how exact they are."),
+    "faults": (
+        "Faults",
+        "What is killed, interrupted, full, missing or crowded loses and leaves nothing.",
+    ),
     "papers": ("Papers", "The experiments of published papers, repeated here."),
 }
 

@@ -128,7 +128,9 @@ def _opened(folder: Path) -> Path | None:
             RuntimeWarning,
             stacklevel=3,
         )
-        return folder if folder.is_dir() else None
+        with suppress(OSError):
+            return folder if folder.is_dir() else None
+        return None
 
 
 @dataclass(frozen=True)

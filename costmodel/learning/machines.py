@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from ...passes.machine.target import Target
+from ...support.stored_files import DAMAGE
 
 
 @cache
@@ -17,11 +18,16 @@ def target_of(fingerprint: str) -> Target:
     """What cost models are told of a labelled machine; what the fingerprint lacks is the host's."""
     host = Target.host()
     try:
-        known: Mapping[str, Any] = json.loads(fingerprint)
-    except ValueError:
+        return _told(host, json.loads(fingerprint))
+    except DAMAGE:
         return host
+
+
+def _told(host: Target, known: Mapping[str, Any]) -> Target:
     caches: Mapping[str, int] = known.get("caches", {})
-    levels = {int(match[1]): size for n, size in caches.items() if (match := re.match(r"L(\d)", n))}
+    levels = {
+        int(match[1]): int(size) for n, size in caches.items() if (match := re.match(r"L(\d)", n))
+    }
     return dataclasses.replace(
         host,
         name=str(known.get("cpu_name", host.name)),

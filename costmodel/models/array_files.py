@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...support.output_files import replacing
+from ...support.stored_files import DAMAGE
 from ..learning.errors import LearningError
 
 SUFFIX = ".npz"
@@ -28,18 +29,7 @@ SUFFIX = ".npz"
 _CONTENT = "content"
 _ARRAY, _MAPPING, _TUPLE = "array", "mapping", "tuple"
 
-_UNREADABLE = (
-    AttributeError,
-    EOFError,
-    KeyError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-    struct.error,
-    zipfile.BadZipFile,
-    zlib.error,
-)
+_UNREADABLE = (*DAMAGE, OSError, struct.error, zipfile.BadZipFile, zlib.error)
 """What NumPy and zipfile raise on files that are cut off, or none of its own."""
 
 Arrays = dict[str, NDArray[Any]]

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ...support.stored_files import DAMAGE
 from ..learning.errors import LearningError
 from .array_files import load_arrays, store_arrays
 from .learned_model import LearnedModel
@@ -46,7 +47,7 @@ def load_model(path: Path) -> StoredModel:
         raise LearningError(f"{path} is not a cost model of this version of loopwright")
     try:
         return _restored(path, content)
-    except (AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
+    except DAMAGE as error:
         raise LearningError(f"{path} is damaged; train it again: loopwright train") from error
 
 

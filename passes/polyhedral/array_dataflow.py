@@ -57,6 +57,15 @@ class ArrayAccesses:
         return union(self.scop, result)
 
     @cached_property
+    def count(self) -> int:
+        """How many loads and stores of the program there are."""
+        return sum(
+            access.array is self.array
+            for statement in self.scop.statements
+            for access in statement.accesses
+        )
+
+    @cached_property
     def order(self) -> Tree:
         """The order of the statements that access the array; the others only cost time."""
         users = {

@@ -35,10 +35,14 @@ class _Check:
 
 @dataclass(frozen=True, eq=False)
 class _Checks:
-    """All checks of a Scop, and `sizes`: the parameter values with a violation."""
+    """All checks of a Scop, and `sizes`: the parameter values with a violation.
+
+    Those have a set for each group of parameters that conditions have in common: one set of all
+    would have as many pieces as there are arrays, each over the sizes of all of them.
+    """
 
     names: tuple[str, ...]
-    sizes: isl.Set
+    sizes: tuple[isl.Set, ...]
     checks: tuple[_Check, ...]
 
 
@@ -53,10 +57,10 @@ def check_bounds(scop: Scop, sizes: Mapping[str, int]) -> None:
     """
     checks = _checks_of(scop)
     with bounded_for(scop.func, f"the subscripts of '@{scop.name}'"):
-        if _bind(checks.sizes, checks.names, sizes).is_empty():
+        if all(_bind(outside, sizes).is_empty() for outside in checks.sizes):
             return
         for check in checks.checks:
-            bad = _bind(check.instances, checks.names, sizes)
+            bad = _bind(check.instances, sizes)
             if not bad.is_empty():
                 message = _message(scop, check, first_point(bad), sizes)
                 raise BoundsError.at(check.access.op, message)
@@ -69,8 +73,10 @@ def sizes_outside(scop: Scop, sizes: Mapping[str, int]) -> isl.Set:
     """
     checks = _checks_of(scop)
     with bounded_for(scop.func, f"the subscripts of '@{scop.name}'"):
-        outside = checks.sizes.union(_negative_extents(scop, checks.names))
-        result = _bind(outside, checks.names, sizes)
+        result = _negative_extents(scop, checks.names)
+        for outside in checks.sizes:
+            result = result.union(outside)
+        result = _bind(result, sizes)
         for name in sizes:
             position = result.find_dim_by_name(isl.dim_type.param, name)
             if position >= 0:
@@ -94,21 +100,20 @@ def _checks_of(scop: Scop) -> _Checks:
 
 def _prepare(scop: Scop) -> _Checks:
     names = tuple(size.name for size in scop.sizes)
-    checks = tuple(_checks(scop, names))
-    bad = isl.Set.empty(isl.Space.params_alloc(isl.DEFAULT_CONTEXT, 0))
+    checks = tuple(_checks(scop))
+    bad: dict[tuple[str, ...], isl.Set] = {}
     for check in checks:
-        bad = bad.union(check.instances.params())
-    return _Checks(names, bad.coalesce(), checks)
+        sizes = check.instances.params().drop_unused_params()
+        involved = tuple(sizes.get_var_names(isl.dim_type.param))
+        bad[involved] = bad[involved].union(sizes) if involved in bad else sizes
+    return _Checks(names, tuple(each.coalesce() for each in bad.values()), checks)
 
 
-def _checks(scop: Scop, names: tuple[str, ...]) -> Iterator[_Check]:
+def _checks(scop: Scop) -> Iterator[_Check]:
     """The subscripts that can be outside for some sizes that are not negative."""
     symbols = [parameter.name for parameter in scop.parameters]
-    space = f"[{', '.join(names)}]"
-    dimensions = [size.name for size in scop.sizes if size.dimension is not None]
-    known = isl.Set(
-        f"{space} -> {{ : {' and '.join(f'{n} >= 0' for n in dimensions) or '1 = 1'} }}"
-    )
+    dimensions = {size.name for size in scop.sizes if size.dimension is not None}
+    known = [name for name in symbols if name in dimensions]
     for statement in scop.statements:
         instance = f"{statement.name}[{', '.join(statement.loops)}]"
         for access in statement.accesses:
@@ -119,8 +124,14 @@ def _checks(scop: Scop, names: tuple[str, ...]) -> Iterator[_Check]:
                     continue
                 index = to_text(subscript, statement.loops, symbols)
                 size = _extent_text(extent, symbols)
-                outside = isl.Set(f"{space} -> {{ {instance} : {index} < 0 or {index} >= {size} }}")
-                instances = statement.domain.intersect(outside).intersect_params(known)
+                own = [extent] if isinstance(extent, str) and extent not in symbols else []
+                outside = isl.Set(
+                    f"[{', '.join(symbols + own)}] -> {{ {instance} : "
+                    f"({index} < 0 or {index} >= {size})"
+                    + "".join(f" and {name} >= 0" for name in known + own)
+                    + " }"
+                )
+                instances = statement.domain.intersect(outside)
                 if not instances.is_empty():
                     yield _Check(statement, access, position, instances.coalesce())
 
@@ -129,10 +140,9 @@ def _extent_text(extent: int | str | AffineExpr, symbols: list[str]) -> str:
     return to_text(extent, (), symbols) if isinstance(extent, AffineExpr) else str(extent)
 
 
-def _bind(instances: isl.Set, names: tuple[str, ...], sizes: Mapping[str, int]) -> isl.Set:
-    for name in names:
-        position = instances.find_dim_by_name(isl.dim_type.param, name)
-        if position >= 0 and name in sizes:
+def _bind(instances: isl.Set, sizes: Mapping[str, int]) -> isl.Set:
+    for position, name in enumerate(instances.get_var_names(isl.dim_type.param)):
+        if name in sizes:
             value = isl.Val(sizes[name])
             instances = instances.fix_val(isl.dim_type.param, position, value)
     return instances

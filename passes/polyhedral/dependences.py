@@ -20,8 +20,10 @@ from .scop import Array, Scop
 from .unimodular import UnimodularStatements
 
 # What isl may spend on the dependences of one kind through one array: about a second, and eight
-# times what any kernel of the catalogue needs.
+# times what any kernel of the catalogue needs. It looks at each pair of accesses: beyond so many of
+# them, it may spend more.
 ARRAY_OPERATIONS = 1_000_000
+_MANY_ACCESSES = 100
 
 # What it may spend in between, and arrays of a program for which it may be too little.
 _OTHER_OPERATIONS = 10_000_000
@@ -321,8 +323,9 @@ def _conflicts(
     if accesses.writes.is_empty():
         return []
     found: list[Dependence] = []
+    operations = int(ARRAY_OPERATIONS * max(1.0, accesses.count / _MANY_ACCESSES) ** 2)
     for kind in (DependenceKind.FLOW, DependenceKind.ANTI, DependenceKind.OUTPUT):
-        with bounded(ARRAY_OPERATIONS):
+        with bounded(operations):
             sink = accesses.exposed_reads if kind is DependenceKind.FLOW else accesses.writes
             source = accesses.reads if kind is DependenceKind.ANTI else accesses.writes
             if not last_only:

@@ -9,13 +9,16 @@ started again when it is needed next.
 from __future__ import annotations
 
 import atexit
+import ctypes
 import json
 import math
 import os
 import selectors
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -25,6 +28,11 @@ import islpy as isl
 
 SLICE = 0.1
 """Seconds that are waited at a time: where all processes were suspended, the last slice is lost."""
+
+_LOOKS = 1.0
+"""Seconds until a worker notices that the process that asks has ended."""
+
+_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True)
@@ -195,6 +203,26 @@ def _solve(constraints: isl.ScheduleConstraints, options: SchedulerOptions) -> s
     return str(constraints.compute_schedule())
 
 
+def _guard() -> None:
+    """Serves in a child, which is killed when the process that asks has ended.
+
+    A signal at the death of the parent would come when the thread ends that has started this one.
+    """
+    asking, serving = os.getppid(), os.fork()
+    if not serving:
+        libc = ctypes.CDLL(None)
+        if hasattr(libc, "prctl"):
+            libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
+        serve()
+        return
+    try:
+        while os.getppid() == asking and os.waitpid(serving, os.WNOHANG) == (0, 0):
+            time.sleep(_LOOKS)
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(serving, signal.SIGKILL)
+
+
 if __name__ == "__main__":
     with suppress(BrokenPipeError, KeyboardInterrupt):  # nobody waits for the answer any more
-        serve()
+        _guard()

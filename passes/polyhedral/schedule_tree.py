@@ -42,6 +42,11 @@ class Sequence:
         """Every loop below, outer first, in textual order."""
         return tuple(loop for child in self.children for loop in loops(child))
 
+    @cached_property
+    def depth(self) -> int:
+        """The most loops below that are inside each other."""
+        return max(map(depth, self.children), default=0)
+
     def __repr__(self) -> str:
         return summary(self, f"of {len(self.children)}")
 
@@ -86,6 +91,11 @@ class Loop:
         """Every loop below, outer first, in textual order."""
         return tuple(loops(self.body))
 
+    @cached_property
+    def depth(self) -> int:
+        """The most loops that are inside each other, this one included."""
+        return 1 + depth(self.body)
+
     def __repr__(self) -> str:
         return summary(self, f"{self.name} around {', '.join(self.schedule)}")
 
@@ -96,6 +106,11 @@ Tree = Loop | Sequence | Leaf
 def statements(tree: Tree) -> tuple[str, ...]:
     """Names of the statements below, in textual order."""
     return (tree.statement,) if isinstance(tree, Leaf) else tree.statements
+
+
+def depth(tree: Tree) -> int:
+    """The most loops that are inside each other."""
+    return 0 if isinstance(tree, Leaf) else tree.depth
 
 
 def walk(tree: Tree) -> Iterator[Tree]:

@@ -21,12 +21,15 @@ from ...support.summaries import summary
 from ..machine.target import Target
 from ..polyhedral.dependences import Dependences, compute_dependences
 from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
-from ..polyhedral.schedule_tree import Loop, Tree
+from ..polyhedral.schedule_tree import Loop, Tree, depth
 from ..polyhedral.scop import Scop
 from .active_pairs import Outer
 from .errors import IllegalTransformation, MalformedTransformation, TransformationError
 from .legality import Legality
 from .named_loops import NamedLoops
+
+DEEPEST = 64
+"""Loops around a statement: four levels of tiles of a convolution are 35."""
 
 
 def option(doc: str, *, default: Any = dataclasses.MISSING, keyword: str | None = None) -> Any:
@@ -171,6 +174,7 @@ class Schedule(NamedLoops, Immutable):
                 resolved = transformation.resolve(self)
                 self._check_run_time_tiles(resolved)
                 scop, tree = resolved.rewrite_program(self)
+                _check_depth(tree)
                 legality = self.legality if scop is self.scop else self._legality_of(scop)
                 violation = legality.first_violation(tree)
         except MalformedTransformation as error:
@@ -259,6 +263,14 @@ class Schedule(NamedLoops, Immutable):
 
     def __repr__(self) -> str:
         return summary(self, f"of {self.program.name}: {str(self) or 'as written'}")
+
+
+def _check_depth(tree: Tree) -> None:
+    """Raises MalformedTransformation where loops are so deep that nothing else ends in seconds."""
+    if depth(tree) > DEEPEST:
+        raise MalformedTransformation(
+            f"then {depth(tree)} loops would be inside each other; there may be {DEEPEST}"
+        )
 
 
 def dependences_of(scop: Scop) -> Dependences:

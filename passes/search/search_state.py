@@ -221,6 +221,18 @@ class SearchState:
         if len(answers) < len(schedules):
             raise OutOfTime
 
+    def measure_one(self) -> None:
+        """Measures the default schedule where the time was up before anything was measured."""
+        if self._runs:
+            return
+        limits = self._limit, self._part
+        self._limit = self._part = inf
+        try:
+            with suppress(OutOfTime):
+                self.repeat([self.default_schedule])
+        finally:
+            self._limit, self._part = limits
+
     def _affordable(self) -> int:
         """How many schedules to measure until the next look at the clock: two for compilers."""
         budget = self.task.budget

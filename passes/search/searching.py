@@ -61,6 +61,7 @@ def _search(how: Search, task: Task) -> Result:
         except OutOfTime:
             ended = "time"
         if task.evaluator is not None:
+            state.measure_one()
             remeasure_finalists(state)
         elif not state.is_chosen:
             _choose_unmeasured(state)

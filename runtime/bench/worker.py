@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.catalogue import KernelEntry, Size, catalogue
-from ..measuring.children import die_with_parent
 from ..program import load
 from .case import NotApplicable, check_memory, initial_contents
 from .peers.libraries import LIBRARIES, Library, Unsupported
@@ -69,7 +68,6 @@ class Worker:
 
 def main(connection: Connection, peer: str, threads: str) -> None:
     """Answers requests until the connection is closed."""
-    die_with_parent()
     try:
         library: Library = importlib.import_module(f".peers.{LIBRARIES[peer]}", __package__)  # pyright: ignore[reportAssignmentType]
         library.use_threads(int(threads))

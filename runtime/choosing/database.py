@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,9 @@ FORMAT = 1
 
 PATIENCE = 30.0
 """Seconds to wait for other processes that write."""
+
+LONGEST = 100_000
+"""Characters of a schedule; those of searches have some hundreds."""
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS schedules (
@@ -123,11 +127,13 @@ class TuningDatabase:
 
     def get(self, question: Question) -> Tuned | None:
         """What is known; None where that is nothing."""
-        if not self.path.exists():
-            return None
-        row = self._do(lambda connection: connection.execute(_GET, question.key).fetchone())
+        row = self._do(
+            lambda connection: connection.execute(_GET, question.key).fetchone(), create=False
+        )
         match row:
-            case (str(schedule), float(seconds), float(speedup)):
+            case (str(schedule), float(seconds), float(speedup)) if (
+                len(schedule) <= LONGEST and 0 < seconds < inf and 0 < speedup < inf
+            ):
                 return Tuned(schedule, seconds, speedup)
             case _:  # nothing, or nothing that `put` has written
                 return None
@@ -149,10 +155,15 @@ class TuningDatabase:
         beaten = (None, None) if slower is None else (slower.schedule, slower.seconds)
         return bool(self._do(lambda connection: connection.execute(_PUT, row + beaten).rowcount))
 
-    def _do(self, work: Callable[[sqlite3.Connection], Any]) -> Any:
-        """Does something in a transaction; None, after a warning, where that fails."""
+    def _do(self, work: Callable[[sqlite3.Connection], Any], *, create: bool = True) -> Any:
+        """Does something in a transaction; None, after a warning, where that fails.
+
+        None as well, unless the file is to be created, where there is none.
+        """
         connection: sqlite3.Connection | None = None
         try:
+            if not create and not self.path.exists():
+                return None
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             connection = sqlite3.connect(self.path, timeout=PATIENCE)
             _use_journal(connection)

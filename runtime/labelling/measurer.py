@@ -20,7 +20,7 @@ from ..jit.threads import pinned
 from ..machine.machine_fingerprint import machine_fingerprint
 from ..measuring.arena import Arena, array_bytes
 from ..measuring.candidate_code import LoadedCandidate, ObjectCode
-from ..measuring.children import die_with_parent, limit_memory
+from ..measuring.children import limit_memory
 from ..measuring.compare import relative_difference
 from ..measuring.cpu_pace import PaceWatch
 from ..measuring.team import TeamWatch, wake
@@ -59,7 +59,6 @@ def main(connection: Connection, cpus: str) -> None:
     Of the CPUs (`0,1`), the last runs what has one thread.
     """
     policy = connection.recv()
-    die_with_parent()
     limit_memory(policy.memory)
     use_real_time()
     measurer = Measurer(policy, [int(number) for number in cpus.split(",")])

@@ -23,7 +23,7 @@ from ..calling.signature import Sizes
 from ..jit.compile import loops_of
 from ..measuring.candidate_code import ObjectCode, object_code
 from ..measuring.candidate_loops import TooLarge, candidate_loops
-from ..measuring.children import die_with_parent, limit_memory
+from ..measuring.children import limit_memory
 from ..program import Function, load
 from .messages import Begun, Candidate, Closed, Failed, Opened, Policy, Skip
 
@@ -41,7 +41,6 @@ def main(connection: Connection) -> None:
     """Answers with the compiled candidates of each program asked for, until the end."""
     workload, policy = connection.recv()
     collect_garbage_seldom()
-    die_with_parent()
     limit_memory(policy.memory)
     compiler = Compiler(connection, workload, policy)
     connection.send(None)

@@ -7,8 +7,6 @@ is there for one and for all.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass
 from math import inf
@@ -18,6 +16,8 @@ from typing import Any
 from ...passes.estimate.roofline import Ceilings
 from ...passes.machine.cpuinfo import CpuInfo
 from ...passes.machine.target import Target
+from ...support.output_files import write_output
+from ...support.stored_files import read_stored
 from ..jit.cache import cache_directory
 from ..measuring.timing import Timing
 
@@ -98,17 +98,14 @@ class MeasuredMachine:
 
 
 def load(path: Path | None = None) -> MeasuredMachine | None:
-    """The stored measurement of this machine; None when there is none, or of another machine."""
+    """The stored measurement of this machine; None when there is none, or of another machine.
+
+    Warns where it cannot be read.
+    """
     path = path or _stored()
     if path is None:
         return None
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        machine = _from_json(data) if data["format"] == FORMAT else None
-        if machine is not None:
-            _check(machine)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
+    machine = read_stored(path, _parse, "the machine's limits are measured again")
     target = Target.host()
     known = (CpuInfo.read().model_name, target.cores, target.vector_bits)
     same = machine is not None and (machine.cpu, machine.cores, machine.vector_bits) == known
@@ -121,16 +118,23 @@ def save(machine: MeasuredMachine, path: Path | None = None) -> Path | None:
     if path is None:
         return None
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(to_json(machine), file, indent=1)
-    Path(temporary).replace(path)
+    write_output(path, json.dumps(to_json(machine), indent=1))
     return path
 
 
 def to_json(machine: MeasuredMachine) -> dict[str, Any]:
     """The machine as JSON's objects."""
     return {"format": FORMAT, **asdict(machine)}
+
+
+def _parse(contents: bytes) -> MeasuredMachine | None:
+    """The machine in a file; None for another format. Raises an error for anything else."""
+    data = json.loads(contents)
+    if data["format"] != FORMAT:
+        return None
+    machine = _from_json(data)
+    _check(machine)
+    return machine
 
 
 def _from_json(data: Mapping[str, Any]) -> MeasuredMachine:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import importlib
 import os
 import resource
@@ -15,13 +14,13 @@ from collections.abc import Mapping
 from multiprocessing.connection import Connection, Pipe
 from typing import Any
 
+from ...support.termination import die_with_parent
+
 PATIENCE = 5.0
 """Seconds that a process has to end after it has closed its connection."""
 
 MOST_WORDS = 2000
 """Bytes of a dead process's standard error that are reported."""
-
-_PR_SET_PDEATHSIG = 1
 
 
 class StartError(ChildProcessError):
@@ -32,7 +31,8 @@ class Child:
     """A process that runs `main(connection, *arguments)` of a module of `runtime`,
     named `labelling.measurer`.
 
-    It has a session of its own, which takes the processes that it starts with it when it is killed.
+    It has a session of its own, which takes the processes that it starts with it when it is killed,
+    and ends with the thread that has started it.
     `environment` are variables that differ from those of this process (None: unset).
     """
 
@@ -48,6 +48,7 @@ class Child:
         self.connection: Connection = ours
         self.name = module
         command = [sys.executable, "-P", "-m", __spec__.name, module, str(theirs.fileno())]
+        command.append(str(os.getpid()))
         wanted: dict[str, str | None] = {
             **os.environ,
             # What it is sent may be of any module that this process knows.
@@ -139,14 +140,9 @@ def limit_memory(limit: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
-def die_with_parent() -> None:
-    """The system kills this process when the thread that started it ends, however that happens."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if hasattr(libc, "prctl"):
-        libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
-
-
-def _main(module: str, descriptor: str, *arguments: str) -> None:
+def _main(module: str, descriptor: str, parent: str, *arguments: str) -> None:
+    # Before the module, whose imports take seconds.
+    die_with_parent(int(parent))
     connection = Connection(int(descriptor))
     with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
         importlib.import_module(f"..{module}", __package__).main(connection, *arguments)

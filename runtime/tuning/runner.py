@@ -17,7 +17,7 @@ from ..calling.signature import CValue
 from ..jit.threads import pinned
 from ..measuring.arena import Arena, array_bytes
 from ..measuring.candidate_code import LoadedCandidate
-from ..measuring.children import die_with_parent, limit_memory
+from ..measuring.children import limit_memory
 from ..measuring.compare import relative_difference
 from ..measuring.stopwatch import stopwatch
 from ..measuring.written_arrays import WrittenArray, restore
@@ -39,7 +39,6 @@ ENOUGH = 0.5
 def main(connection: Connection) -> None:
     """Answers trials with outcomes, until the end."""
     arguments: Arguments = connection.recv()
-    die_with_parent()
     limit_memory(arguments.memory)
     runner = Runner(arguments)
     connection.send(None)

@@ -16,7 +16,7 @@ from ..calling.errors import KernelError
 from ..jit.compile import loops_of
 from ..measuring.candidate_code import object_code
 from ..measuring.candidate_loops import TooLarge, candidate_loops
-from ..measuring.children import die_with_parent, limit_memory
+from ..measuring.children import limit_memory
 from ..program import Function
 from ..program import Program as Functions
 from .trial_messages import Compiled, Program
@@ -26,7 +26,6 @@ def main(connection: Connection) -> None:
     """Answers texts of schedules with their code (Compiled), until the end."""
     program: Program = connection.recv()
     collect_garbage_seldom()
-    die_with_parent()
     limit_memory(program.memory)
     compiler = Compiler(program)
     connection.send(None)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
-from pathlib import Path
 from typing import Literal
 
 import islpy as isl
@@ -28,11 +24,12 @@ from ...passes.search.space.run_time_tilings import run_time_tilings
 from ...passes.search.space.tile_size_space import TileSpace
 from ...passes.search.tile_size_search import Plan, find_tile_search
 from ...passes.transformations.tile import Tile
-from ..choosing.database import Question, Tuned, database_path, default_database
+from ..choosing.database import Question, Tuned, default_database
 from ..jit.threads import default_threads
 from ..machine.machine_fingerprint import code_generator
 from ..program import Function
-from .evaluator import LEAST_LIMIT, EvaluationError, RunningEvaluator, Substitute
+from .evaluator import EvaluationError, RunningEvaluator, Substitute
+from .tile_journal import Journal
 
 USUAL_SIZE = 32
 """The size with which tilings are compared, but for the innermost loop."""
@@ -189,7 +186,8 @@ class _Tuning:
             best = min(seconds, default=inf)
             if best < inf and self._left(COMPARING) < 0:
                 break
-            found = self._time(evaluator, schedule, _usual_sizes(schedule), best)
+            sizes = _usual_sizes(schedule)
+            found = self._time(evaluator, schedule, sizes, best, is_first=not seconds)
             if found is None:
                 break
             seconds.append(found)
@@ -201,17 +199,19 @@ class _Tuning:
         tiling: Schedule,
         sizes: Mapping[str, int],
         best: float,
+        *,
+        is_first: bool,
     ) -> float | None:
-        """Seconds with these sizes, measured now or before an interruption; None: no time left."""
+        """Seconds with these sizes, measured now or before an interruption; None: no time left.
+
+        The first ones are measured however long it takes: a short budget is to bring something.
+        """
         journal = self._journal(tiling)
         known = journal.get(sizes)
         if known >= 0:
             return known
         kept = max(SHARE, min(MOST_KEPT, CONFIRMING / (self.options.budget or inf)))
-        seconds = self._left(1 - kept)
-        if best == inf:
-            # Starting takes more than a second: a short budget is to bring something, too.
-            seconds = max(seconds, self._left(1.0) + LEAST_LIMIT)
+        seconds = inf if is_first else self._left(1 - kept)
         found = evaluator.time_tiles(tiling, sizes, best, seconds)
         if found is not None:
             journal.put(sizes, found)
@@ -240,6 +240,7 @@ class _Tuning:
         search = find_tile_search(options.search)(plan)
         planned = min(len(points), plan.measurements)
         known: dict[int, float] = {}
+        is_first = True
         ended: Literal["done", "time", "interrupted"] = "done"
         with suppress(StopIteration):
             asked = next(search)
@@ -248,14 +249,14 @@ class _Tuning:
                     sizes = dict(zip(names, map(int, points[point]), strict=True))
                     best = min(known.values(), default=inf)
                     try:
-                        found = self._time(evaluator, tiling, sizes, best)
+                        found = self._time(evaluator, tiling, sizes, best, is_first=is_first)
                     except KeyboardInterrupt:
                         ended = "interrupted"
                         break
                     if found is None:
                         ended = "time"
                         break
-                    known[point] = found
+                    known[point], is_first = found, False
                     elapsed = time.monotonic() - self.begun
                     best = min(best, known[point])
                     options.report(TileProgress(len(known), planned, best, elapsed))
@@ -385,54 +386,3 @@ def _values(
         if not domain.is_empty():
             values = domain.apply(isl.Map.from_aff(aff.align_params(domain.get_space().params())))
             yield values.dim_min_val(0).to_python(), values.dim_max_val(0).to_python()
-
-
-@dataclass
-class Journal:
-    """File of measurements, one a line, to resume an interrupted tuning."""
-
-    path: Path | None
-    known: dict[str, float] = field(default_factory=dict[str, float])
-
-    @classmethod
-    def open(cls, question: str, keep: bool) -> Journal:
-        """The measurements so far of a question; none are kept where there is no database."""
-        database = database_path() if keep else None
-        if database is None:
-            return cls(None)
-        digest = hashlib.sha256(question.encode()).hexdigest()[:24]
-        journal = cls(database.parent / "tiles" / f"{digest}.jsonl")
-        assert journal.path is not None
-        if journal.path.exists():
-            for line in journal.path.read_text(encoding="utf-8").splitlines():
-                with suppress(ValueError, KeyError):  # the last line may be cut off
-                    entry = json.loads(line)
-                    journal.known[json.dumps(entry["sizes"])] = float(entry["seconds"])
-        return journal
-
-    def get(self, sizes: Mapping[str, int]) -> float:
-        """The seconds that were measured for these sizes; negative where none were."""
-        return self.known.get(json.dumps(dict(sizes)), -1.0)
-
-    def put(self, sizes: Mapping[str, int], seconds: float) -> None:
-        """Keeps a measurement."""
-        self.known[json.dumps(dict(sizes))] = seconds
-        if self.path is None:
-            return
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(f"{json.dumps({'sizes': dict(sizes), 'seconds': seconds})}\n")
-        except OSError as error:
-            warnings.warn(
-                f"the tuning cannot go on after an interruption: {self.path}: {error.strerror} "
-                "(set LOOPWRIGHT_TUNING to another file, or to 'off')",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-            self.path = None
-
-    def close(self) -> None:
-        """Forgets the measurements: the tuning is done."""
-        if self.path is not None:
-            self.path.unlink(missing_ok=True)

@@ -14,9 +14,11 @@ from typing import NoReturn
 from .commands import COMMANDS, UsageError
 from .support.extras import MissingExtra, extra_for
 from .support.plugins import PluginError
+from .support.termination import termination_interrupts
 from .support.version import __version__
 
 INTERRUPTED = 130
+TERMINATED = 143
 BROKEN_PIPE = 141
 
 _DESCRIPTION = "A polyhedral compiler for loop nests: affine programs in, fast machine code out."
@@ -38,17 +40,20 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line (by default that of the process) and returns the exit code."""
-    try:
+    with termination_interrupts() as is_terminated:
         try:
-            return _run(sys.argv[1:] if arguments is None else arguments)
-        finally:
-            sys.stdout.flush()
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        # Whatever is left in the buffer must not be written at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
+            try:
+                code = _run(sys.argv[1:] if arguments is None else arguments)
+            finally:
+                sys.stdout.flush()
+        except KeyboardInterrupt as interrupt:
+            print(f"loopwright: {str(interrupt) or 'interrupted'}", file=sys.stderr)
+            code = INTERRUPTED
+        except BrokenPipeError:
+            # Whatever is left in the buffer must not be written at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = BROKEN_PIPE
+    return TERMINATED if is_terminated.is_set() else code
 
 
 def _run(arguments: Sequence[str]) -> int:

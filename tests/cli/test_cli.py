@@ -146,7 +146,8 @@ def test_broken_pipe_is_quiet(tmp_path: Path) -> None:
     assert (done.returncode, err) == (141, b"")
 
 
-def test_interrupt(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupt(tmp_path: Path, sent: signal.Signals, code: int) -> None:
     path = tmp_path / "gemm.mlir"
     path.write_text(GEMM)
     sizes = ["-s", "ni=400", "-s", "nj=400", "-s", "nk=400", "--timing"]
@@ -159,9 +160,9 @@ def test_interrupt(tmp_path: Path) -> None:
     )
     assert process.stdout is not None
     process.stdout.readline()
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sent)
     _, err = process.communicate(timeout=120)
-    assert (process.returncode, err) == (130, b"")
+    assert (process.returncode, err) == (code, b"loopwright: interrupted\n")
 
 
 def test_warnings_are_one_line(tmp_path: Path) -> None:

@@ -73,6 +73,8 @@ TILE_SEARCH = "guided"
 SAMPLE = 1.0
 """Percent of all combinations of tile sizes that are run, when nothing is said."""
 
+_NOTHING = "interrupted before anything was found"
+
 UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
 
 
@@ -175,7 +177,10 @@ def run(arguments: argparse.Namespace) -> int:
     entry = find_kernel(arguments.file)
     compared = None if entry is None else comparison(entry, function, values)
     with line:
-        result = tune(function, values, options, compared)
+        try:
+            result = tune(function, values, options, compared)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(_NOTHING) from None
     print(_describe(result))
     if arguments.output is not None:
         _write(result.best, arguments.output)
@@ -199,7 +204,10 @@ def _run_tiles(arguments: argparse.Namespace, function: Function, budget: float 
     )
     values = argument_values(arguments, function, load_inputs(arguments))
     with line:
-        result = tune_tiles(function, values, options)
+        try:
+            result = tune_tiles(function, values, options)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"{_NOTHING}; started again, it goes on from here") from None
     print(_describe_tiles(result))
     if arguments.output is not None:
         _write(result.schedule, arguments.output)

@@ -18,6 +18,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from .stored_files import DAMAGE
+
 _MAGIC = b"loopwright-records 1\n"
 _LENGTH = struct.Struct(">Q")
 _DIGEST = 16
@@ -55,7 +57,7 @@ def from_bytes(contents: bytes) -> Any:
     try:
         nodes = json.loads(payload[_LENGTH.size : end])
         return _Reader(nodes, payload[end:]).last()
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
+    except DAMAGE as error:
         raise DamagedError(f"the records cannot be read: {error}") from error
 
 

@@ -97,3 +97,18 @@ def test_the_first_instance_is_found_where_lexmin_fails() -> None:
     )
     with pytest.raises(BoundsError, match=r"element \[5, 0\] of 5x8, with i=-3, p=4, N=3"):
         check_bounds(scop, {"N": 3, "A_dim0": 5})
+
+
+def test_many_arrays_have_sizes_of_their_own() -> None:
+    count = 60
+    loops = "".join(
+        f"affine.for %i{k} = 0 to %N {{ affine.store %x, %A{k}[%i{k} + {k}] : memref<?xf64> }}\n"
+        for k in range(count)
+    )
+    arrays = ", ".join(f"%A{k}: memref<?xf64>" for k in range(count))
+    scop = body(loops, f"%N: index, %x: f64, {arrays}")
+    enough = {f"A{k}_dim0": 5 + k for k in range(count)}
+    assert fits(scop, N=5, **enough)
+    for k in (0, 31, count - 1):
+        assert not fits(scop, N=5, **enough | {f"A{k}_dim0": 4 + k})
+        assert fits(scop, N=0, **enough | {f"A{k}_dim0": 0})

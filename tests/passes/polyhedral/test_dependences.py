@@ -199,3 +199,16 @@ def test_input_dependences_connect_reads_of_one_value() -> None:
     (reuse,) = dependences.input
     assert reuse.relation.is_subset(isl.Map("{ S0[i, j] -> S0[i, k] : j < k }"))
     assert not reuse.relation.is_empty()
+
+
+def test_many_statements_use_one_array() -> None:
+    count = 120
+    load, store = "%a{0} = affine.load %A[%i]", "affine.store %a{0}, %A[%i]"
+    step = f"{load} : memref<?xf64>\n{store} : memref<?xf64>\n"
+    steps = "".join(step.format(k) for k in range(count))
+    scop = body(f"affine.for %i = 0 to %N {{\n{steps}}}\n", "%N: index, %A: memref<?xf64>")
+    dependences = compute_dependences(scop)
+    for kind in (DependenceKind.FLOW, DependenceKind.OUTPUT):
+        found = [(d.source, d.target) for d in dependences if d.kind is kind]
+        assert found == [(f"S{k}", f"S{k + 1}") for k in range(count - 1)]
+    assert not any(d.memory_based for d in dependences)

@@ -8,7 +8,7 @@ from support.scops import polybench
 from loopwright.passes.machine.target import Target
 from loopwright.passes.polyhedral.schedule_tree import statements
 from loopwright.passes.schedules.errors import IllegalTransformation, MalformedTransformation
-from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.schedules.schedule import DEEPEST, Schedule
 from loopwright.passes.syntax.pipeline import parse_pipeline
 
 
@@ -69,3 +69,12 @@ def test_the_target_decides_the_width_of_vectors() -> None:
         assert schedule.apply_all(parse_pipeline("vectorize{loops=S1.j}")).loop("S1.j").vector == (
             width
         )
+
+
+def test_loops_have_a_greatest_depth() -> None:
+    original = Schedule.original(polybench("gemm"))
+    with pytest.raises(MalformedTransformation) as caught:
+        original.apply_all(parse_pipeline(",".join(["tile{loops=k sizes=8}"] * 300)))
+    message = str(caught.value)
+    limit = f"then {DEEPEST + 1} loops would be inside each other; there may be {DEEPEST}"
+    assert message == f"tile of k: {limit}"

@@ -307,6 +307,23 @@ def test_without_a_run_the_default_schedule_stays() -> None:
     assert str(result.best) == str(SearchState(given).default_schedule)
 
 
+@pytest.mark.parametrize(
+    "how", [HybridSearch(beam=2, batches=2), BeamSearch(beam=2, execution=True)]
+)
+def test_however_little_time_there_is_one_schedule_is_measured(how: Search) -> None:
+    class Busy(Runs):
+        """A machine that has not even started when the time is up."""
+
+        def measure(
+            self, context: SchedulingContext, schedules: Sequence[Schedule], seconds: float = inf
+        ) -> list[float]:
+            return super().measure(context, schedules) if seconds == inf else []
+
+    result = search(how, replace(task(Wishes(), budget=1e-3), evaluator=Busy(likes_tiles)))
+    assert (result.measurements, result.ended) == (1, "time")
+    assert result.measured == result.default == likes_tiles(result.best)
+
+
 def test_time_is_kept_for_the_last_word() -> None:
     state = SearchState(task(Wishes(), budget=100.0))
     with state.keep_back(0.15):

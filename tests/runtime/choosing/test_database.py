@@ -170,6 +170,12 @@ def test_a_row_that_nobody_has_written_is_not_used(tmp_path: Path) -> None:
     assert database.get(QUESTION) is None
 
 
+def test_a_place_that_cannot_be_looked_at_is_not_used(tmp_path: Path) -> None:
+    database = TuningDatabase(tmp_path / ("long" * 100) / "tuning.sqlite")
+    with pytest.warns(RuntimeWarning, match="works without tuned schedules"):
+        assert database.get(QUESTION) is None
+
+
 def test_a_file_of_another_format_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "tuning.sqlite"
     with sqlite3.connect(path) as connection:

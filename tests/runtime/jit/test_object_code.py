@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -275,3 +276,38 @@ def test_llvm_stores_far_elements_one_by_one_on_zen() -> None:
     llvm_ir = function.compile(schedule="", threads=1).llvm_ir
     zen = replace(Target.host(), name="zen4", processor="znver4")
     assert "scatter" not in jit.optimised_ir(llvm_ir, target=zen)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_what_is_unloaded_leaves_no_memory() -> None:
+    names = [f"f{number}" for number in range(100)]
+    text = "\n".join(f"define i64 @{name}(i64 %x) {{ ret i64 %x }}" for name in names)
+    code = jit.compile_module(text, target=Target.host())
+
+    def private_bytes() -> int:
+        gc.collect()
+        lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
+        return sum(int(line.split()[1]) << 10 for line in lines if "Private_Dirty" in line)
+
+    def load_often(times: int) -> None:
+        for _ in range(times):
+            jit.load_object(code, names[:1])
+
+    load_often(200)
+    before = private_bytes()
+    load_often(500)
+    assert private_bytes() - before < 500 * 2048
+
+
+def test_code_stays_while_its_neighbours_go() -> None:
+    text = "define i64 @f(i64 %x) {{ %y = add i64 %x, {}\nret i64 %y }}"
+    kept: list[tuple[int, jit.LoadedObject]] = []
+    for number in range(70):
+        code = jit.compile_module(text.format(number), target=Target.host())
+        loaded = jit.load_object(code, ["f"])
+        if number % 20 == 7:
+            kept.append((number, loaded))
+    del loaded
+    gc.collect()
+    for number, loaded in kept:
+        assert ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(loaded["f"])(1000) == 1000 + number

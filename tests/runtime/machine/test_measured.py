@@ -47,10 +47,20 @@ def test_another_machine_is_not_trusted(tmp_path: Path) -> None:
     assert machines.load(path) is None
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 1}', '{"format": 99}'])
-def test_damaged_files_are_not_trusted(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    "contents",
+    [b"", b"[]", b"{}", b'{"format": 1}', b"\xff\xfe{}", b"[" * 10**5, b'{"format": 1, "cpu": []}'],
+)
+def test_damaged_files_are_told_and_not_trusted(tmp_path: Path, contents: bytes) -> None:
     path = tmp_path / "machine.json"
-    path.write_text(text)
+    path.write_bytes(contents)
+    with pytest.warns(RuntimeWarning, match="machine.json is not used .*: .* measured again"):
+        assert machines.load(path) is None
+
+
+def test_files_of_other_formats_are_not_trusted(tmp_path: Path) -> None:
+    path = tmp_path / "machine.json"
+    path.write_text('{"format": 99}')
     assert machines.load(path) is None
 
 

@@ -1,0 +1,1 @@
+"""The fault campaign: kills, signals, broken homes, full disks, and many at once."""
