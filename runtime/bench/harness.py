@@ -188,7 +188,7 @@ def _is_enough(outcome: Outcome, budget: float) -> bool:
 
 
 def _warm_up() -> None:
-    work = probes().multiply_add["f64"]
+    work = probes().arithmetic["f64"]
     end = time.perf_counter() + WARM_UP_SECONDS
     while time.perf_counter() < end:
         work(100_000)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...support.output_files import replacing, write_output
 from ..machine.measured import MeasuredMachine, to_json
-from ..measuring.timing import format_seconds
+from ..measuring.timing import Timing, format_seconds
 from .case import Case
 from .harness import Outcome
 from .plots import Point, draw_bars, draw_roofline, figure, write
@@ -23,7 +23,8 @@ class Row:
     """One variant on one case; seconds, FLOP/s and bytes.
 
     `share` is that of the roofline limit, `speedup` against the unscheduled program on one thread,
-    `difference` the largest one from its results, relative to the largest value. Fields are None
+    `difference` the largest one from its results, relative to the largest value. `within_spread`
+    says that the medians differ by no more than the larger interquartile range. Fields are None
     where the variant did not run; `note` then says why.
     """
 
@@ -46,6 +47,7 @@ class Row:
     rate: float | None = None
     share: float | None = None
     speedup: float | None = None
+    within_spread: bool | None = None
     difference: float | None = None
     bit_equal: bool | None = None
     correct: bool | None = None
@@ -56,10 +58,11 @@ def rows(case: Case, outcomes: Sequence[Outcome], machine: MeasuredMachine) -> l
     """The rows of a case; the first outcome is the unscheduled program."""
     entry, size = case.entry, case.size
     flops, traffic = entry.flops(size), entry.traffic(size)
-    base = outcomes[0].timing if outcomes else None
+    timings = [outcome.timing for outcome in outcomes]
+    base = timings[0] if timings else None
     result: list[Row] = []
-    for outcome in outcomes:
-        variant, timing = outcome.variant, outcome.timing
+    for outcome, timing in zip(outcomes, timings, strict=True):
+        variant = outcome.variant
         ceilings = machine.ceilings(entry.element_type, variant.threads)
         level = machine.level(case.data_bytes, variant.threads)
         limit = ceilings.least_seconds(flops, traffic, level)
@@ -75,6 +78,9 @@ def rows(case: Case, outcomes: Sequence[Outcome], machine: MeasuredMachine) -> l
                 "rate": flops / timing.median,
                 "share": limit / timing.median,
                 "speedup": None if base is None else base.median / timing.median,
+                "within_spread": base is not None
+                and base is not timing
+                and _is_within_spread(base, timing),
                 "difference": max((a.relative for a in outcome.agreements), default=0.0),
                 "bit_equal": all(a.bit_equal for a in outcome.agreements),
                 "correct": outcome.agrees,
@@ -96,6 +102,11 @@ def rows(case: Case, outcomes: Sequence[Outcome], machine: MeasuredMachine) -> l
             )
         )
     return result
+
+
+def _is_within_spread(one: Timing, other: Timing) -> bool:
+    ranges = (timing.spread * timing.median for timing in (one, other))
+    return abs(one.median - other.median) <= max(ranges)
 
 
 HEADER = [
@@ -125,7 +136,7 @@ def _cells(row: Row) -> list[str]:
         str(row.repetitions),
         f"{row.rate * 1e-9:.3g}",
         f"{row.share:.1%}",
-        "-" if row.speedup is None else f"{row.speedup:.2f}x",
+        "-" if row.speedup is None else f"{'~' if row.within_spread else ''}{row.speedup:.2f}x",
         difference,
     ]
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import os
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import numpy as np
 
@@ -25,18 +27,23 @@ BUDGET = 0.08
 WARM_UP_SECONDS = 0.2
 """How long a core works before the first measurement: frequencies follow slowly."""
 
+STOLEN = 8
+"""The column of the line `cpu` of /proc/stat (proc(5))."""
+
 MINIMUM_DRAM_BYTES = 256 << 20
 
 
 def measure_machine(progress: Callable[[str], None] = lambda text: None) -> MeasuredMachine:
     """Measures this machine, in a few seconds; `progress` is told what comes next."""
     target, code = Target.host(), probes()
+    before = _stolen_seconds()
+    start = time.monotonic()
     caches = {f"L{level}": size for level, size in sorted(target.caches.items())}
     counts = sorted({1, target.cores})
     progress("warming up")
     _warm_up(code)
     peaks: dict[str, dict[str, Measurement]] = {}
-    for kind in code.multiply_add:
+    for kind in code.arithmetic:
         progress(f"peak {kind}")
         peaks[kind] = {str(n): _peak(code, kind, n) for n in counts}
     bandwidths: dict[str, dict[str, dict[str, Measurement]]] = {}
@@ -44,6 +51,8 @@ def measure_machine(progress: Callable[[str], None] = lambda text: None) -> Meas
         progress(f"bandwidth {level}")
         bandwidths[level] = _bandwidths(code, caches, level, counts)
     progress("fork and join")
+    forks = {"hot": _fork_hot(code, target.cores), "idle": _fork_idle(code, target.cores)}
+    seconds = (time.monotonic() - start) * target.cores
     return MeasuredMachine(
         CpuInfo.read().model_name,
         datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
@@ -52,14 +61,24 @@ def measure_machine(progress: Callable[[str], None] = lambda text: None) -> Meas
         caches,
         peaks,
         bandwidths,
-        {"hot": _fork_hot(code, target.cores), "idle": _fork_idle(code, target.cores)},
+        forks,
+        max(0.0, _stolen_seconds() - before) / seconds,
     )
+
+
+def _stolen_seconds() -> float:
+    """CPU time that the host gave to other virtual machines since the start; 0 if unknown."""
+    try:
+        first, *_ = Path("/proc/stat").read_text(encoding="ascii").splitlines()
+        return int(first.split()[STOLEN]) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return 0.0
 
 
 def _warm_up(code: Probes) -> None:
     end = time.perf_counter() + WARM_UP_SECONDS
     while time.perf_counter() < end:
-        code.multiply_add["f64"](100_000)
+        code.arithmetic["f64"](100_000)
 
 
 def _repetitions(call: Callable[[int], object]) -> int:
@@ -75,7 +94,7 @@ def _repetitions(call: Callable[[int], object]) -> int:
 
 
 def _peak(code: Probes, kind: str, threads: int) -> Measurement:
-    function = code.multiply_add[kind]
+    function = code.arithmetic[kind]
     count = _repetitions(function)
     timing = time_call(
         lambda: run_in_team(threads, lambda: function(count)), threads=threads, budget=BUDGET

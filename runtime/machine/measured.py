@@ -21,9 +21,15 @@ from ...support.stored_files import read_stored
 from ..jit.cache import cache_directory
 from ..measuring.timing import Timing
 
-FORMAT = 1
+FORMAT = 2
 FILE = "machine.json"
 DRAM = "DRAM"
+
+UNSTEADY = 0.2
+"""Spread of peaks from which on something else was running."""
+
+STOLEN = 0.02
+"""Share of the CPU time that the host may take meanwhile."""
 
 PRIVATE = ("L1", "L2")
 """The caches of which each core has its own."""
@@ -52,9 +58,11 @@ class Measurement:
 class MeasuredMachine:
     """The measured limits of a machine.
 
-    `peaks[type][threads]` are FLOP/s of fused multiply-adds; `bandwidths[level][pattern][threads]`
+    `peaks[type][threads]` are operations/s, of fused multiply-adds or, for integers, of additions
+    and bitwise operations; `bandwidths[level][pattern][threads]`
     bytes/s, levels being L1, L2 ... and DRAM, patterns read, copy and triad; `fork_join` the
-    seconds of an empty parallel region, in a row (`hot`) and after a pause (`idle`).
+    seconds of an empty parallel region, in a row (`hot`) and after a pause (`idle`); `stolen` the
+    share of the CPU time that the host gave to others meanwhile.
     """
 
     cpu: str
@@ -65,9 +73,24 @@ class MeasuredMachine:
     peaks: Mapping[str, Mapping[str, Measurement]]
     bandwidths: Mapping[str, Mapping[str, Mapping[str, Measurement]]]
     fork_join: Mapping[str, Measurement]
+    stolen: float = 0.0
+
+    def disturbance(self) -> str | None:
+        """What shows that something else was running; None where nothing does."""
+        if self.stolen > STOLEN:
+            return f"the host took {self.stolen:.0%} of the CPU time"
+        spreads = {
+            (kind, threads): value.spread
+            for kind, values in self.peaks.items()
+            for threads, value in values.items()
+        }
+        kind, threads = max(spreads, key=lambda name: spreads[name])
+        if spreads[kind, threads] <= UNSTEADY:
+            return None
+        return f"the peak of {kind} on {threads} thread(s) varies by {spreads[kind, threads]:.0%}"
 
     def peak(self, element_type: str, threads: int) -> float | None:
-        """FLOP/s at most; None for a type that was not measured (integers)."""
+        """Operations/s at most; None for a type that was not measured (index, i1)."""
         found = self.peaks.get(element_type)
         return None if found is None else self._scaled(found, threads)
 
@@ -113,9 +136,12 @@ def load(path: Path | None = None) -> MeasuredMachine | None:
 
 
 def save(machine: MeasuredMachine, path: Path | None = None) -> Path | None:
-    """Stores a measurement; returns where, None when caching is off. Raises OSError."""
+    """Stores a measurement; returns where, None when caching is off. Raises OSError.
+
+    One with a `disturbance` is not stored.
+    """
     path = path or _stored()
-    if path is None:
+    if path is None or machine.disturbance() is not None:
         return None
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_output(path, json.dumps(to_json(machine), indent=1))
@@ -153,12 +179,13 @@ def _from_json(data: Mapping[str, Any]) -> MeasuredMachine:
             for level, patterns in data["bandwidths"].items()
         },
         fork_join=measurements(data["fork_join"]),
+        stolen=data["stolen"],
     )
 
 
 def _check(machine: MeasuredMachine) -> None:
     """Raises an error where the file says anything else than the figures of a machine."""
-    figures = [machine.cores, machine.vector_bits, *machine.caches.values()]
+    figures = [machine.cores, machine.vector_bits, machine.stolen, *machine.caches.values()]
     by_threads = [
         *machine.peaks.values(),
         *(pattern for level in machine.bandwidths.values() for pattern in level.values()),

@@ -23,7 +23,7 @@ UNROLL = 8
 """Vectors that one iteration of a memory probe reads from each array."""
 
 _LLVM_TYPES = {"f32": "float", "f64": "double"}
-_BYTES = {"f32": 4, "f64": 8}
+_BYTES = {"f32": 4, "f64": 8, "i8": 1, "i16": 2, "i32": 4, "i64": 8}
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,14 @@ PATTERNS = (Pattern("read", 1), Pattern("copy", 2), Pattern("triad", 3))
 class Probes:
     """The microbenchmarks for one target.
 
-    `multiply_add[type](n)` does `n * operations[type]` floating-point operations;
+    `arithmetic[type](n)` does `n * operations[type]` operations, multiplications with additions of
+    floats, additions and exclusive ors of integers;
     `memory[name](a, b, c, steps, repeats)` goes `repeats` times through `steps * step_bytes` bytes
     of each of its arrays, given by their addresses; `fork(n, threads)` starts and ends `n` parallel
     regions.
     """
 
-    multiply_add: Mapping[str, Callable[[int], object]]
+    arithmetic: Mapping[str, Callable[[int], object]]
     operations: Mapping[str, int]
     memory: Mapping[str, Callable[[int, int, int, int, int], object]]
     step_bytes: int
@@ -62,16 +63,13 @@ def probes() -> Probes:
     lanes = {kind: target.vector_bits // 8 // size for kind, size in _BYTES.items()}
     chains = min(ACCUMULATORS, target.vector_registers - CONSTANTS)
     functions = [
-        *(
-            _multiply_add(f"multiply_add_{kind}", _LLVM_TYPES[kind], count, chains)
-            for kind, count in lanes.items()
-        ),
+        *(_arithmetic(kind, count, chains) for kind, count in lanes.items()),
         *(_memory(pattern, lanes["f64"]) for pattern in PATTERNS),
         _FORK,
     ]
     attributes = " ".join(function_attributes(target))
     text = "\n".join([*functions, f"attributes #0 = {{ {attributes} }}"])
-    names = [f"multiply_add_{kind}" for kind in lanes] + [pattern.name for pattern in PATTERNS]
+    names = [f"arithmetic_{kind}" for kind in lanes] + [pattern.name for pattern in PATTERNS]
     options = jit.CompileOptions(vectorise=False)
     loaded = jit.load_object(
         jit.compile_module(text, target=target, options=options), [*names, "fork"], imports()
@@ -80,7 +78,7 @@ def probes() -> Probes:
     address = ctypes.c_void_p
     memory = ctypes.CFUNCTYPE(None, address, address, address, number, number)
     return Probes(
-        {kind: ctypes.CFUNCTYPE(None, number)(loaded[f"multiply_add_{kind}"]) for kind in lanes},
+        {kind: ctypes.CFUNCTYPE(None, number)(loaded[f"arithmetic_{kind}"]) for kind in lanes},
         {kind: 2 * chains * count for kind, count in lanes.items()},
         {pattern.name: memory(loaded[pattern.name]) for pattern in PATTERNS},
         UNROLL * target.vector_bits // 8,
@@ -89,15 +87,19 @@ def probes() -> Probes:
     )
 
 
-def _multiply_add(name: str, scalar: str, lanes: int, chains: int) -> str:
-    """n times: the accumulator x of each chain becomes x * 0.5 + 1.0."""
-    vector = f"<{lanes} x {scalar}>"
-    half, one = (_splat(scalar, lanes, value) for value in ("0.5", "1.0"))
+def _arithmetic(kind: str, lanes: int, chains: int) -> str:
+    """n times: the accumulator x of each chain becomes x * 0.5 + 1.0, or (x xor 5) + 5."""
+    scalar = _LLVM_TYPES.get(kind, kind)
+    is_float = kind in _LLVM_TYPES
+    name, vector = f"arithmetic_{kind}", f"<{lanes} x {scalar}>"
+    first, second = ("fmul contract", "fadd contract") if is_float else ("xor", "add")
+    left, right = (
+        _splat(scalar, lanes, value) for value in (("0.5", "1.0") if is_float else ("5", "5"))
+    )
     numbers = range(chains)
-    phis = [f"  %x{i} = phi {vector} [ {half}, %entry ], [ %y{i}, %loop ]" for i in numbers]
+    phis = [f"  %x{i} = phi {vector} [ {left}, %entry ], [ %y{i}, %loop ]" for i in numbers]
     steps = [
-        f"  %p{i} = fmul contract {vector} %x{i}, {half}\n"
-        f"  %y{i} = fadd contract {vector} %p{i}, {one}"
+        f"  %p{i} = {first} {vector} %x{i}, {left}\n  %y{i} = {second} {vector} %p{i}, {right}"
         for i in numbers
     ]
     # The results must be needed, but nobody needs to wait for them in the loop.

@@ -163,7 +163,8 @@ class Inputs:
         one = asdict(Measurement(1e9, 2e9, 0.01))
         pair = {"1": one, str(self.target.cores): one}
         machine = {
-            "format": 1,
+            "format": 2,
+            "stolen": 0.0,
             "cpu": CpuInfo.read().model_name,
             "date": "",
             "fork_join": pair,

@@ -5,8 +5,8 @@ Kernels are suites (polybench, tiramisu, interchange, gemm, tile_size, field), n
 what disturbs the machine disturbs all of them; arrays get their initial contents before every run,
 outside of the time. Results are compared with those of the unscheduled program. "of limit" is the
 share of the roofline (see 'loopwright machine') that was reached, "speed-up" is against the
-unscheduled program on one thread; a spread (interquartile range / median) with a star is not
-steady.
+unscheduled program on one thread, with ~ where the difference is within the spread and so may be
+none; a spread (interquartile range / median) with a star is not steady.
 
 Peers: clang and gcc (the original loops as C, with -O3 -march=native, with and without -ffast-math,
 with -fopenmp on the outermost parallel loop), polly, numpy, scipy, torch, numba, halide, onednn.
@@ -146,6 +146,9 @@ def _machine(progress: ProgressLine) -> machines.MeasuredMachine:
     machine = machines.load()
     if machine is None:
         machine = measure_machine(lambda text: progress.update(f"measuring the machine: {text}"))
+        if (disturbance := machine.disturbance()) is not None:
+            progress.clear()
+            print(f"limits of this machine are not stored: {disturbance}", file=sys.stderr)
         with suppress(OSError):  # it can be measured again
             machines.save(machine)
     return machine

@@ -25,8 +25,6 @@ from ..support.output_files import write_output
 from . import UsageError
 from .common import format_table
 
-UNSTEADY = 0.2
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `loopwright machine`."""
@@ -61,6 +59,10 @@ def run(arguments: argparse.Namespace) -> int:
         path = machines.save(machine)
         if path is not None:
             print(f"stored in {path}", file=sys.stderr)
+        elif (disturbance := machine.disturbance()) is not None:
+            print(
+                f"not stored: {disturbance}; measure again when nothing else runs", file=sys.stderr
+            )
     threads = machine.cores if arguments.threads is None else arguments.threads
     if not 1 <= threads <= machine.cores:
         raise UsageError(f"--threads must be between 1 and {machine.cores}, got {threads}")
@@ -70,10 +72,6 @@ def run(arguments: argparse.Namespace) -> int:
     for table in tables(machine):
         print(format_table(table, numbers=True) + "\n")
     print(draw(machine, arguments.type, threads))
-    if any(
-        value.spread > UNSTEADY for values in machine.peaks.values() for value in values.values()
-    ):
-        print("\nThe numbers vary a lot: measure again when nothing else runs.")
     if arguments.json is not None:
         write_output(arguments.json, json.dumps(machines.to_json(machine), indent=1))
     if arguments.plot is not None:

@@ -129,6 +129,24 @@ def test_rows_relate_times_to_the_limit_and_the_first_variant(case: Case) -> Non
     assert report.geometric_mean([1.0, 4.0]) == pytest.approx(2.0)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        ([0.98, 0.99, 1.0, 1.01, 1.02], "~1.00x"),
+        ([0.5, 0.7, 0.9, 1.0, 1.2], "~1.11x"),
+        ([0.49, 0.5, 0.5, 0.5, 0.51], "2.00x"),
+        ([1.9, 2.0, 2.0, 2.1, 2.2], "0.50x"),
+    ],
+)
+def test_what_is_within_the_spread_is_no_difference(
+    case: Case, seconds: list[float], shown: str
+) -> None:
+    base = Outcome(variant("base", None), [0.97, 1.0, 1.0, 1.0, 1.03])
+    other = Outcome(variant("other", None), seconds)
+    header, *found = report.table(report.rows(case, [base, other], make_machine()))
+    assert [cells[header.index("speed-up")] for cells in found] == ["1.00x", shown]
+
+
 def test_files_carry_everything(case: Case, tmp_path: Path) -> None:
     machine = make_machine()
     rows = report.rows(case, [Outcome(variant("a, b", None), [2e-3] * 9)], machine)

@@ -42,6 +42,20 @@ def test_a_stored_machine_is_found_again(tmp_path: Path) -> None:
     assert machines.load(path) == machine
 
 
+def test_what_was_disturbed_is_not_stored(tmp_path: Path) -> None:
+    machine = make_machine()
+    assert machine.disturbance() is None
+    shaken = {kind: dict(values) for kind, values in machine.peaks.items()}
+    shaken["f32"]["1"] = machines.Measurement(1e9, 2e9, 0.5)
+    for disturbed, reason in [
+        (dataclasses.replace(machine, stolen=0.25), "the host took 25% of the CPU time"),
+        (dataclasses.replace(machine, peaks=shaken), "the peak of f32 on 1 thread"),
+    ]:
+        assert reason in (disturbed.disturbance() or "")
+        assert machines.save(disturbed, tmp_path / "machine.json") is None
+    assert not (tmp_path / "machine.json").exists()
+
+
 def test_another_machine_is_not_trusted(tmp_path: Path) -> None:
     path = machines.save(dataclasses.replace(make_machine(), cpu="other"), tmp_path / "m.json")
     assert machines.load(path) is None
@@ -49,7 +63,7 @@ def test_another_machine_is_not_trusted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "contents",
-    [b"", b"[]", b"{}", b'{"format": 1}', b"\xff\xfe{}", b"[" * 10**5, b'{"format": 1, "cpu": []}'],
+    [b"", b"[]", b"{}", b'{"format": 2}', b"\xff\xfe{}", b"[" * 10**5, b'{"format": 2, "cpu": []}'],
 )
 def test_damaged_files_are_told_and_not_trusted(tmp_path: Path, contents: bytes) -> None:
     path = tmp_path / "machine.json"
@@ -71,9 +85,9 @@ def test_probes_do_their_work() -> None:
     for pattern in PATTERNS:
         code.memory[pattern.name](a, b, c, 1, 2)
     code.fork(2, 2)
-    for kind, function in code.multiply_add.items():
+    for kind, function in code.arithmetic.items():
         function(3)
-        assert code.operations[kind] >= 2 * Target.host().vector_bits // 64
+        assert code.operations[kind] >= 2 * Target.host().vector_bits // 64, kind
 
 
 def test_measuring_fills_every_field(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +97,8 @@ def test_measuring_fills_every_field(monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[str] = []
     machine = measuring.measure_machine(steps.append)
     threads = {"1", str(machine.cores)}
-    assert set(machine.peaks) == {"f32", "f64"}
+    assert set(machine.peaks) == {"f32", "f64", "i8", "i16", "i32", "i64"}
+    assert 0 <= machine.stolen <= 1
     assert set(machine.bandwidths) == {*machine.caches, "DRAM"}
     for patterns in machine.bandwidths.values():
         assert set(patterns) == {"read", "copy", "triad"}
