@@ -166,8 +166,11 @@ def row(suite: str, lines: Sequence[Line]) -> list[record.Cell]:
 
 
 def _rank_correlation(pairs: Sequence[tuple[float, float]]) -> float:
-    found = spearmanr([one for one, _ in pairs], [other for _, other in pairs])
-    return float(found.statistic)
+    """Spearman's; 0 where all are the same for one side."""
+    sides = [one for one, _ in pairs], [other for _, other in pairs]
+    if any(len({*side}) < 2 for side in sides):
+        return 0.0
+    return float(spearmanr(*sides).statistic)
 
 
 if __name__ == "__main__":
