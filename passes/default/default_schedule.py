@@ -17,7 +17,7 @@ from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
 from .input_reuse import fuse_for_input_reuse
-from .strategies import FALLBACKS, STRATEGIES, Strategy
+from .strategies import COMPETING, FALLBACKS, STRATEGIES, Strategy
 
 PROFITABLE = 20_000
 """A program with fewer statement instances stays as it was written."""
@@ -140,8 +140,8 @@ def schedule_nests(schedule: Schedule, context: SchedulingContext) -> Schedule:
 def _scheduled(order: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
     """Every nest under the first strategy that has an answer for it.
 
-    Where that is the fallback for some, they have then what is estimated to be best of all
-    `FALLBACKS` and of the nest as it is.
+    Where that is one of `COMPETING` for some, they have then what is estimated to be best of all
+    `FALLBACKS` and of the nest as it is; if it is no fallback, where that is clearly better.
     """
     schedule = order
     chosen: list[tuple[tuple[str, ...], Strategy]] = []
@@ -151,17 +151,20 @@ def _scheduled(order: Schedule, context: SchedulingContext) -> Iterator[Schedule
             strategy, schedule = found
             chosen.append((names, strategy))
     yield schedule
-    if all(strategy is not STRATEGIES[-1] for _, strategy in chosen):
+    if all(strategy not in COMPETING for _, strategy in chosen):
         return
     schedule = order
     for names, strategy in chosen:
         nest = _nest(schedule, names)
-        if strategy is not STRATEGIES[-1]:
+        if strategy not in COMPETING:
             schedule = strategy(schedule, nest, context) or schedule
             continue
         answers = (proposal(schedule, nest, context) for proposal in FALLBACKS)
         possible = [schedule, *(answer for answer in answers if answer is not None)]
-        schedule = min(possible, key=lambda answer: estimate(answer, context))
+        best = min(possible, key=lambda answer: estimate(answer, context))
+        own = None if strategy is STRATEGIES[-1] else strategy(schedule, nest, context)
+        is_clear = own is None or estimate(best, context) < GAIN * estimate(own, context)
+        schedule = best if own is None or is_clear else own
     yield schedule
 
 

@@ -60,4 +60,7 @@ FALLBACKS: tuple[Strategy, ...] = (
     outermost_parallel,
     parallel_strips,
 )
-"""Proposals for nests that no strategy but the last one has an answer for."""
+"""Proposals for nests that one of `COMPETING` is the first to have an answer for."""
+
+COMPETING: tuple[Strategy, ...] = (recurrences, vectorise_and_parallelise)
+"""Strategies whose answers are not always better than all `FALLBACKS`: lanes along other loops."""

@@ -16,5 +16,7 @@ def erf(x: Real) -> Real:
     decay = exp_of_moderate(-t * polynomial(t, x.format.coefficients("erfc")))
     (erfc_1,) = x.format.parts("erfc_1")
     large = fma(decay, -erfc_1, 1.0)
-    small = fma(x, precise_polynomial(x * x, x.format.coefficients("erf")), x)
+    z = x * x
+    first, *others = x.format.coefficients("erf")
+    small = fma(x, fma(z, precise_polynomial(z, others), first), x)
     return where(magnitude < 0.875, small, large.with_sign_of(x))

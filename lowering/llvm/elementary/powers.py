@@ -106,4 +106,5 @@ def _exp2_of_sum(x: Real, small: Real) -> Real:
     t, t_tail = two_product(r, ln2)
     t_tail = fma(r_tail, ln2, fma(r, rest, t_tail))
     tail = fma(t * t, precise_polynomial(t, x.format.coefficients("exp")), t_tail)
-    return scaled(1.0 + (t + tail), shifted.bits, bounded)
+    head, error = two_sum(x.constant(1.0), t)
+    return scaled(head + (error + tail), shifted.bits, bounded)

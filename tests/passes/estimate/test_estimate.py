@@ -152,7 +152,8 @@ def test_elementary_functions_take_as_long_for_a_vector_as_for_a_scalar() -> Non
             (f"vectorize{{loops=j width={lanes}}}", without),
         )
     )
-    assert double == pytest.approx(own, rel=0.1)
+    # The instructions of two registers wait less for each other.
+    assert 0.6 * own < double < 0.8 * own
     assert own < library / 2
 
 

@@ -1,0 +1,75 @@
+"""Vectors where elementary functions are most of the work: two registers, along any loop."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from support.targets import NARROW, WIDE
+
+import loopwright
+from loopwright.passes.default.default_schedule import default_schedule
+from loopwright.passes.machine.target import Target
+from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.schedules.schedule import Schedule
+
+LOGISTIC = """
+func.func @logistic(%n: index, %x: memref<?xTYPE>, %y: memref<?xTYPE>) {
+  %one = arith.constant 1.0 : TYPE
+  affine.for %k = 0 to %n {
+    %0 = affine.load %x[%k] : memref<?xTYPE>
+    %1 = arith.negf %0 : TYPE
+    %2 = math.FUNCTION %1 : TYPE
+    %3 = arith.addf %2, %one : TYPE
+    %4 = arith.divf %one, %3 : TYPE
+    affine.store %4, %y[%k] : memref<?xTYPE>
+  }
+  return
+}
+"""
+
+# A product along each row that is also summed up: neither keeps its order in another way.
+GROWTH = """
+func.func @growth(%rows: index, %columns: index, %rate: memref<?x?xTYPE>, %mean: memref<?xTYPE>) {
+  %one = arith.constant 1.0 : TYPE
+  %zero = arith.constant 0.0 : TYPE
+  affine.for %r = 0 to %rows {
+    %last, %total = affine.for %c = 0 to %columns
+        iter_args(%level = %one, %sum = %zero) -> (TYPE, TYPE) {
+      %0 = affine.load %rate[%r, %c] : memref<?x?xTYPE>
+      %1 = math.FUNCTION %0 : TYPE
+      %2 = arith.mulf %level, %1 : TYPE
+      %3 = arith.addf %sum, %2 : TYPE
+      affine.yield %2, %3 : TYPE, TYPE
+    }
+    affine.store %total, %mean[%r] : memref<?xTYPE>
+  }
+  return
+}
+"""
+
+
+def chosen(text: str, function: str, scalar: str, target: Target, **sizes: int) -> Schedule:
+    text = text.replace("FUNCTION", function).replace("TYPE", scalar)
+    (found,) = loopwright.load(text).values()
+    return default_schedule(found.scop, infer_extents(found.scop, sizes), target, threads=1)
+
+
+@pytest.mark.parametrize(("scalar", "width"), [("f32", 16), ("f64", 8)])
+@pytest.mark.parametrize("function", ["exp", "tanh", "erf"])
+def test_vectors_have_two_registers(function: str, scalar: str, width: int) -> None:
+    schedule = chosen(LOGISTIC, function, scalar, NARROW, n=100_000)
+    assert str(schedule) == f"vectorize{{loops=k width={width}}}"
+
+
+def test_calls_of_the_library_have_none() -> None:
+    for target in (NARROW, WIDE):
+        assert "width" not in str(chosen(LOGISTIC, "atan", "f64", target, n=100_000))
+
+
+@pytest.mark.parametrize("scalar", ["f32", "f64"])
+def test_each_lane_runs_a_recurrence_of_its_own(scalar: str) -> None:
+    schedule = chosen(GROWTH, "exp", scalar, NARROW, rows=5000, columns=90)
+    assert re.search(r"vectorize{loops=(S\d\.)?r ", str(schedule))
+    # The rest is as it was: nothing is gained where each lane calls the library.
+    assert "vectorize" not in str(chosen(GROWTH, "atan", scalar, NARROW, rows=5000, columns=90))
