@@ -20,7 +20,6 @@ from xdsl.utils.hints import isa
 
 from ...dialects.arith import ExtSIOp, ExtUIOp
 from ...passes.polyhedral.integer_ranges import integer_width
-from .types import I32
 from .values import integer, splat
 
 if TYPE_CHECKING:
@@ -121,7 +120,9 @@ def _is_broadcast(value: SSAValue) -> bool:
 
 def _pairs(emitter: FunctionEmitter, low: SSAValue, high: SSAValue) -> ir.Value:
     """Lane by lane the two values as neighbouring 16 bits."""
-    lanes = emitter.value(low).type.count
+    kind = emitter.value(low).type
+    assert isinstance(kind, ir.VectorType)
+    lanes = kind.count
     if isinstance(low.owner, vector.BroadcastOp) and isinstance(high.owner, vector.BroadcastOp):
         pair = _joined(emitter, emitter.value(low.owner.source), emitter.value(high.owner.source))
         pair = splat(emitter, pair, lanes)

@@ -1,8 +1,8 @@
 """Gathers of columns of the same rows, as the channels of pixels, as one load of the rows.
 
-    a = gather A[3 i] ...
-    b = gather A[3 i + 1] ...     ->      rows = load A[3 i ...]
-    c = gather A[3 i + 2] ...             a, b, c = the columns of rows
+a = gather A[3 i] ...
+b = gather A[3 i + 1] ...     ->      rows = load A[3 i ...]
+c = gather A[3 i + 2] ...             a, b, c = the columns of rows
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ def interleaved_loads(block: Block, *, noalias: bool) -> Mapping[Operation, Inte
     numbering = Numbering()
     for operation in block.ops:
         if isinstance(operation, GatherOp):
-            stride, active = stride_of(constant_lanes(operation.index_vec)), lanes_of(operation.mask)
+            stride, active = (
+                stride_of(constant_lanes(operation.index_vec)),
+                lanes_of(operation.mask),
+            )
             if stride is not None and stride > 1 and active is not None and all(active):
                 *outer, last = (numbering.index(value) for value in operation.indices)
                 row = (*outer, last - last.constant)

@@ -50,8 +50,7 @@ class InCoreTime:
             partial(_repeats, loops, trips, vector, lanes),
             lanes=lanes,
             reassociate=program.schedule.reassociate,
-            pairs=program.schedule.target.adds_products_in_pairs
-            and adds_pairs(statistics, loops),
+            pairs=program.schedule.target.adds_products_in_pairs and adds_pairs(statistics, loops),
         )
         cycles = program.machine.guard_cycles * guarded + max(
             operations,

@@ -213,7 +213,11 @@ class _Packing:
             for statement, access in self.uses
         }
         widened = {load: each for load, each in found.items() if each is not None}
-        if self.products or len(widened) < len(found) or len({w.kind for w in widened.values()}) > 1:
+        if (
+            self.products
+            or len(widened) < len(found)
+            or len({w.kind for w in widened.values()}) > 1
+        ):
             raise MalformedTransformation(
                 f"{self.array.name} does not hold bytes that are all extended in one way to more "
                 f"than 16 bits inside {self.loop.name}: leave out widened=true"

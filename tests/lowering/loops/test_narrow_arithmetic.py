@@ -56,7 +56,9 @@ def random_program(seed: int) -> str:
             right = f"%c{number}"
         if name == "cmpi":
             condition = f"%b{number}"
-            lines.append(f"{condition} = arith.cmpi {rng.choice(PREDICATES)}, {left}, {right} : {kind}")
+            lines.append(
+                f"{condition} = arith.cmpi {rng.choice(PREDICATES)}, {left}, {right} : {kind}"
+            )
             lines.append(f"{result} = arith.select {condition}, {right}, {left} : {kind}")
         elif name == "absi":
             lines.append(f"{result} = math.absi {left} : {kind}")
@@ -64,7 +66,9 @@ def random_program(seed: int) -> str:
             lines.append(f"{result} = arith.{name} {left}, {right} : {kind}")
         values.append(result)
     outputs = [rng.choice((8, 16, bits)) for _ in range(2)]
-    for number, (width, value) in enumerate(zip(outputs, (values[-1], rng.choice(values)), strict=True)):
+    for number, (width, value) in enumerate(
+        zip(outputs, (values[-1], rng.choice(values)), strict=True)
+    ):
         stored = value
         if width < bits:
             stored = f"%t{number}"
