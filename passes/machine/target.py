@@ -38,14 +38,21 @@ class Target(Machine):
         return self.name == self.HOST
 
     @property
-    def has_short_masks(self) -> bool:
-        """Whether there are masks for vectors of elements that are shorter than 32 bits."""
-        return "avx512bw" in self.features
-
-    @property
     def adds_products_in_pairs(self) -> bool:
         """Whether one operation multiplies 16-bit integers and adds pairs of the products."""
         return "sse2" in self.features
+
+    def has_masked_loads(self, element_bytes: int) -> bool:
+        """Whether one instruction loads a vector of such elements under a mask."""
+        return self._has_masks(element_bytes, "avx2", "avx512f")
+
+    def has_masked_stores(self, element_bytes: int) -> bool:
+        """The same for stores; that of AVX2 takes longer than two others on processors of AMD."""
+        return self._has_masks(element_bytes, "avx512f")
+
+    def _has_masks(self, element_bytes: int, *of_words: str) -> bool:
+        sets = ("avx512bw", *of_words) if element_bytes >= 4 else ("avx512bw",)
+        return not self.features.isdisjoint(sets)
 
     @classmethod
     def host(cls) -> Target:
