@@ -120,7 +120,9 @@ def _is_broadcast(value: SSAValue) -> bool:
 
 def _pairs(emitter: FunctionEmitter, low: SSAValue, high: SSAValue) -> ir.Value:
     """Lane by lane the two values as neighbouring 16 bits."""
-    lanes = emitter.value(low).type.count
+    kind = emitter.value(low).type
+    assert isinstance(kind, ir.VectorType)
+    lanes = kind.count
     if isinstance(low.owner, vector.BroadcastOp) and isinstance(high.owner, vector.BroadcastOp):
         pair = _joined(emitter, emitter.value(low.owner.source), emitter.value(high.owner.source))
         pair = splat(emitter, pair, lanes)

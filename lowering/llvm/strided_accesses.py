@@ -60,16 +60,22 @@ def load_columns(
 
 def _halved(emitter: FunctionEmitter, left: ir.Value, right: ir.Value) -> tuple[ir.Value, ir.Value]:
     """The even and the odd elements of two vectors."""
-    count = left.type.count
+    count = _lanes(left)
     even, odd = (list(range(first, 2 * count, 2)) for first in (0, 1))
     return _shuffled(emitter, left, right, even), _shuffled(emitter, left, right, odd)
 
 
 def _zipped(emitter: FunctionEmitter, left: ir.Value, right: ir.Value) -> tuple[ir.Value, ir.Value]:
     """The elements of two vectors in turns, as two vectors."""
-    count = left.type.count
+    count = _lanes(left)
     both = [lane for k in range(count) for lane in (k, count + k)]
-    return tuple(_shuffled(emitter, left, right, part) for part in (both[:count], both[count:]))
+    low, high = both[:count], both[count:]
+    return _shuffled(emitter, left, right, low), _shuffled(emitter, left, right, high)
+
+
+def _lanes(value: ir.Value) -> int:
+    assert isinstance(value.type, ir.VectorType)
+    return value.type.count
 
 
 _TWICE_TWO = 4
@@ -108,7 +114,7 @@ def _parts_of_rows(
         parts = [
             builder.trunc(
                 builder.lshr(view, integer(view.type, (column + shift) * element.width)),
-                ir.VectorType(element, view.type.count),
+                ir.VectorType(element, _lanes(view)),
             )
             for view, shift in views
         ]

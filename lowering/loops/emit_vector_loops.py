@@ -33,6 +33,9 @@ MAXIMAL_COPIES = 128
 # A loop of so many vectors begins with one that aligns the others.
 LONG = 12
 
+# The fewest bytes of elements that masks are for where byte masks are an extension.
+SHORTEST_MASKED = 4
+
 # So many vectors of a loop are unrolled when they can only be made at known places.
 SHORT = 8
 
@@ -247,7 +250,7 @@ class VectorLoopEmitter(ABC):
         """The last iterations, fewer than a vector: masked, or in vectors of half as many lanes."""
         width = nest.loop.vector
         assert width is not None
-        if rest.is_constant or self._has_masks(nest):
+        if self._has_masks(nest, base, environment, rest):
             self._between(nest, base, (), (limit,), environment)
             return
         while width > 1:
@@ -259,13 +262,20 @@ class VectorLoopEmitter(ABC):
             )
             base, rest = base + (rest // width) * (width * nest.step), rest % width
 
-    def _has_masks(self, nest: For) -> bool:
-        """Whether the target has masks for vectors of all elements that the loop accesses."""
-        return all(
-            self.target.has_masked_loads(bytes_of(access.array.element_type))
-            for node in walk(nest.body)
-            if isinstance(node, Call)
-            for access in self.statements.statements[node.statement].accesses
+    def _has_masks(self, nest: For, base: Index, environment: Environment, rest: Index) -> bool:
+        """Whether the rest of a loop is better masked: where the target has masks for its elements.
+
+        Without them, a known number of leading lanes is still accessed as a whole.
+        """
+        lanes, values = self._in_lanes(nest, base, None, environment)
+        calls = [node.substitute(values) for node in walk(nest.body) if isinstance(node, Call)]
+        accesses = [
+            a for call in calls for a in self.statements.statements[call.statement].accesses
+        ]
+        rows = [row for call in calls for row in self.statements.rows(call, lanes)]
+        sizes = [bytes_of(access.array.element_type) for access in accesses]
+        return (rest.is_constant and len(rows) == len(accesses)) or all(
+            size >= SHORTEST_MASKED or self.target.has_masked_loads(size) for size in sizes
         )
 
     def _gap(self, nest: For, first: Index, limit: Index, environment: Environment) -> Index:
@@ -282,7 +292,6 @@ class VectorLoopEmitter(ABC):
         if (
             nest.step != 1
             or nest.loop.unroll == 0
-            or not self._has_masks(nest)
             or (nest.loop.within is not None and nest.loop.within.size < long)
             or decide(Comparison(">=", excess)) is False
             or not (excess.is_constant or any(isinstance(node, For) for node in walk(nest.body)))
@@ -290,7 +299,9 @@ class VectorLoopEmitter(ABC):
             return Index()
         lanes, values = self._in_lanes(nest, first, None, environment)
         calls = [node.substitute(values) for node in walk(nest.body) if isinstance(node, Call)]
-        rows = (row for call in calls for row in self.statements.rows(call, lanes))
+        rows = [row for call in calls for row in self.statements.rows(call, lanes)]
+        if not all(self.target.has_masked_loads(row.element_bytes) for row in rows):
+            return Index()
         shuffles = (nest.loop.unroll or 1) > 1 and not self.is_partial_tile
         gap = elements_before(self.builder, rows, width, self.target.cache_line, shuffles=shuffles)
         found = choice(Comparison(">=", excess), gap, Index())

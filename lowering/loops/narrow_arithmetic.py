@@ -6,8 +6,8 @@
     %5 = arith.shrsi %4, %c1 : i32                %5 = arith.shrui %4, %c1 : i16
     %6 = arith.trunci %5 : i32 to i8              %6 = arith.trunci %5 : i16 to i8
 
-A vector register holds twice or four times as many lanes then. `passes.polyhedral.arithmetic_widths`
-tells which operations have a narrower form.
+A vector register holds twice or four times as many lanes then. Which operations have a narrower
+form is told by `passes.polyhedral.arithmetic_widths`.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ class _Narrowing:
                 assert bits is not None
                 result.replace_all_uses_with(self._form(result, bits))
         for operation in reversed(found):
-            if operation in self.narrowed or isinstance(operation, _MAY_BECOME_UNUSED):
-                if operation.parent is not None and not operation.results[0].uses:
-                    _erase(operation)
+            is_ours = operation in self.narrowed or isinstance(operation, _MAY_BECOME_UNUSED)
+            if is_ours and operation.parent is not None and not operation.results[0].uses:
+                _erase(operation)
 
     def _rewrite(self, operation: Operation, how: Narrowed) -> None:
         """Puts the narrow operation behind the wide one."""
@@ -104,7 +104,8 @@ class _Narrowing:
         width = self.narrowed[value.owner].width
         found = self._form(value, max(asked, width))
         if asked < width:
-            found = _placed(TruncIOp(found, result.type), operation)
+            made = TruncIOp.create(operands=[found], result_types=[result.type])
+            found = _placed(made, operation)
         result.replace_all_uses_with(found)
         _erase(operation)
 
@@ -120,20 +121,23 @@ class _Narrowing:
         assert isinstance(owner, Operation), "an argument has the width of its type"
         constant = constant_of(value)
         if constant is not None:
-            return _placed(arith.ConstantOp(_constant(constant, kind)), owner)
+            return _placed(_constant(constant, kind), owner)
         if owner in self.narrowed:
             how = self.narrowed[owner]
             extend = ExtSIOp if how.signed else ExtUIOp
             narrow = self.forms[value, how.width]
             assert isinstance(narrow.owner, Operation)
-            return _placed(extend(narrow, kind), narrow.owner)
+            made = extend.create(operands=[narrow], result_types=[kind])
+            return _placed(made, narrow.owner)
         (source,) = owner.operands
         if isinstance(owner, vector.BroadcastOp):
-            return _placed(vector.BroadcastOp(self._form(source, width), kind), owner)
+            operands = [self._form(source, width)]
+            made = vector.BroadcastOp.create(operands=operands, result_types=[kind])
+            return _placed(made, owner)
         assert isinstance(owner, ExtSIOp | ExtUIOp), "others are not available in fewer bits"
         if source.type == kind:
             return source
-        return _placed(type(owner)(source, kind), owner)
+        return _placed(type(owner).create(operands=[source], result_types=[kind]), owner)
 
 
 def _erase(operation: Operation) -> None:
@@ -158,19 +162,17 @@ def _predicate(operation: arith.CmpiOp, how: Narrowed) -> IntegerAttr:
     return IntegerAttr(number, 64)
 
 
-def _with_width(kind: Attribute, width: int) -> Attribute:
+def _with_width(kind: Attribute, width: int) -> IntegerType | VectorType[IntegerType]:
     """The integer type, or vector of integers, with elements of so many bits."""
-    if isa(kind, VectorType[Attribute]):
-        return VectorType(IntegerType(width), kind.get_shape())
-    return IntegerType(width)
+    element = IntegerType(width)
+    return VectorType(element, kind.get_shape()) if isa(kind, VectorType[Attribute]) else element
 
 
-def _constant(value: int, kind: Attribute) -> Attribute:
+def _constant(value: int, kind: IntegerType | VectorType[IntegerType]) -> arith.ConstantOp:
     """The low bits of an integer, in all lanes."""
-    element = kind.element_type if isa(kind, VectorType[Attribute]) else kind
-    assert isinstance(element, IntegerType)
+    element = kind.element_type if isinstance(kind, VectorType) else kind
     bits = element.width.data
     value = (value + (1 << (bits - 1))) % (1 << bits) - (1 << (bits - 1))
-    if isa(kind, VectorType[Attribute]):
-        return DenseIntOrFPElementsAttr.from_list(kind, [value])
-    return IntegerAttr(value, element)
+    if isinstance(kind, VectorType):
+        return arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(kind, [value]))
+    return arith.ConstantOp(IntegerAttr(value, kind))

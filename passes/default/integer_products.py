@@ -33,15 +33,17 @@ def paired_term(
     """
     if not target.adds_products_in_pairs or len(factors) != PAIR:
         return None
-    (write,) = statement.writes
+    write = next(iter(statement.writes))
     if write.array.element_type != IntegerType(_SUM_BITS):
         return None
-    extensions = [_extension(statement, factor) for factor in factors]
+    extensions = [op for factor in factors if (op := _extension(statement, factor)) is not None]
+    values = [op.results[0] for op in extensions]
     products = [
         op
         for op in statement.body
         if isinstance(op, arith.MuliOp)
-        and all(each is not None and each.results[0] in op.operands for each in extensions)
+        and len(values) == PAIR
+        and all(value in op.operands for value in values)
     ]
     if len(products) != 1 or len(statement.body) != len(factors) * 2 + 4:
         return None
@@ -55,12 +57,13 @@ def paired_term(
 
 def _extension(statement: Statement, factor: Access) -> Operation | None:
     """The one extension of a factor to the bits of the sum, from at most 16 signed ones."""
+    value = factor.op.results[0]
+    users = [op for op in statement.body if value in op.operands]
+    if len(users) != 1:
+        return None
     if factor.array.element_type == IntegerType(_FACTOR_BITS):
-        value = factor.op.results[0]
-        users = [op for op in statement.body if value in op.operands]
-        return users[0] if len(users) == 1 and isinstance(users[0], ExtSIOp) else None
-    widened = widened_load(statement, factor)
-    return None if widened is None or len(widened.extensions) > 1 else widened.extensions[0]
+        return users[0] if isinstance(users[0], ExtSIOp) else None
+    return users[0] if widened_load(statement, factor) is not None else None
 
 
 def _subscript(access: Access, position: int) -> int | None:

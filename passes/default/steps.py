@@ -69,8 +69,8 @@ class Steps:
     ) -> str:
         """Copies an array into panels of `width` values of its subscript `cut`, in vectors.
 
-        With `paired`, pairs of values of that subscript lie together in a panel. `options` are others of `Pack`. Returns the name of the loop over panels; raises
-        TransformationError.
+        With `paired`, pairs of values of that subscript lie together in a panel. `options` are
+        others of `Pack`. Returns the name of the loop over panels; raises TransformationError.
         """
         rank = len(array.shape)
         order = (cut, *(k for k in range(rank) if k != cut))

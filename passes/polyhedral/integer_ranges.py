@@ -44,7 +44,7 @@ def integer_width(kind: Attribute) -> int | None:
     """Bits of an integer type or of the elements of a vector of integers; None for others."""
     if isa(kind, VectorType[Attribute]):
         kind = kind.element_type
-    return kind.width.data if isinstance(kind, IntegerType) else None
+    return kind.width.data if isa(kind, IntegerType) else None
 
 
 def range_of(value: SSAValue, known: Ranges) -> Range:

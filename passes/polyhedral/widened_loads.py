@@ -1,4 +1,4 @@
-"""Widened loads: used only through one extension, `extsi A[i, k]`, so that a copy can hold its result.
+"""Widened loads: used only through an extension, `extsi A[i, k]`, whose result a copy can hold.
 
 Short integers are multiplied in pairs, as 16 bits each: a copy of bytes holds these.
 """
@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from xdsl.dialects.builtin import IntegerType, i16
+from xdsl.dialects.builtin import i16
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.arith import ExtSIOp, ExtUIOp
+from .integer_ranges import integer_width
 from .scop import Access, Statement
+
+_BYTE, _SHORT = 8, 16
 
 Extension = type[ExtSIOp] | type[ExtUIOp]
 
@@ -30,17 +33,17 @@ def widened_load(statement: Statement, access: Access) -> WidenedLoad | None:
     """The extensions to more than 16 bits that a load of bytes is for; None for other loads."""
     value = access.op.results[0]
     users = [op for op in statement.body if value in op.operands]
-    if not isinstance(value.type, IntegerType) or value.type.width.data != 8 or not users:
+    if integer_width(value.type) != _BYTE or not users:
         return None
     for kind in (ExtSIOp, ExtUIOp):
-        if all(isinstance(op, kind) and _bits(op.results[0].type) > 16 for op in users):
+        if all(isinstance(op, kind) and _is_wide(op.results[0].type) for op in users):
             return WidenedLoad(access.op, tuple(users), kind)
     return None
 
 
-def _bits(kind: Attribute) -> int:
-    assert isinstance(kind, IntegerType)
-    return kind.width.data
+def _is_wide(kind: Attribute) -> bool:
+    bits = integer_width(kind)
+    return bits is not None and bits > _SHORT
 
 
 def widen(widened: WidenedLoad, load: Operation) -> Operation:
@@ -64,7 +67,9 @@ def take_widened(statement: Statement, widened: Iterable[WidenedLoad]) -> Statem
                 result_types=[i16],
             )
         elif op in extensions:
-            copies[op] = ExtSIOp(values[op.operands[0]], op.results[0].type)
+            copies[op] = ExtSIOp.create(
+                operands=[values[op.operands[0]]], result_types=[op.results[0].type]
+            )
         elif any(operand in values for operand in op.operands):
             copies[op] = op.clone(values)
         if op in copies:

@@ -170,8 +170,8 @@ def loops_of(
 ) -> func.FuncOp:
     """The loop IR of a source with a schedule, for the sizes that are known.
 
-    Without `vectors`, vector loops of the schedule stay loops, and integer arithmetic is as written.
-    Raises SourceError, ValidationError.
+    Without `vectors`, vector loops of the schedule stay loops, and integer arithmetic stays as
+    written. Raises SourceError, ValidationError.
     """
     return verified_loops(source, schedule, sizes, vectors=vectors)[0]
 
