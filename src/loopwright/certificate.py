@@ -31,19 +31,7 @@ _MAP = r"affine_(?:map|set)<\((.*?)\)(?:\[(.*?)\])? (?:->|:) \((.*)\)>\((.*?)\)(
 _FOR = r"affine\.for (%\S+) = (.*) to (.*?)(?: step (\d+))?( parallel)?( vector \d+)? {"
 _ELEMENT = rf"({_SSA})\[(.*?)\](?: {{.*}})? : \S+"
 # What may be accumulated, exactly in any order or not; through which operands of an operation.
-_EXACT = [
-    "addi",
-    "muli",
-    "maximumf",
-    "minimumf",
-    "maxsi",
-    "maxui",
-    "minsi",
-    "minui",
-    "andi",
-    "ori",
-    "xori",
-]
+_EXACT = re.findall(r"\w+", "addi muli maximumf minimumf maxsi maxui minsi minui andi ori xori")
 _STEPS = {f"arith.{kind}": (kind, 0, 1) for kind in (*_EXACT, "addf", "mulf", "maxnumf", "minnumf")}
 _STEPS |= {"arith.subf": ("addf", 0), "math.fma": ("addf", 2), "arith.subi": ("addi", 0)}
 _MALFORMED = OSError, LookupError, ValueError, TypeError, AttributeError, RecursionError
@@ -334,7 +322,8 @@ class Check:
         require(texts[0][0] == texts[1][0], "program and nest have other arguments")
         self.is_fast, self.reordered, self.numbers = data["fast_math"] is True, set(), {}
         self.program, self.nest = Text(texts[0], parameters, "p"), Text(texts[1], parameters, "n")
-        require(set(self.program.parameters) <= self.program.found, "unknown parameters")
+        is_known = set(self.program.parameters) <= self.program.found
+        require(is_known and all(re.match("[A-Za-z]", p) for p in parameters), "parameters")
         self.nest.context = self.program.context
         stores, self.statements, self.sites = self.program.stores, {}, []
         numbers = sorted(number for each in data["statements"].values() for number in each)
@@ -353,12 +342,12 @@ class Check:
         self.check_coverage()
         self.check_extents()
         self.check_loops()
-        direct = {array for array in self.program.arrays if self.is_direct(array)}
-        for array in direct:
-            self.check_order(array)
-        moved = set(self.program.arrays) - direct
-        while moved:
-            moved -= self.check_dataflow(min(moved))
+        done = set()
+        for array in self.program.arrays:
+            if self.is_direct(array):
+                self.check_order(array)
+            elif array not in done:
+                done |= self.check_dataflow(array)
 
     def number(self, node, load, index=_no_index):
         """The number of a value: equal ones are computed in the same way from the same loads."""
@@ -377,7 +366,8 @@ class Check:
             for array in (access.array for access in site.accesses if access.is_write):
                 other = factors.setdefault(array, value)
                 same = self.number(value, lambda _: "x") == self.number(other, lambda _: "x")
-                require(same, f"copies to {array}")
+                is_plain = value.template == "load" or array in self.nest.extents
+                require(same and is_plain, f"copies to {array}")
         for site in self.sites:
             if site.origin is None:
                 factor = factors.get(site.accesses[0].array, Node("load"))
@@ -399,11 +389,10 @@ class Check:
             value = value.pullback_pw_multi_aff(to_origin) if is_origin else value
             return str(value.gist(site.domain).coalesce())
 
-        own = [self.number(value, load, index) for value in site.values]
         loads = (lambda a: f"load {origin.accesses.index(a)}"), (lambda text: index(text, True))
-        require(
-            own == [self.number(v, *loads) for v in origin.values], f"what {origin.name} computes"
-        )
+        own = [self.number(value, load, index) for value in site.values]
+        wanted = [self.number(value, *loads) for value in origin.values]
+        require(own == wanted, f"the nest computes something else than {origin.name}")
 
     def check_coverage(self):
         """Every instance of every statement runs exactly once, and no other one."""

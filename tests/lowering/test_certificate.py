@@ -183,3 +183,19 @@ def test_the_file_runs_alone(tmp_path: Path) -> None:
     wrong = subprocess.run([*command, alone, file], capture_output=True, text=True, cwd=tmp_path)
     assert wrong.returncode == 1
     assert "rejected" in wrong.stdout
+
+
+def test_products_are_not_copied_to_arguments() -> None:
+    data = json.loads(text_of("atax"))
+    copy = [
+        "affine.for %_w = max [0] to min [n] step 1 {",
+        "instance copy",
+        "%_w1 = affine.load %y[%_w] : memref",
+        "%_w2 = arith.addf %_w1, %_w1 : f64",
+        "affine.store %_w2, %y[%_w] : memref",
+        "}",
+    ]
+    *nest, back, close = data["nest"]
+    assert check({**data, "nest": [*nest, *copy, back, close]}) is not None
+    plain = [*copy[:3], "affine.store %_w1, %y[%_w] : memref", "}"]
+    assert check({**data, "nest": [*nest, *plain, back, close]}) is None
