@@ -106,7 +106,7 @@ def _generate(
         builder,
         StatementEmitter(builder, scop, parameters, scalars, storage),
         storage,
-        schedule.target.cache_line,
+        schedule.target,
         simd,
     )
     nest = split_index_sets(nest)

@@ -15,7 +15,7 @@ from ..passes.schedules.schedule import Schedule
 from ..support.fork_safety import after_fork_in_child
 from ..support.immutable import Immutable
 from ..support.summaries import summary
-from .api_checks import check_flags, check_seconds
+from .calling.api_checks import check_flags, check_seconds
 from .calling.arguments import ArrayArgument, Key
 from .calling.bounds_violation import Violation
 from .calling.errors import (

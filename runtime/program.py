@@ -22,7 +22,7 @@ from ..passes.polyhedral.isl_context import ISL_LOCK
 from ..passes.polyhedral.scop import Scop
 from ..passes.schedules.schedule import Schedule, dependences_of
 from ..support.summaries import summary
-from .api_checks import (
+from .calling.api_checks import (
     check_choice,
     check_flags,
     check_path,

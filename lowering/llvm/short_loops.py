@@ -10,6 +10,11 @@ long expressions scalar. So short loops of independent iterations that fill whol
 contiguous accesses, are vectorised before they are unrolled:
 
     for it: for i in 32 * it .. 32 * it + 32: C[i] = f(A[i]); C[i] = g(C[i])  ->  4 vectors
+
+A short sum of a varying number of terms would become masked vectors that hold less than a few
+terms on average, and that wait for the scalars stored just before:
+
+    for i < 12: for j < i: for k < j: A[i][j] -= A[i][k] * A[j][k]        ->  scalars
 """
 
 from __future__ import annotations
@@ -49,6 +54,9 @@ UNROLLED = 512
 FEW = 8
 """Iterations up to which LLVM unrolls a loop that may have fewer."""
 
+SHORT_SUM = 4
+"""Vectors up to which sums of a varying number of terms are left alone."""
+
 FAR = 2
 """Accesses jump that move by so many elements, or more."""
 
@@ -58,6 +66,7 @@ def vector_hints(
 ) -> dict[SSAValue, bool]:
     """The indices of loops along which LLVM is to make vectors first, or none."""
     without = dict.fromkeys(_without_vectors(function, reassociates=reassociates), False)
+    without |= dict.fromkeys(_short_sums(function, target), False)
     return without | dict.fromkeys(_vectors_first(function, target), True)
 
 
@@ -95,6 +104,22 @@ def _without_vectors(function: Operation, *, reassociates: bool) -> Iterator[SSA
                 )
                 if inner.count(1) > steps.count(1) and inner.count(FAR) < jumps:
                     yield index
+
+
+def _short_sums(function: Operation, target: Target) -> Iterator[SSAValue]:
+    """The indices of innermost loops that add up a varying, but always small, number of terms."""
+    for loop in operations(function):
+        if not isinstance(loop, affine.ForOp) or trip_count(loop) is not None:
+            continue
+        accesses = _accesses(loop)
+        kinds = [op.results[0].type for op, _ in accesses if isinstance(op, affine.LoadOp)]
+        if (
+            kinds
+            and most_iterations(loop) <= SHORT_SUM * min(map(target.lanes, kinds))
+            and not any(op.name in LOOPS for op in operations(loop)[1:])
+            and _is_serial(loop, accesses)
+        ):
+            yield loop.body.block.args[0]
 
 
 def _loops_around(loop: affine.ForOp) -> Iterator[Operation]:

@@ -17,6 +17,7 @@ from ..loops.alias_analysis import constant_lanes
 from .bounds_checks import guard_mask, guard_offsets
 from .emitter import Emitters, FunctionEmitter, constant, type_of
 from .known_lanes import lanes_of, stride_of
+from .leading_lanes import leading_lanes, load_leading, store_leading
 from .memory import (
     accessed_pointer,
     affine_pointer,
@@ -127,9 +128,14 @@ def _masked_load(
     otherwise: SSAValue,
 ) -> None:
     pointer = _pointer(emitter, base, subscripts)
-    active = guard_mask(emitter, base, emitter.all_values(subscripts), emitter.value(mask))
     default = emitter.value(otherwise)
     stored = to_storage(emitter, default)
+    count = leading_lanes(lanes_of(mask))
+    if count is not None and not _masks_loads(emitter, stored.type):
+        loaded = load_leading(emitter, pointer, stored, count, _alignment(op, stored.type))
+        emitter.values[op.results[0]] = from_storage(emitter, loaded, default.type)
+        return
+    active = guard_mask(emitter, base, emitter.all_values(subscripts), emitter.value(mask))
     loaded = emitter.call_intrinsic(
         "llvm.masked.load",
         [pointer, ir.Constant(I32, _alignment(op, stored.type)), active, stored],
@@ -148,14 +154,31 @@ def _masked_store(
     value: SSAValue,
 ) -> None:
     pointer = _pointer(emitter, base, subscripts)
-    active = guard_mask(emitter, base, emitter.all_values(subscripts), emitter.value(mask))
     stored = to_storage(emitter, emitter.value(value))
+    count = leading_lanes(lanes_of(mask))
+    if count is not None and not _masks_stores(emitter, stored.type):
+        store_leading(emitter, stored, pointer, count, _alignment(op, stored.type))
+        return
+    active = guard_mask(emitter, base, emitter.all_values(subscripts), emitter.value(mask))
     emitter.call_intrinsic(
         "llvm.masked.store",
         [stored, pointer, ir.Constant(I32, _alignment(op, stored.type)), active],
         VOID,
         [stored.type, POINTER],
     )
+
+
+def _masks_loads(emitter: FunctionEmitter, kind: ir.Type) -> bool:
+    """Whether loads of a known number of lanes have masks; the checks of bounds need them."""
+    module = emitter.module
+    size = size_in_bytes(scalar_type(kind))
+    return module.options.check_bounds or module.target.has_masked_loads(size)
+
+
+def _masks_stores(emitter: FunctionEmitter, kind: ir.Type) -> bool:
+    module = emitter.module
+    size = size_in_bytes(scalar_type(kind))
+    return module.options.check_bounds or module.target.has_masked_stores(size)
 
 
 def _pointers(emitter: FunctionEmitter, op: Operation) -> tuple[ir.Value, Sequence[ir.Value]]:
@@ -251,6 +274,8 @@ def _first_elements(
     assert isinstance(kind, ir.VectorType)
     if width == kind.count:
         return load(emitter, pointer, kind, alignment)
+    if not _masks_loads(emitter, kind):
+        return load_leading(emitter, pointer, ir.Constant(kind, None), width, alignment)
     lanes = [ir.Constant(I1, int(lane < width)) for lane in range(kind.count)]
     mask = ir.Constant(ir.VectorType(I1, kind.count), lanes)
     arguments = [pointer, ir.Constant(I32, alignment), mask, ir.Constant(kind, None)]

@@ -41,6 +41,12 @@ class RowAccess:
     place: Index
     is_store: bool
 
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of an element of the memref."""
+        assert is_memref(self.memref.type)
+        return bytes_of(self.memref.type.element_type)
+
 
 def elements_before(
     builder: IRBuilder,
@@ -60,7 +66,7 @@ def elements_before(
     counted = _without_neighbours(rows, width) if shuffles else rows
     groups: defaultdict[tuple[object, Index], list[RowAccess]] = defaultdict(list)
     for row in counted:
-        unit = _unit(row.memref, width, cache_line)
+        unit = _unit(row, width, cache_line)
         place = _reduced(row.place, unit)
         if all(number in builder.values for number in place.variables()):
             groups[(isinstance(row.memref, BlockArgument), unit), place].append(row)
@@ -68,20 +74,15 @@ def elements_before(
     if _weight(best) <= SHARE * _weight(counted):
         return Index()
     chosen = max(best, key=lambda row: row.is_store)
-    unit = _unit(chosen.memref, width, cache_line)
-    if unit * _element(chosen.memref) < LEAST:
+    unit = _unit(chosen, width, cache_line)
+    if unit * chosen.element_bytes < LEAST:
         return Index()
-    return -(_base(builder, chosen.memref) + chosen.place) % unit
+    return -(_base(builder, chosen) + chosen.place) % unit
 
 
-def _unit(memref: SSAValue, width: int, cache_line: int) -> int:
+def _unit(row: RowAccess, width: int, cache_line: int) -> int:
     """Of how many elements all vectors begin at a multiple if one does, a line's at most."""
-    return gcd(width, cache_line // _element(memref))
-
-
-def _element(memref: SSAValue) -> int:
-    assert is_memref(memref.type)
-    return bytes_of(memref.type.element_type)
+    return gcd(width, cache_line // row.element_bytes)
 
 
 def _weight(rows: Sequence[RowAccess]) -> int:
@@ -101,11 +102,11 @@ def _without_neighbours(rows: Sequence[RowAccess], width: int) -> list[RowAccess
     return kept
 
 
-def _base(builder: IRBuilder, memref: SSAValue) -> Index:
+def _base(builder: IRBuilder, row: RowAccess) -> Index:
     """How many elements lie before a memref in memory; local arrays begin where a line does."""
-    if not isinstance(memref, BlockArgument):
+    if not isinstance(row.memref, BlockArgument):
         return Index()
-    return builder.address(memref) // _element(memref)
+    return builder.address(row.memref) // row.element_bytes
 
 
 def _reduced(place: Index, unit: int) -> Index:

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, i64
 from xdsl.ir import Block, Operation, Region
 
 from ...dialects import affine
+from ...passes.machine.target import Target
 from ...passes.polyhedral.schedule_tree import Loop
 from ..nest.index_expression import Index, decide, substitute_condition
 from ..nest.nest import Block as Parts
@@ -40,10 +41,10 @@ class LoopEmitter(VectorLoopEmitter):
         builder: IRBuilder,
         statements: StatementEmitter,
         storage: Storage,
-        cache_line: int,
+        target: Target,
         simd: Sequence[Loop] | None = None,
     ):
-        super().__init__(builder, statements, storage, cache_line)
+        super().__init__(builder, statements, storage, target)
         self.simd = simd
         self.independent: list[For] = []
         self.is_parallel = False

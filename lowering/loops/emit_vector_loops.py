@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import VectorType, i1
 from xdsl.ir import SSAValue
 
 from ...dialects import affine
+from ...passes.machine.target import Target
 from ..nest.index_expression import Comparison, Connective, Index, choice, decide
 from ..nest.nest import Call, For, Nest, control_indices, omitted_loops, walk
 from .alignment import elements_before
@@ -39,13 +40,13 @@ class VectorLoopEmitter(ABC):
     """Emits vector loops; a subclass emits their bodies and scalar loops.
 
     `vectors` are those that have become vectors: not all that are marked can. They are aligned
-    to lines of `cache_line` bytes.
+    to the cache lines of `target`.
     """
 
     def __init__(
-        self, builder: IRBuilder, statements: StatementEmitter, storage: Storage, cache_line: int
+        self, builder: IRBuilder, statements: StatementEmitter, storage: Storage, target: Target
     ):
-        self.cache_line = cache_line
+        self.target = target
         self.builder = builder
         self.statements = statements
         self.storage = storage
@@ -243,7 +244,8 @@ class VectorLoopEmitter(ABC):
         """How many iterations lie before the first aligned vector; 0 in loops that are left alone.
 
         These are short ones, those with steps, and unrolled vectors, as in a register
-        tile; of those with bounds that vary, all that have no loops inside.
+        tile; of those with bounds that vary, all that have no loops inside; and those of elements
+        that the target accesses one by one where a vector is not full.
         """
         width = nest.loop.vector
         assert width is not None
@@ -259,9 +261,11 @@ class VectorLoopEmitter(ABC):
             return Index()
         lanes, values = self._in_lanes(nest, first, None, environment)
         calls = [node.substitute(values) for node in walk(nest.body) if isinstance(node, Call)]
-        rows = (row for call in calls for row in self.statements.rows(call, lanes))
+        rows = [row for call in calls for row in self.statements.rows(call, lanes)]
+        if not all(self.target.has_masked_loads(row.element_bytes) for row in rows):
+            return Index()
         shuffles = (nest.loop.unroll or 1) > 1 and not self.is_partial_tile
-        gap = elements_before(self.builder, rows, width, self.cache_line, shuffles=shuffles)
+        gap = elements_before(self.builder, rows, width, self.target.cache_line, shuffles=shuffles)
         found = choice(Comparison(">=", excess), gap, Index())
         return found if found.is_constant else self.builder.named(self.builder.value(found))
 

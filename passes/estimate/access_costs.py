@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, log2
 
+from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, AccessKind
-from .program_statistics import ProgramStatistics, StatementStatistics
+from .program_statistics import ProgramStatistics, StatementStatistics, constant_subscripts
 from .scheduled_program import ScheduledProgram, innermost_loop
 
 FEWEST_COLUMNS = 0.25
@@ -17,6 +18,9 @@ a share of the rows (`lowering.llvm.transposed_loads`)."""
 
 LARGEST_STRIDE = 4
 """In elements: what is further apart is gathered or scattered."""
+
+OVERLAPPING_STORES = 4.0
+"""What two stores cost that cover leading lanes, and the shuffles before them, in stores."""
 
 SHUFFLES_PER_LOAD = 1.0
 """What a shuffle costs, in loads."""
@@ -38,7 +42,7 @@ def port_cycles(
     """Cycles that load and store ports need for a vector of instances of a statement."""
     machine = program.machine
     costs = dict.fromkeys(AccessKind, 0.0)
-    masked = _masked_share(around) * (machine.masked_store_cycles - 1)
+    masked = _masked_share(around) * (_masked_store(machine, around) - 1)
     for access in statement.statement.accesses:
         operations = _operations(program, access, statement, around)
         costs[access.kind] += operations
@@ -48,6 +52,21 @@ def port_cycles(
         costs[AccessKind.READ] / machine.loads_per_cycle,
         costs[AccessKind.WRITE] / machine.stores_per_cycle,
     )
+
+
+def _masked_store(machine: Machine, around: LoopsAround) -> float:
+    """Cycles of a store of which only some lanes count.
+
+    Where the number of these is known, there are two that overlap (`lowering.llvm.leading_lanes`);
+    a trip count that is whole on average is taken to be always the same.
+    """
+    is_known = all(
+        count.is_integer()
+        for loop, count in zip(around.loops, around.trips, strict=True)
+        if loop is around.vector
+    )
+    cycles = machine.masked_store_cycles
+    return min(OVERLAPPING_STORES, cycles) if is_known else cycles
 
 
 def _masked_share(around: LoopsAround) -> float:
@@ -122,18 +141,13 @@ def _is_filled(
     if stride <= _columns(program.statistics, access, statement, around):
         return True
     columns = {
-        tuple(_constants(write))
+        tuple(constant_subscripts(write))
         for name in around.vector.schedule
         for write in program.statement(name).statement.writes
         if write.array.name == access.array.name and write.coefficients == access.coefficients
     }
-    own = _constants(access)
+    own = constant_subscripts(access)
     return stride <= sum(each[:-1] == own[:-1] for each in columns)
-
-
-def _constants(access: Access) -> tuple[int, ...]:
-    """The subscripts of an access where all iterators are 0, as far as they are constant."""
-    return tuple(access.map.eval([0] * access.map.num_dims, [0] * access.map.num_symbols))
 
 
 def _gather(

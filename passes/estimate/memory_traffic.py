@@ -5,10 +5,11 @@ Of a loop whose body fits in a cache, every line crosses once; otherwise once pe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import inf, log, prod
 
 from ..polyhedral.schedule_tree import Leaf, Loop, Tree, leaves, statements
+from .contiguous_runs import contiguous_run, rows_together
 from .footprints import footprint
 from .scheduled_program import ScheduledProgram
 
@@ -28,14 +29,46 @@ class MemoryTraffic:
             self._program.threads(self._program.statement(leaf.statement), outer)
             for leaf, outer in leaves(nest, ())
         )
+        streams = self._streams(nest)
         for level, bandwidth in machine.bandwidths.items():
             limit, speed = inf, bandwidth * threads
             traffic = self._into(nest, (), machine.capacity(level))
             if level == max(machine.bandwidths):
                 traffic += self._write_allocated(nest)
-                faster = min(1, log(self._streams(nest), machine.streams))
+                faster = min(1, log(streams, machine.streams))
                 limit, speed = machine.memory_bandwidth, speed * (1 + faster)
+            if level > 1:
+                # Several runs that begin at the same time wait together.
+                waiting = (machine.unseen_stream - 1) / max(1.0, streams / 2)
+                speed /= 1 + self._unseen_share(nest) * waiting
             yield traffic / min(limit, speed)
+
+    def _unseen_share(self, nest: Loop) -> float:
+        """The share of large arrays that is read before the prefetchers see a stream."""
+        machine = self._program.machine
+        large = machine.capacity(2)
+        runs: dict[str, tuple[float, float]] = {}
+        for leaf, loops in leaves(nest, ()):
+            outer = {id(loop): loops[:depth] for depth, loop in enumerate(loops)}
+
+            def is_cached(loop: Loop, outer: Mapping[int, tuple[Loop, ...]] = outer) -> bool:
+                return self._footprint(loop, outer[id(loop)]) <= large
+
+            statistics = self._program.statement(leaf.statement)
+            for access in statistics.statement.accesses:
+                size = self._statistics.bytes(access.array)
+                if size > large:
+                    rows = rows_together(statistics, access)
+                    run = contiguous_run(
+                        access, statistics, loops, self._statistics, rows, is_cached
+                    )
+                    longest = max(run, runs.get(access.array.name, (0.0, 0.0))[0])
+                    runs[access.array.name] = longest, size
+        whole = sum(size for _, size in runs.values())
+        starts = sum(
+            min(size, machine.stream_start * (size / run - 1)) for run, size in runs.values()
+        )
+        return max(0.0, starts / whole) if whole else 0.0
 
     def _write_allocated(self, nest: Loop) -> float:
         """Bytes that are read from memory only because a part of their line is written.

@@ -224,6 +224,14 @@ class StatementStatistics:
             found = self._directions[key] = self._invert(loops)
         return found.get(id(loop.schedule))
 
+    def motion(self, loops: Sequence[Loop], loop: Loop) -> tuple[Slope, ...] | None:
+        """The direction of a loop; that of a tile loop is a tile along its one iterator."""
+        slopes = self.slopes(loop)
+        moving = [position for position, slope in enumerate(slopes) if slope]
+        if len(moving) != 1 or slopes[moving[0]].denominator == 1:
+            return self.direction(loops, loop)
+        return tuple(_whole(1 / Fraction(slope)) if slope else 0 for slope in slopes)
+
     def _invert(self, loops: Sequence[Loop]) -> Mapping[int, tuple[Slope, ...]]:
         """The directions of all loops, by the identities of their schedules."""
         members = [
@@ -255,6 +263,11 @@ class StatementStatistics:
             if access.array.shape[position] is not None or extents[position] > 1:
                 total += step * prod(extents[position + 1 :])
         return int(total) if total.denominator == 1 else 1 << 20
+
+
+def constant_subscripts(access: Access) -> tuple[int, ...]:
+    """The subscripts of an access where all iterators are 0, as far as they are constant."""
+    return tuple(access.map.eval([0] * access.map.num_dims, [0] * access.map.num_symbols))
 
 
 def subscript_steps(access: Access, direction: Sequence[Slope]) -> list[Slope]:

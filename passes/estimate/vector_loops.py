@@ -13,7 +13,7 @@ from ..polyhedral.counting import fix_parameters
 from ..polyhedral.schedule_tree import Loop, Tree, leaves
 from ..schedules.program_edits import outer_values
 from .operation_costs import accumulates_in_lanes
-from .program_statistics import StatementStatistics
+from .program_statistics import StatementStatistics, subscript_steps
 from .scheduled_program import ScheduledProgram, innermost_loop
 
 MOST_UNROLLED = 150
@@ -46,7 +46,7 @@ class VectorLoops:
         if marked is not None or innermost is None or self._program.is_explicit:
             return marked
         is_free = self._schedule.is_coincident(innermost) or (
-            self._may_reassociate(innermost) and self._only_sums(innermost)
+            self._may_reassociate(innermost, loops) and self._only_sums(innermost)
         )
         return innermost if is_free else None
 
@@ -105,13 +105,26 @@ class VectorLoops:
         vectors = whole + self._program.machine.masked_vector * (rest > 0)
         return max(1.0, trips / max(1.0, vectors))
 
-    def _may_reassociate(self, loop: Loop) -> bool:
-        """Whether LLVM makes vectors of the terms of all that is accumulated in a loop."""
+    def _may_reassociate(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
+        """Whether LLVM makes vectors of the terms of all that is accumulated in a loop.
+
+        What is accumulated must stay at one place: sums in scatter form are no reductions for it.
+        """
         accumulations = self._schedule.dependences.accumulations
+        outer = loops[: next(n for n, other in enumerate(loops) if other is loop)]
         return all(
-            accumulates_in_lanes(self._schedule, name)
-            for name in loop.schedule
-            if name in accumulations
+            accumulates_in_lanes(self._schedule, leaf.statement)
+            and self._stays(self._program.statement(leaf.statement), inside, loop)
+            for leaf, inside in leaves(loop, outer)
+            if leaf.statement in accumulations
+        )
+
+    @staticmethod
+    def _stays(statement: StatementStatistics, loops: tuple[Loop, ...], loop: Loop) -> bool:
+        """Whether a statement writes the same elements in all iterations of one of its loops."""
+        direction = statement.direction(loops, loop)
+        return direction is not None and not any(
+            any(subscript_steps(write, direction)) for write in statement.statement.writes
         )
 
     def _only_sums(self, loop: Loop) -> bool:

@@ -86,6 +86,11 @@ class Machine:
     """Cycles for a line from there that nothing has fetched ahead, while others are under way."""
     streams: int
     """So many streams at once come twice as fast from memory as one: more lines are under way."""
+    stream_start: int
+    """Bytes of a contiguous run until the lines behind them are fetched ahead."""
+    unseen_stream: float
+    """How many times as long a line takes until then, of two runs, from behind the second-level
+    cache."""
     prefetched_streams: int
     """Rows of a matrix that come from memory side by side without waiting for each other."""
     memory_bandwidth: float

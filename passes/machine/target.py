@@ -37,6 +37,18 @@ class Target(Machine):
         """Whether code is for this machine: LLVM then knows more of it than a name."""
         return self.name == self.HOST
 
+    def has_masked_loads(self, element_bytes: int) -> bool:
+        """Whether one instruction loads a vector of such elements under a mask."""
+        return self._has_masks(element_bytes, "avx2", "avx512f")
+
+    def has_masked_stores(self, element_bytes: int) -> bool:
+        """The same for stores; that of AVX2 takes longer than two others on processors of AMD."""
+        return self._has_masks(element_bytes, "avx512f")
+
+    def _has_masks(self, element_bytes: int, *of_words: str) -> bool:
+        sets = ("avx512bw", *of_words) if element_bytes >= 4 else ("avx512bw",)
+        return not self.features.isdisjoint(sets)
+
     @classmethod
     def host(cls) -> Target:
         """This machine: figures of the nearest file, and what the system tells."""

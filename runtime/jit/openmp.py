@@ -11,6 +11,7 @@ import ctypes
 import importlib.util
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -19,6 +20,11 @@ from ...passes.machine.target import Target
 from ...support.fork_safety import after_fork_in_child
 from . import object_code as jit
 
+SPINS = 3000
+"""How often a thread that waits looks before it sleeps: 60 us on a Zen 3."""
+
+_SPINS = "GOMP_SPINCOUNT"
+_WAITING = (_SPINS, "OMP_WAIT_POLICY")
 _LIBRARY = "libgomp.so.1"
 _MAPS = Path("/proc/self/maps")
 
@@ -100,12 +106,31 @@ def library() -> ctypes.CDLL | None:
     """The OpenMP runtime, loaded; None when there is none."""
     for name, mode in _candidates():
         try:
-            found = ctypes.CDLL(name, mode=mode)
+            with _short_waits():
+                found = ctypes.CDLL(name, mode=mode)
         except OSError:
             continue
         if all(hasattr(found, function) for function in RUNTIME_FUNCTIONS):
             return found
     return None
+
+
+@contextmanager
+def _short_waits() -> Iterator[None]:
+    """Lets threads of a libgomp that is loaded here look for work for some 60 us, then sleep.
+
+    Its own choice is some milliseconds. Where another program has one of the cores, a parallel loop
+    then takes a time slice of the system, because the thread that waits keeps the other core.
+    What the user asks for stays.
+    """
+    if any(variable in os.environ for variable in _WAITING):
+        yield
+        return
+    os.environ[_SPINS] = str(SPINS)
+    try:
+        yield
+    finally:
+        os.environ.pop(_SPINS, None)
 
 
 @cache

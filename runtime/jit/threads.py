@@ -12,9 +12,6 @@ from functools import cache
 from ..calling.errors import TooManyThreads
 from .openmp import imports, library
 
-MOST_THREADS = 1024
-"""More than any machine has cores for."""
-
 _Task = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 

@@ -46,7 +46,7 @@ from ..runtime.bench.report import (
 )
 from ..runtime.bench.selection import SelectionError, select_cases, select_kernels
 from ..runtime.bench.variant import Variant
-from ..runtime.jit.threads import MOST_THREADS
+from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.machine import measured as machines
 from ..runtime.machine.measure_machine import measure_machine
 from ..runtime.measuring.timing import format_seconds

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 
 from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
-from ..runtime.jit.threads import MOST_THREADS
+from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.library.build import SUFFIXES
 from ..runtime.program import DEFAULT, Function
 from . import UsageError

@@ -30,8 +30,8 @@ import numpy as np
 from ..passes.polyhedral.counting import UncountableError, floating_point_operations
 from ..passes.polyhedral.touched_elements import touched_elements
 from ..passes.schedules.schedule import Schedule
+from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.calling.arguments import ArrayArgument
-from ..runtime.jit.threads import MOST_THREADS
 from ..runtime.kernel import Kernel
 from ..runtime.measuring.compare import Agreement, Array, compare
 from ..runtime.measuring.timing import Timing, format_seconds

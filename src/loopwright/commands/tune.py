@@ -38,7 +38,7 @@ from ..passes.search.searches import find_search, search_names
 from ..passes.search.space.stages import SPACES
 from ..passes.search.tile_size_search import CHOSEN, tile_search_names
 from ..passes.syntax.schedule_ops import to_sequence
-from ..runtime.jit.threads import MOST_THREADS
+from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.measuring.timing import format_seconds
 from ..runtime.program import Function
 from ..runtime.tuning.tiles import TileOptions, TileResult, tune_tiles

@@ -335,3 +335,38 @@ def _run(arrays: list[np.ndarray], values: dict[str, object]) -> None:
             for i in range(size * it, size * it + size, step):
                 names = {"i": i, "it": it}
                 target[eval(store, names)] = source[eval(load, names)] ** 2
+
+
+SHORT_SUMS = """
+func.func @factor(%A: memref<8xCOUNTxCOUNTxf64>) {
+  affine.for %b = 0 to 8 {
+    affine.for %i = 0 to COUNT {
+      affine.for %j = 0 to affine_map<(d0) -> (d0)>(%i) {
+        affine.for %k = 0 to affine_map<(d0) -> (d0)>(%j) {
+          %0 = affine.load %A[%b, %i, %j] : memref<8xCOUNTxCOUNTxf64>
+          %1 = affine.load %A[%b, %i, %k] : memref<8xCOUNTxCOUNTxf64>
+          %2 = affine.load %A[%b, %j, %k] : memref<8xCOUNTxCOUNTxf64>
+          %3 = arith.mulf %1, %2 : f64
+          %4 = arith.subf %0, %3 : f64
+          affine.store %4, %A[%b, %i, %j] : memref<8xCOUNTxCOUNTxf64>
+        }
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(("count", "masked"), [(15, False), (16, False), (200, True)])
+def test_short_sums_of_varying_length_stay_scalar(count: int, masked: bool) -> None:
+    (function,) = load(SHORT_SUMS.replace("COUNT", str(count))).values()
+    kernel = function.compile("parallel{loops=b}", threads=1, fast_math=True)
+    a = 0.1 * np.random.default_rng(0).random((8, count, count))
+    expected = a.copy()
+    for i in range(count):
+        for j in range(i):
+            expected[:, i, j] -= np.sum(expected[:, i, :j] * expected[:, j, :j], axis=1)
+    kernel(a)
+    np.testing.assert_allclose(a, expected, rtol=1e-10)
+    assert bool(re.search("[yz]mm", kernel.assembly)) == masked

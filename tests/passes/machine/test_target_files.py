@@ -52,6 +52,8 @@ RANGES = {
     "bandwidths": (1e9, 1e12),
     "line_latencies": (1, 500),
     "streams": (2, 32),
+    "stream_start": (64, 8192),
+    "unseen_stream": (1.0, 4.0),
     "prefetched_streams": (2, 64),
     "memory_bandwidth": (1e9, 2e12),
     "fork_join": (1e-7, 1e-4),

@@ -10,9 +10,11 @@ from typing import cast
 
 import numpy as np
 
-from ..passes.machine.target import Target
-from ..support.summaries import shortened
-from .jit.threads import MOST_THREADS
+from ...passes.machine.target import Target
+from ...support.summaries import shortened
+
+MOST_THREADS = 1024
+"""More than any machine has cores for."""
 
 
 def check_flags(subject: str, **flags: object) -> None:
