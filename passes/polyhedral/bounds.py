@@ -142,7 +142,7 @@ def _extent_text(extent: int | str | AffineExpr, symbols: list[str]) -> str:
 
 def _bind(instances: isl.Set, sizes: Mapping[str, int]) -> isl.Set:
     for position, name in enumerate(instances.get_var_names(isl.dim_type.param)):
-        if name in sizes:
+        if name is not None and name in sizes:
             value = isl.Val(sizes[name])
             instances = instances.fix_val(isl.dim_type.param, position, value)
     return instances

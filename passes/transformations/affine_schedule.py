@@ -24,6 +24,9 @@ from ..polyhedral.scop import Scop
 from ..schedules.errors import MalformedTransformation
 from ..schedules.schedule import Schedule, Transformation, option
 
+LONGEST = 600
+"""Seconds: schedules come from files of others, too."""
+
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 
 
@@ -58,6 +61,10 @@ class AffineSchedule(Transformation):
         for value, known in ((self.fusion, FUSIONS), (self.algorithm, ALGORITHMS)):
             if value not in known:
                 raise MalformedTransformation(f"{value!r} is none of {', '.join(known)}")
+        if not 1 <= self.seconds <= LONGEST:
+            raise MalformedTransformation(
+                f"the scheduler may take 1 to {LONGEST} seconds, not {self.seconds}"
+            )
         options = SchedulerOptions(self.fusion, self.algorithm, self.outer_parallel)
         try:
             text = solve(_problem(schedule), options, self.seconds)

@@ -20,6 +20,7 @@ from xdsl.dialects import func
 
 from ...passes.machine.target import Target
 from ...passes.polyhedral.isl_context import ISL_LOCK
+from ...passes.schedules.errors import MalformedTransformation
 from ...passes.schedules.schedule import Schedule
 from ...passes.syntax.formats import apply_text
 from ...support.user_folders import user_path
@@ -113,7 +114,11 @@ class Tuned:
     def apply(self, original: Schedule) -> Schedule:
         """The schedule; raises SourceError, TransformationError if it does not apply any more."""
         with ISL_LOCK:
-            return apply_text(self.schedule, original)
+            found = apply_text(self.schedule, original)
+        if found.run_time_sizes:
+            sizes = ", ".join(found.run_time_sizes)
+            raise MalformedTransformation(f"the schedule leaves tile sizes open: {sizes}")
+        return found
 
 
 class TuningDatabase:

@@ -92,8 +92,8 @@ def build(
     text = header_text(file.stem, entries, link, options, target)
     if file.suffix == ".so":
         with tempfile.TemporaryDirectory() as folder:
-            code_file = Path(folder) / "code.o"
-            code_file.write_bytes(code)
+            code_file = Path(folder) / f"{file.stem}.o"
+            write_output(code_file, code)
             linked = Path(folder) / file.name  # the name that programs will look for
             link_shared(code_file, linked, parallel=is_parallel)
             write_output(file, linked.read_bytes())

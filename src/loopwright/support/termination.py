@@ -5,12 +5,16 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import NoReturn
 
 _PR_SET_PDEATHSIG = 1
+
+_SOON = 0.05
+"""Seconds until a lost interrupt comes again."""
 
 
 class Terminated(KeyboardInterrupt):
@@ -22,7 +26,8 @@ def termination_interrupts() -> Generator[threading.Event]:
     """SIGTERM raises Terminated inside, as Ctrl-C KeyboardInterrupt; the event is set when it came.
 
     So what was found until then is told and stored, and child processes are ended. Who handles the
-    signal, or ignores it, and threads other than the main one keep what they have.
+    signal, or ignores it, and threads other than the main one keep what they have. An interrupt
+    that is raised where Python can only ignore it, as in a destructor, comes again.
     """
     came = threading.Event()
     is_main = threading.current_thread() is threading.main_thread()
@@ -34,10 +39,23 @@ def termination_interrupts() -> Generator[threading.Event]:
         came.set()
         raise Terminated
 
+    ignored, main = sys.unraisablehook, threading.get_ident()
+
+    def repeat(problem: sys.UnraisableHookArgs) -> None:
+        if not issubclass(problem.exc_type, KeyboardInterrupt):
+            ignored(problem)
+            return
+        number = signal.SIGTERM if issubclass(problem.exc_type, Terminated) else signal.SIGINT
+        timer = threading.Timer(_SOON, signal.pthread_kill, (main, number))
+        timer.daemon = True
+        timer.start()
+
     signal.signal(signal.SIGTERM, interrupt)
+    sys.unraisablehook = repeat
     try:
         yield came
     finally:
+        sys.unraisablehook = ignored
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 

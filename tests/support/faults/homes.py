@@ -65,7 +65,7 @@ def full_disk(home: Home, random: Random, times: int) -> Iterator[str]:
             yield from end.problems([0])
             continue
         yield from end.problems([1])
-        if old.read_text() != "old" or old.name not in end.err:
+        if old.read_text() != "old" or old.stem not in end.err:
             yield f"{old.name} was destroyed, or not named"
         if len(end.err.strip().splitlines()) > 2:
             yield f"{len(end.err.strip().splitlines())} lines of messages"
