@@ -96,3 +96,52 @@ def test_a_load_of_what_a_store_writes_stands_between() -> None:
     b, c = np.zeros((N, 2)), np.zeros(N)
     loopwright.load(text)["f"].compile("vectorize{loops=i width=8}")(a, b, c)
     assert np.array_equal(b, a.T) and np.array_equal(c, a[0])
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize(
+    "columns", [(2, 0, 1), (3, 0, 1, 2), (3, 0, 2), (4, 0, 1, 2, 3), (4, 1, 2)]
+)
+def test_columns_of_the_same_rows_are_loaded_together(kind: str, columns: tuple[int, ...]) -> None:
+    stride, *read = columns
+    # Nothing behind the last element that is read exists.
+    count = stride * (N - 1) + read[-1] + 1
+    lines = [
+        f"    %{c} = affine.load %A[%i * {stride} + {c}] : memref<{count}x{kind}>\n"
+        f"    affine.store %{c}, %B[{n}, %i] : memref<{len(read)}x{N}x{kind}>\n"
+        for n, c in enumerate(read)
+    ]
+    text = (
+        f"func.func @f(%A: memref<{count}x{kind}>, %B: memref<{len(read)}x{N}x{kind}>) {{\n"
+        f"  affine.for %i = 0 to {N} {{\n{''.join(lines)}  }}\n  return\n}}\n"
+    )
+    a = np.arange(count).astype(TYPES[kind])
+    b = np.zeros((len(read), N), TYPES[kind])
+    loopwright.load(text)["f"].compile("vectorize{loops=i width=8}")(a, b)
+    assert all(np.array_equal(b[n], a[c::stride][:N]) for n, c in enumerate(read))
+
+
+RAGGED = """
+func.func @f(%A: memref<140xi8>, %B: memref<70x70xi8>) {
+  affine.for %i = 0 to 70 {
+    affine.for %j = 0 to affine_map<(d0) -> (d0)>(%i) {
+      %0 = affine.load %A[2 * %j] : memref<140xi8>
+      %1 = affine.load %A[2 * %j + 1] : memref<140xi8>
+      %2 = arith.addi %0, %1 : i8
+      affine.store %2, %B[%i, %j] : memref<70x70xi8>
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("width", [8, 32])
+def test_rows_of_every_length(width: int) -> None:
+    a = np.random.default_rng(1).integers(-128, 128, 140).astype(np.int8)
+    b = np.zeros((70, 70), np.int8)
+    loopwright.load(RAGGED)["f"].compile(f"vectorize{{loops=j width={width}}}")(a, b)
+    with np.errstate(over="ignore"):
+        sums = a[::2] + a[1::2]
+    expected = np.tril(np.broadcast_to(sums, (70, 70)), -1)
+    assert np.array_equal(b, expected)

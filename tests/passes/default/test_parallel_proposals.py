@@ -1,4 +1,4 @@
-"""Nests of no kind: as they are with parallel loops, or strips of a parallel loop for threads."""
+"""Nests of no kind: parallel loops, strips of these for threads, short loops unrolled."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from support.scops import schedule_of
 
 from loopwright.passes.default.outermost_parallel import outermost_parallel
 from loopwright.passes.default.parallel_strips import parallel_strips
+from loopwright.passes.default.unrolled_short_loops import unrolled_short_loops
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.schedule_tree import nests
@@ -69,3 +70,34 @@ def test_the_outermost_parallel_loop_is_marked_and_nothing_else() -> None:
     (nest,) = nests(recurrence.tree)
     found = outermost_parallel(recurrence, nest, context_of(recurrence, 2))
     assert str(found) == "parallel{loops=j}"
+
+
+PIXELS = """
+func.func @f(%n: index, %m: index, %A: memref<?x?xTYPE>, %B: memref<?x?xTYPE>) {
+  affine.for %i = 0 to %n {
+    affine.for %x = 0 to 200 {
+      affine.for %c = 0 to CHANNELS {
+        %0 = affine.load %A[%i, CHANNELS * %x + %c] : memref<?x?xTYPE>
+        affine.store %0, %B[%i, CHANNELS * %x + %c] : memref<?x?xTYPE>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(("kind", "channels"), [("i8", 3), ("i16", 2), ("f32", 4), ("f64", 8)])
+def test_short_loops_are_unrolled_inside_of_vectors(kind: str, channels: int) -> None:
+    original = schedule_of(PIXELS.replace("CHANNELS", str(channels)).replace("TYPE", kind))
+    (nest,) = nests(original.tree)
+    found = unrolled_short_loops(original, nest, context_of(original, 2))
+    assert found is not None
+    lanes = original.target.lanes(original.scop.arrays[0].element_type)
+    assert str(found) == f"unroll{{loops=c}},vectorize{{loops=x width={lanes}}},parallel{{loops=i}}"
+
+
+def test_long_loops_are_not_unrolled() -> None:
+    original = schedule_of(PIXELS.replace("CHANNELS", "9").replace("TYPE", "i8"))
+    (nest,) = nests(original.tree)
+    assert unrolled_short_loops(original, nest, context_of(original, 2)) is None

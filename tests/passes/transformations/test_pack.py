@@ -387,3 +387,42 @@ def test_stencils_with_many_reads_are_not_too_complex(fast_math: bool) -> None:
     function = loopwright.load(DEEP.replace("READS", total(loads)))["f"]
     with bounded(2_000_000):
         function.schedule("tile{loops=l,x sizes=8,32},pack{loops=xt array=A}", fast_math=fast_math)
+
+
+BYTES = """
+func.func @f(%A: memref<20x30xi8>, %B: memref<30x40xi8>, %C: memref<20x40xi32>) {
+  affine.for %i = 0 to 20 {
+    affine.for %j = 0 to 40 {
+      affine.for %k = 0 to 30 {
+        %0 = affine.load %A[%i, %k] : memref<20x30xi8>
+        %1 = arith.extui %0 : i8 to i32
+        %2 = affine.load %B[%k, %j] : memref<30x40xi8>
+        %3 = arith.extsi %2 : i8 to i32
+        %4 = arith.muli %1, %3 : i32
+        %5 = affine.load %C[%i, %j] : memref<20x40xi32>
+        %6 = arith.addi %5, %4 : i32
+        affine.store %6, %C[%i, %j] : memref<20x40xi32>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("array", ["A", "B"])
+def test_bytes_are_widened_as_they_are_extended(array: str) -> None:
+    rng = np.random.default_rng(3)
+    a, b = (rng.integers(-128, 128, shape).astype(np.int8) for shape in ((20, 30), (30, 40)))
+    c = np.zeros((20, 40), np.int32)
+    schedule = f"pack{{loops=i array={array} order=1,0 panels=4,2 widened=true}}"
+    function = loopwright.load(BYTES)["f"]
+    function.compile(schedule)(a, b, c)
+    assert np.array_equal(c, a.view(np.uint8).astype(np.int32) @ b.astype(np.int32))
+    text = str(function.schedule(schedule).scop.arrays[-1])
+    assert f"{array}_packed" in text and "i16" in text
+
+
+def test_only_bytes_that_are_extended_are_widened() -> None:
+    with pytest.raises(MalformedTransformation, match="leave out widened=true"):
+        loopwright.load(BYTES)["f"].schedule("pack{loops=i array=C widened=true}")
