@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -116,7 +116,7 @@ def library() -> ctypes.CDLL | None:
 
 
 @contextmanager
-def _short_waits() -> Iterator[None]:
+def _short_waits() -> Generator[None]:
     """Lets threads of a libgomp that is loaded here look for work for some 60 us, then sleep.
 
     Its own choice is some milliseconds. Where another program has one of the cores, a parallel loop

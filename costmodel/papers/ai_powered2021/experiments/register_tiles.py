@@ -154,7 +154,7 @@ class Problem:
     def _peak(self) -> float:
         kind = self.entry.element_type
         begin = time.perf_counter()
-        probes().multiply_add[kind](PROBE)
+        probes().arithmetic[kind](PROBE)
         return PROBE * probes().operations[kind] / (time.perf_counter() - begin)
 
 
