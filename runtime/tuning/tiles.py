@@ -31,6 +31,9 @@ from ..program import Function
 from .evaluator import EvaluationError, RunningEvaluator, Substitute
 from .tile_journal import Journal
 
+FIRST_PATIENCE = 10.0
+"""Seconds beyond the budget for the first measurement: starting alone takes more than a second."""
+
 USUAL_SIZE = 32
 """The size with which tilings are compared, but for the innermost loop."""
 
@@ -204,14 +207,14 @@ class _Tuning:
     ) -> float | None:
         """Seconds with these sizes, measured now or before an interruption; None: no time left.
 
-        The first ones are measured however long it takes: a short budget is to bring something.
+        The first ones may take longer than the budget: a short one is to bring something, too.
         """
         journal = self._journal(tiling)
         known = journal.get(sizes)
         if known >= 0:
             return known
         kept = max(SHARE, min(MOST_KEPT, CONFIRMING / (self.options.budget or inf)))
-        seconds = inf if is_first else self._left(1 - kept)
+        seconds = self._left(1.0) + FIRST_PATIENCE if is_first else self._left(1 - kept)
         found = evaluator.time_tiles(tiling, sizes, best, seconds)
         if found is not None:
             journal.put(sizes, found)

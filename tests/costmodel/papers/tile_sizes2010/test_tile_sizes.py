@@ -238,7 +238,8 @@ def test_a_comparison_of_tilings_goes_on(tmp_path: Path, monkeypatch: pytest.Mon
     assert not list((tmp_path / "tiles").iterdir())
 
 
-def test_a_program_without_end_ends_with_the_budget() -> None:
+def test_a_program_without_end_ends_with_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiles, "FIRST_PATIENCE", 2.0)
     program = load(
         """
         func.func @quotients(%n: index, %A: memref<257xf64>) {
