@@ -19,7 +19,7 @@ import sys
 from argparse import ArgumentParser
 from collections import namedtuple
 from functools import reduce
-from itertools import count, groupby, product
+from itertools import count, groupby, product, zip_longest
 from pathlib import Path
 
 import islpy as isl
@@ -179,8 +179,7 @@ class Text:
         conditions = [f"({own} >= {each})" for each in lower] + [f"({own} < {e})" for e in upper]
         first = f"max({', '.join(lower)})" if len(lower) > 1 else lower[0]
         conditions += [] if step in (None, "1") else [f"(({own} - {first}) mod {step} = 0)"]
-        marks = " ".join(lower + upper), parallel is not None, vector is not None
-        loop = Loop(next(self.numbers), len(time), *marks)
+        loop = Loop(next(self.numbers), len(time), " ".join(lower + upper), parallel, vector)
         self._open(block, (*time, own), conditions, {variable: own}, [loop])
 
     def _access(self, block, time, memref, subscripts, *, is_write):
@@ -236,8 +235,7 @@ class Statement:
         self.accesses = sorted(accesses, key=lambda access: access.number)
         conditions = " and ".join(["1=1", *self.block.conditions])
         self.domain = isl.Set(self.written("", f" : {conditions}")).intersect_params(text.context)
-        self.places = [self.map(f"{a.array}[{', '.join(a.subscripts)}]") for a in self.accesses]
-        self.pairs = list(zip(self.accesses, self.places, strict=True))
+        self.pairs = [(a, self.map(f"{a.array}[{', '.join(a.subscripts)}]")) for a in self.accesses]
         self.time = self.timed(stores[0].access.time)
         start, _, arguments = stores[0].instance
         if origin is not None:
@@ -266,9 +264,9 @@ class Statement:
 
     def conflicts(self, other, array=None):
         """Accesses to the same array, one of them a write, with the pairs of instances."""
-        for (p, a), (q, b) in product(enumerate(self.accesses), enumerate(other.accesses)):
+        for (a, at), (b, to) in product(self.pairs, other.pairs):
             if a.array == b.array and array in (None, a.array) and (a.is_write or b.is_write):
-                yield a, b, self.places[p].apply_range(other.places[q].reverse())
+                yield a, b, at.apply_range(to.reverse())
 
     def reduction(self, is_fast):
         """The accesses of a reduction whose steps may be reordered."""
@@ -314,15 +312,16 @@ class Check:
             self.sites.append(Statement(self.nest, f"_{len(self.sites)}", [*own], origin))
         self.copies = [site for site in self.sites if site.origin is None]
         self.calls = [site for site in self.sites if site.origin]
-        self.copied = {access.array for site in self.copies for access in site.accesses}
-        self.uses = {array: {array} for array in self.program.arrays}  # Its places in the nest.
+        # Which arrays of the program the places of an array of the nest stand for; None: copies.
+        self.users = {array: {array} for array in self.program.arrays}
         for site in self.sites:
             kinds = [access.is_write for access in site.accesses]
             wanted = [a.is_write for a in site.origin.accesses] if site.origin else [False, True]
             require(kinds == wanted, f"accesses of {site.origin.name if site.origin else 'a copy'}")
-        for site in self.calls:
-            for access, at in zip(site.origin.accesses, site.accesses, strict=True):
-                self.uses[access.array].add(at.array)
+            for access, own in zip_longest(
+                site.accesses, site.origin.accesses if site.origin else ()
+            ):
+                self.users.setdefault(access.array, set()).add(own and own.array)
 
     def run(self):
         self.check_values()
@@ -332,7 +331,7 @@ class Check:
         direct = {array for array in self.program.arrays if self.is_direct(array)}
         for array in direct:
             self.check_order(array)
-        if others := self.uses.keys() - direct:
+        if others := set(self.program.arrays) - direct:
             self.check_dataflow(others)
 
     def numbers(self, statement, load, index):
@@ -393,7 +392,7 @@ class Check:
 
     def check_extents(self):
         """Local arrays are accessed inside their extents, arguments where the program does."""
-        touched = (place.range() for each in self.statements.values() for place in each.places)
+        touched = (place.range() for each in self.statements.values() for _, place in each.pairs)
         inside = union(isl.UnionSet, (*touched, *self.nest.extents.values()))
         for access, place in (pair for site in self.sites for pair in site.pairs):
             outside = isl.UnionSet(place.range()).subtract(inside)
@@ -421,18 +420,17 @@ class Check:
     def is_direct(self, array):
         """Whether elements of an array stand for places of the nest one to one, without copies."""
         is_local = array in self.program.extents
-        others = (places for other, places in self.uses.items() if other != array)
         links = []
         for site in self.calls:
-            for (access, place), own in zip(site.origin.pairs, site.places, strict=True):
+            for (access, place), (_, own) in zip(site.origin.pairs, site.pairs, strict=True):
                 if access.array == array:
                     elements = site.instances.apply_range(place)
                     if not is_local and not own.is_equal(elements):
                         return False
                     links += [elements.reverse().apply_range(own)] if is_local else []
         link = union(isl.UnionMap, links)
-        is_bijective = link.is_single_valued() and link.is_injective()
-        return is_bijective and not self.uses[array] & self.copied.union(*others)
+        is_alone = all(users == {array} for users in self.users.values() if array in users)
+        return is_alone and link.is_single_valued() and link.is_injective()
 
     def check_order(self, array):
         """Accesses to an element of which one is a write keep their order, but for reductions."""
@@ -453,7 +451,7 @@ class Check:
 
     def check_dataflow(self, arrays):
         """Each read of the arrays sees the value of the same last write, through all copies."""
-        places = self.copied.union(*(self.uses[array] for array in arrays))
+        places = {place for place, users in self.users.items() if users & {None, *arrays}}
         every = [*self.statements.values(), *self.sites]
         every = [(a, place.range()) for each in every for a, place in each.pairs]
         arguments = arrays - set(self.program.extents)
