@@ -43,7 +43,7 @@ def check(data: dict[str, Any]) -> str | None:
     """Why the checker rejects a certificate; None where it accepts it."""
     try:
         checker.Check(data).run()
-    except checker.RejectedError as error:
+    except (checker.RejectedError, SyntaxError) as error:
         return str(error)
     return None
 
