@@ -1,12 +1,11 @@
 # pyright: basic
 """Checks a certificate of `loopwright schedule --certificate`: is the loop nest the program?
 
-`loopwright-check FILE`, or this file alone: it needs islpy and the standard library, and nothing of
-the compiler. It reads both texts, computes all dependences anew, and proves for all sizes that each
-instance of each statement runs exactly once and computes the same; that accesses to an element keep
-their order, or, where copies come in, that each read sees the same last write; that no parallel or
-vector loop carries a dependence; and that local arrays are accessed inside their extents.
-docs/reference/certificates.md has the format. Exit code 0: accepted; any other: no proof.
+This file needs islpy and nothing of the compiler. It reads both texts, computes all dependences
+anew, and proves for all sizes that each instance of each statement runs exactly once and computes
+the same; that accesses to an element keep their order, or, where copies come in, that each read
+sees the same last write; that no parallel or vector loop carries a dependence; and that local
+arrays are accessed inside their extents. The format: docs/reference/certificates.md.
 """
 
 from __future__ import annotations
@@ -19,13 +18,12 @@ import sys
 from argparse import ArgumentParser
 from collections import namedtuple
 from functools import reduce
-from itertools import count, groupby, product
+from itertools import chain, count, groupby, product
 from pathlib import Path
 
 import islpy as isl
 
-FORMAT, VERSION = "loopwright certificate", 1
-OPERATIONS, SECONDS = 500_000_000, 300  # Of isl, and of time, for the whole check.
+FORMAT, VERSION, OPERATIONS, SECONDS = "loopwright certificate", 1, 500_000_000, 300  # Limits.
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 _SSA, _DIM = r"%[\w$.-]+", r"(\?|\d+) ?x"
 _MAP = r"affine_(?:map|set)<\((.*?)\)(?:\[(.*?)\])? (?:->|:) \((.*)\)>\((.*?)\)(?:\[(.*?)\])?"
@@ -43,20 +41,16 @@ _INFIX |= {ast.Add: "({} + {})", ast.Sub: "({} - {})", ast.Mult: "({} * {})"}
 # A value: operation `template` of `operands`; a load has an Access, an index its text.
 Node = namedtuple("Node", "template operands access", defaults=((), None))
 Access = namedtuple("Access", "is_write array subscripts time number")
+_OF_COPY = Access(False, *[None] * 4), Access(True, *[None] * 4)
 Store = namedtuple("Store", "value access block instance")
-# Its number in the text, the length of the time around it, bounds and marks.
 Loop = namedtuple("Loop", "number depth bounds parallel vector")
 # What is around an operation: the time has positions in blocks and values of loops.
 Block = namedtuple("Block", "names loops conditions time positions")
 
 
-class RejectedError(Exception):
-    """The certificate does not show that the nest is the program."""
-
-
 def require(condition, message):
     if not condition:
-        raise RejectedError(message)
+        raise ValueError(message)
 
 
 def split(text):
@@ -101,7 +95,7 @@ def _isl(node, names):
         case ast.BoolOp(sign, values):
             symbol = " and " if isinstance(sign, ast.And) else " or "
             return f"({symbol.join(_isl(each, names) for each in values)})"
-    raise RejectedError(f"not affine: {ast.unparse(node)}")
+    raise ValueError(f"not affine: {ast.unparse(node)}")
 
 
 def affines(text, names):
@@ -217,8 +211,8 @@ class Text:
         if found := re.fullmatch(r"(?:arith\.constant (.*) : index|affine\.apply (.*))", text):
             return affines(found[1] or found[2], names)[0]
         require(re.match(r"(arith|math)\.[^{]*$", text), f"not in the subset: {text}")
-        operands = tuple(self._operand(names, each) for each in re.findall(_SSA, text))
-        return Node(re.sub(_SSA, "{}", text), operands)
+        operands = (self._operand(names, each) for each in re.findall(_SSA, text))
+        return Node(re.sub(_SSA, "{}", text), (*operands,))
 
 
 class Statement:
@@ -308,25 +302,22 @@ class Check:
             self.statements[name] = Statement(self.program, name, own)
         for (start, name, _), own in groupby(self.nest.stores, lambda store: store.instance):
             require(start >= 0, "a store of no instance")
-            origin = None if name is None else self.statements[name]
+            origin = name and self.statements[name]
             self.sites.append(Statement(self.nest, f"_{len(self.sites)}", [*own], origin))
         self.copies = [site for site in self.sites if site.origin is None]
         self.calls = [site for site in self.sites if site.origin]
         # Which arrays of the program the places of an array of the nest stand for; None: copies.
         self.users = {array: {array} for array in self.program.arrays}
         for site in self.sites:
-            kinds = [access.is_write for access in site.accesses]
-            wanted = [a.is_write for a in site.origin.accesses] if site.origin else [False, True]
-            require(kinds == wanted, f"accesses of {site.origin.name if site.origin else 'a copy'}")
-            own = site.origin.accesses if site.origin else [None, None]
-            for access, other in zip(site.accesses, own, strict=True):
-                self.users.setdefault(access.array, set()).add(other and other.array)
+            wanted = site.origin.accesses if site.origin else _OF_COPY
+            same = [a.is_write for a in site.accesses] == [a.is_write for a in wanted]
+            require(same, f"accesses of {site.origin.name if site.origin else 'a copy'}")
+            for access, other in zip(site.accesses, wanted, strict=True):
+                self.users.setdefault(access.array, set()).add(other.array)
 
     def run(self):
-        self.check_values()
-        self.check_coverage()
-        self.check_extents()
-        self.check_loops()
+        for check in (self.check_values, self.check_coverage, self.check_extents, self.check_loops):
+            check()
         direct = {array for array in self.program.arrays if self.is_direct(array)}
         for array in direct:
             self.check_order(array)
@@ -346,9 +337,8 @@ class Check:
 
     def copied_value(self, copy, value):
         """What a copy makes of a value; without a copy, the value."""
-        if copy is None:
-            return value
-        return self.numbers(copy, lambda *_: value, lambda *_: require(False, "a copied index"))[0]
+        index = lambda *_: require(False, "a copied index")  # noqa: E731
+        return value if copy is None else self.numbers(copy, lambda *_: value, index)[0]
 
     def check_values(self):
         """Each statement of the nest computes what that of the program does from its loads."""
@@ -359,9 +349,8 @@ class Check:
             for array in (access.array for access in site.accesses if access.is_write):
                 same = value == self.copied_value(copies.setdefault(array, copy), "x")
                 require(same and (value == "x" or array in self.nest.extents), f"copies to {array}")
-        for copy in self.copies:
-            value = self.copied_value(copies.get(copy.accesses[0].array), "x")
-            require(value == "x", "a copy of products")
+        copied = (self.copied_value(copies.get(c.accesses[0].array), "x") for c in self.copies)
+        require({*copied} <= {"x"}, "a copy of products")
 
         def load(statement, access):
             number = f"load {statement.accesses.index(access)}"
@@ -394,8 +383,8 @@ class Check:
         touched = (place.range() for each in self.statements.values() for _, place in each.pairs)
         inside = union(isl.UnionSet, (*touched, *self.nest.extents.values()))
         for access, place in (pair for site in self.sites for pair in site.pairs):
-            outside = isl.UnionSet(place.range()).subtract(inside)
-            require(outside.is_empty(), f"{access.array} is accessed outside")
+            is_inside = isl.UnionSet(place.range()).is_subset(inside)
+            require(is_inside, f"{access.array} is accessed outside")
 
     def check_loops(self):
         """No two iterations of a parallel loop conflict, and no lanes of a vector, in lockstep."""
@@ -411,22 +400,21 @@ class Check:
                         pairs = pairs.equate(_IN, outer, _OUT, outer)
                     pairs = pairs.order_lt(_IN, depth, _OUT, depth)
                     if not loop.parallel:
-                        times = one.timed(a.time[loop.depth + 1 :])
-                        other_times = other.timed(b.time[loop.depth + 1 :])
-                        pairs = pairs.intersect(times.lex_ge_map(other_times))
+                        own, theirs = (each.time[loop.depth + 1 :] for each in (a, b))
+                        pairs = pairs.intersect(one.timed(own).lex_ge_map(other.timed(theirs)))
                     require(pairs.is_empty(), f"a parallel or vector loop carries {a.array}")
 
     def is_direct(self, array):
         """Whether elements of an array stand for places of the nest one to one, without copies."""
         is_local = array in self.program.extents
         links = []
-        for site in self.calls:
-            for (access, place), (_, own) in zip(site.origin.pairs, site.pairs, strict=True):
-                if access.array == array:
-                    elements = site.instances.apply_range(place)
-                    if not is_local and not own.is_equal(elements):
-                        return False
-                    links += [elements.reverse().apply_range(own)] if is_local else []
+        pairs = (zip(s.origin.pairs, s.pairs, [s] * len(s.pairs), strict=True) for s in self.calls)
+        for (access, place), (_, own), site in chain.from_iterable(pairs):
+            if access.array == array:
+                elements = site.instances.apply_range(place)
+                if not is_local and not own.is_equal(elements):
+                    return False
+                links += [elements.reverse().apply_range(own)] if is_local else []
         link = union(isl.UnionMap, links)
         is_alone = all(users == {array} for users in self.users.values() if array in users)
         return is_alone and link.is_single_valued() and link.is_injective()
@@ -454,14 +442,12 @@ class Check:
         arguments = arrays - set(self.program.extents)
         ends = union(isl.UnionSet, (e for a, e in every if a.is_write and a.array in arguments))
         elements = union(isl.UnionSet, (each for _, each in every))
-        names, link = [elements.identity()], []
-        for site in self.calls:
-            for p in range(len(site.accesses)):
-                target = site.instances.set_tuple_name(_OUT, f"{site.origin.name}_{p}")
-                names.append(site.event(p, target))
-        for copy in self.copies:
-            source = copy.domain.identity().set_tuple_name(_OUT, f"{copy.name}_0")
-            link.append(copy.event(1, source))
+        names = [elements.identity()]
+        for site, p in ((s, p) for s in self.calls for p in range(len(s.accesses))):
+            target = site.instances.set_tuple_name(_OUT, f"{site.origin.name}_{p}")
+            names.append(site.event(p, target))
+        sources = ((c, c.domain.identity()) for c in self.copies)
+        link = [c.event(1, each.set_tuple_name(_OUT, f"{c.name}_0")) for c, each in sources]
         link, names = union(isl.UnionMap, link), union(isl.UnionMap, names)
         direct = found = self.flow(self.sites, places, ends)
         for _ in self.copies:
@@ -470,24 +456,22 @@ class Check:
         # Each read is in `found`, and has one write in `wanted`: so a subset is the whole.
         wanted = self.flow(self.statements.values(), arrays, ends)
         is_same = names.reverse().apply_range(found).apply_range(names).is_subset(wanted)
-        is_same = is_same and found.intersect_range(link.domain()).is_empty()
+        is_same &= found.intersect_range(link.domain()).is_empty()
         require(is_same, f"{', '.join(arrays)}: a read sees the value of another write")
 
     def flow(self, statements, arrays, ends):
         """Reads and elements at the end -> their last writes, or the elements as they were."""
         end = isl.UnionSet(f"{{ [{', '.join(['1000000000'] + ['0'] * (self.nest.width - 1))}] }}")
-        times = [isl.UnionMap.from_domain_and_range(ends, end)], []
         events = [ends.identity()], []
+        times = [isl.UnionMap.from_domain_and_range(ends, end)], []
         for statement in statements:
             for p, (access, place) in enumerate(statement.pairs):
                 if access.array in arrays:
                     events[access.is_write].append(statement.event(p, place))
-                    time = statement.timed(access.time)
-                    times[access.is_write].append(statement.event(p, time))
+                    times[access.is_write].append(statement.event(p, statement.timed(access.time)))
         reads, writes, after, before = (union(isl.UnionMap, each) for each in (*events, *times))
         pairs = reads.apply_range(writes.reverse()).intersect(after.lex_gt_union_map(before))
-        last = pairs.apply_range(before).lexmax().apply_range(before.reverse())
-        pairs = pairs.intersect(last)
+        pairs = pairs.intersect(pairs.apply_range(before).lexmax().apply_range(before.reverse()))
         return pairs.union(reads.subtract_domain(pairs.domain()))
 
 
@@ -503,12 +487,12 @@ def main(arguments=None):
         require((data["format"], data["version"]) == (FORMAT, VERSION), "another format")
         check = Check(data)
         check.run()
-        steps = f"; reductions in another order: {', '.join(sorted(check.reordered))}"
-        print(f"{file}: accepted{steps if check.reordered else ''}")
+        others = ", ".join(sorted(check.reordered)) or "none"
+        print(f"{file}: accepted; reductions in another order: {others}")
         return 0
     except Exception as error:  # Whatever goes wrong, nothing is proved.
         print(f"{file}: rejected: {error}")
-    return 1
+        return 1
 
 
 if __name__ == "__main__":
