@@ -1,6 +1,6 @@
 """Kernels of PolyBench as Python functions, with the names of the shipped texts."""
 
-# ruff: noqa: F821 - extents are names of arguments
+# ruff: noqa: B007, F821 - loops of time; extents are names of arguments
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def gemm(
 
 @loopwright.kernel
 def jacobi_2d(tsteps: int, n: int, A: f64["n", "n"], B: f64["n", "n"]):
-    for _t in range(tsteps):
+    for t in range(tsteps):
         for i in range(1, n - 1):
             for j in range(1, n - 1):
                 B[i, j] = 0.2 * (A[i, j] + A[i, j - 1] + A[i, j + 1] + A[i + 1, j] + A[i - 1, j])
@@ -109,3 +109,116 @@ def correlation(
                 corr[i, j] += data[k, i] * data[k, j]
             corr[j, i] = corr[i, j]
     corr[m - 1, m - 1] = 1.0
+
+
+@loopwright.kernel
+def atax(m: int, n: int, A: f64["m", "n"], x: f64["n"], y: f64["n"], tmp: f64["m"]):
+    for i in range(n):
+        y[i] = 0.0
+    for i in range(m):
+        tmp[i] = 0.0
+        for j in range(n):
+            tmp[i] = tmp[i] + A[i, j] * x[j]
+        for j in range(n):
+            y[j] = y[j] + A[i, j] * tmp[i]
+
+
+@loopwright.kernel
+def mvt(n: int, x1: f64["n"], x2: f64["n"], y_1: f64["n"], y_2: f64["n"], A: f64["n", "n"]):
+    for i in range(n):
+        for j in range(n):
+            x1[i] += A[i, j] * y_1[j]
+    for i in range(n):
+        for j in range(n):
+            x2[i] += A[j, i] * y_2[j]
+
+
+@loopwright.kernel
+def syrk(n: int, m: int, alpha: f64, beta: f64, C: f64["n", "n"], A: f64["n", "m"]):
+    for i in range(n):
+        for j in range(i + 1):
+            C[i, j] *= beta
+        for k in range(m):
+            for j in range(i + 1):
+                C[i, j] += alpha * A[i, k] * A[j, k]
+
+
+@loopwright.kernel
+def cholesky(n: int, A: f64["n", "n"]):
+    for i in range(n):
+        for j in range(i):
+            for k in range(j):
+                A[i, j] -= A[i, k] * A[j, k]
+            A[i, j] /= A[j, j]
+        for k in range(i):
+            A[i, i] -= A[i, k] * A[i, k]
+        A[i, i] = math.sqrt(A[i, i])
+
+
+@loopwright.kernel
+def lu(n: int, A: f64["n", "n"]):
+    for i in range(n):
+        for j in range(i):
+            for k in range(j):
+                A[i, j] -= A[i, k] * A[k, j]
+            A[i, j] /= A[j, j]
+        for j in range(i, n):
+            for k in range(i):
+                A[i, j] -= A[i, k] * A[k, j]
+
+
+@loopwright.kernel
+def trmm(m: int, n: int, alpha: f64, A: f64["m", "m"], B: f64["m", "n"]):
+    for i in range(m):
+        for j in range(n):
+            for k in range(i + 1, m):
+                B[i, j] += A[k, i] * B[k, j]
+            B[i, j] = alpha * B[i, j]
+
+
+@loopwright.kernel
+def symm(
+    m: int, n: int, alpha: f64, beta: f64, C: f64["m", "n"], A: f64["m", "m"], B: f64["m", "n"]
+):
+    for i in range(m):
+        for j in range(n):
+            temp2 = 0.0
+            for k in range(i):
+                C[k, j] += alpha * B[i, j] * A[i, k]
+                temp2 += B[k, j] * A[i, k]
+            C[i, j] = beta * C[i, j] + alpha * B[i, j] * A[i, i] + alpha * temp2
+
+
+@loopwright.kernel
+def seidel_2d(tsteps: int, n: int, A: f64["n", "n"]):
+    for t in range(tsteps):
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                A[i, j] = (
+                    A[i - 1, j - 1] + A[i - 1, j] + A[i - 1, j + 1]
+                    + A[i, j - 1] + A[i, j] + A[i, j + 1]
+                    + A[i + 1, j - 1] + A[i + 1, j] + A[i + 1, j + 1]
+                ) / 9.0
+
+
+@loopwright.kernel
+def heat_3d(tsteps: int, n: int, A: f64["n", "n", "n"], B: f64["n", "n", "n"]):
+    for t in range(1, tsteps + 1):
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                for k in range(1, n - 1):
+                    B[i, j, k] = (
+                        0.125 * (A[i + 1, j, k] - 2.0 * A[i, j, k] + A[i - 1, j, k])
+                        + 0.125 * (A[i, j + 1, k] - 2.0 * A[i, j, k] + A[i, j - 1, k])
+                        + 0.125 * (A[i, j, k + 1] - 2.0 * A[i, j, k] + A[i, j, k - 1])
+                        + A[i, j, k]
+                    )
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                for k in range(1, n - 1):
+                    A[i, j, k] = (
+                        0.125 * (B[i + 1, j, k] - 2.0 * B[i, j, k] + B[i - 1, j, k])
+                        + 0.125 * (B[i, j + 1, k] - 2.0 * B[i, j, k] + B[i, j - 1, k])
+                        + 0.125 * (B[i, j, k + 1] - 2.0 * B[i, j, k] + B[i, j, k - 1])
+                        + B[i, j, k]
+                    )
