@@ -111,7 +111,9 @@ class Arithmetic:
             element = element_of(left)
             if element != element_of(right):
                 raise self._mixed(left, right, node)
-        pair = self.convert(left, element, node), self.convert(right, element, node)
+        # Of `a += b`, the right operand is the value of the statement.
+        nodes = getattr(node, "left", node), getattr(node, "right", getattr(node, "value", node))
+        pair = self.convert(left, element, nodes[0]), self.convert(right, element, nodes[1])
         return (
             Scalar(pair[0].name, element, weak),
             Scalar(pair[1].name, element, weak),
@@ -138,7 +140,13 @@ class Arithmetic:
             return index
         if kind is ast.Mult and index_of(left) is not None and index_of(right) is not None:
             self.emitter.require_operations(
-                node, "a product of two variables is not affine", "one factor must be a constant"
+                node,
+                "this multiplies two variables",
+                "one factor must be a constant; give the array two dimensions",
+            )
+        if kind is ast.Div:
+            self.emitter.require_operations(
+                node, "'/' gives a floating-point number", "write // for the floor of the quotient"
             )
         if kind is ast.Pow:
             return self._power(left, right, node)
@@ -219,7 +227,9 @@ class Arithmetic:
 
     def _remainder(self, one: Scalar, other: Scalar, right: Value, node: ast.AST) -> Scalar:
         """The remainder of the floor division; 0 for a divisor of 0, as in NumPy."""
-        product = self.operation("muli", self.operation("floordivsi", one, other, node), other, node)
+        product = self.operation(
+            "muli", self.operation("floordivsi", one, other, node), other, node
+        )
         rest = self.operation("subi", one, product, node)
         if isinstance(right, Constant) and right.value != 0:
             return rest

@@ -73,7 +73,7 @@ class Calls:
             raise source.error(
                 node.func,
                 f"the function '{spelled}' is not supported",
-                "write its formula; docs/reference/python-functions.md lists what may be called",
+                "write its formula; docs/guide/python-functions.md lists what may be called",
             )
         if node.keywords:
             raise source.error(node.keywords[0].value, f"'{spelled}' takes no keywords here")
@@ -117,7 +117,7 @@ class Calls:
             for value in values[1:]:
                 result = arithmetic.first(function.operation, result, value, node)
             return result
-        expressions.emitter.require_operations(node, f"'{spelled}' is not affine")
+        expressions.emitter.require_operations(node, f"'{spelled}' is not")
         if function.kind == "square":
             return arithmetic.binary(ast.Mult, values[0], values[0], node)
         if function.kind == "absolute":
@@ -202,5 +202,3 @@ class Calls:
             name = f"{function.operation[:3]}si"
         result = arithmetic.operation(name, one, other, node)
         return Scalar(result.name, result.element)
-
-

@@ -70,9 +70,7 @@ def negation(condition: Condition) -> Condition:
     if isinstance(condition, Fixed):
         return Fixed(not condition.value)
     if isinstance(condition, DataTest):
-        return DataTest(
-            condition.node, condition.operator, condition.sides, not condition.negated
-        )
+        return DataTest(condition.node, condition.operator, condition.sides, not condition.negated)
     if isinstance(condition, Junction):
         return junction(not condition.conjunction, [negation(part) for part in condition.parts])
     less = condition.expression.times(-1).plus(Affine(constant=-1))

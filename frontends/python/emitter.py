@@ -87,7 +87,7 @@ class Emitter:
 
     def operation(self, text: str, node: ast.AST) -> str:
         """Prints an operation with one result, and returns its name."""
-        self.require_operations(node, "this is not affine in loop variables and sizes")
+        self.require_operations(node, "this is not")
         name = f"%{self._count}"
         self._count += 1
         self.line(f"{name} = {text}", node)

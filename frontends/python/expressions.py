@@ -87,7 +87,8 @@ class Expressions:
             with self.emitter.affine_only():
                 value = self.value(node)
         except NotAffine as error:
-            raise self.source.error(error.node, f"{error.reason}: {what}", error.hint) from None
+            message = f"{what} must be affine in loop variables and sizes, but {error.reason}"
+            raise self.source.error(error.node, message, error.hint) from None
         index = index_of(value)
         if index is None:
             raise self.source.error(node, f"{what} must be an integer, not {type_name(value)}")
@@ -97,7 +98,7 @@ class Expressions:
         """An affine expression without minimum or maximum; raises SourceError."""
         affine = self.index(node, what).affine
         if affine is None:
-            raise self.source.error(node, f"a minimum or maximum is not affine: {what}")
+            raise self.source.error(node, f"{what} must be affine, not a minimum or maximum")
         return affine
 
     def maybe_index(self, node: ast.expr) -> Index | None:
@@ -173,7 +174,7 @@ class Expressions:
             )
         if found is not None:
             if isinstance(found, Scalar):
-                self.emitter.require_operations(node, f"'{node.id}' is {type_name(found)}, no size")
+                self.emitter.require_operations(node, f"'{node.id}' is {type_name(found)}")
             return found
         if node.id in self.left_loops:
             raise self.source.error(
@@ -193,7 +194,9 @@ class Expressions:
                 )
             return value
         self.emitter.require_operations(
-            node, f"'{variable.name}' is assigned more than once, so it is data"
+            node,
+            f"'{variable.name}' is assigned more than once",
+            f"write '{variable.name}' in terms of loop variables",
         )
         kind = variable.kind
         assert kind is not None, "definite assignment"
@@ -275,9 +278,7 @@ class Expressions:
                 )
         if len(written) != array.rank:
             dimensions = _count(array.rank, "dimension")
-            raise self.source.error(
-                node, f"'{array.name}' has {dimensions}, not {len(written)}"
-            )
+            raise self.source.error(node, f"'{array.name}' has {dimensions}, not {len(written)}")
         texts: list[str] = []
         for dimension, each in enumerate(written):
             affine = self.affine(each, "a subscript")
@@ -400,7 +401,7 @@ class Expressions:
         """
         if isinstance(condition, Fixed):
             return one() if condition.value else other()
-        self.emitter.require_operations(node, "a conditional expression is not affine")
+        self.emitter.require_operations(node, "a conditional expression is not")
         if tests_data(condition) and is_affine(condition):
             assert isinstance(condition, Junction)
             # Affine parts first: they guard the accesses of the others.
@@ -447,7 +448,9 @@ class Expressions:
         kinds = Kind.of(one), Kind.of(other)
         kind = kinds[0].join(kinds[1])
         if kind is None:
-            strong = next((k for k, v in zip(kinds, (one, other), strict=True) if not is_weak(v)), None)
+            strong = next(
+                (k for k, v in zip(kinds, (one, other), strict=True) if not is_weak(v)), None
+            )
             raise self.source.error(
                 node,
                 f"this is {kinds[0]} or {kinds[1]}, depending on the condition",
@@ -463,8 +466,7 @@ def _kind(node: ast.AST) -> str:
 def _article(found: object) -> str:
     if isinstance(found, ModuleType):
         return "a module"
-    name = type(found).__name__
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    return f"an object of type {type(found).__name__}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -127,8 +127,10 @@ class Statements:
 
     def _bound(self, bound: Index, kind: str, node: ast.expr) -> str:
         if bound.kind not in ("", kind):
-            which = "lower bound cannot be a minimum" if kind == "max" else (
-                "upper bound cannot be a maximum"
+            which = (
+                "lower bound cannot be a minimum"
+                if kind == "max"
+                else ("upper bound cannot be a maximum")
             )
             raise self.source.error(node, f"a {which}: the loop would be a union of ranges")
         affine = bound.affine
@@ -200,7 +202,9 @@ class Statements:
         elif isinstance(node.value, ast.Tuple):
             values = [self.expressions.value(each) for each in node.value.elts]
         else:
-            raise self.source.error(node.value, "several variables need as many values")
+            raise self.source.error(
+                node.value, "several variables need as many values", "write `a, b = x, y`"
+            )
         if len(values) != len(targets):
             raise self.source.error(node, f"{len(targets)} variables, but {len(values)} values")
         for target, value in zip(targets, values, strict=True):
@@ -222,7 +226,9 @@ class Statements:
         if isinstance(target, ast.Subscript):
             array, subscripts = self.expressions.access(target)
             name = self._stored(value, array.type.element, array.name, node)
-            self.emitter.line(f"affine.store {name}, %{array.name}[{subscripts}] : {array.type.mlir}", node)
+            self.emitter.line(
+                f"affine.store {name}, %{array.name}[{subscripts}] : {array.type.mlir}", node
+            )
         elif isinstance(target, ast.Name):
             variable = self.expressions.variables.get(target)
             if variable is None or target.id in self.expressions.names:
@@ -252,10 +258,12 @@ class Statements:
             or (source.is_float == element.is_float and source.width < element.width)
         )
         if not lossless:
+            quotient = isinstance(place, ast.BinOp) and isinstance(place.op, ast.Div)
+            floor = "// for /, or " if quotient and not element.is_float else ""
             raise self.source.error(
                 place,
                 f"the value is {type_name(value)}, but '{array}' has elements of type {element}",
-                f"write {element}(...) around the value",
+                f"write {floor}{element}(...) around the value",
             )
         return self.expressions.arithmetic.convert(value, element, place).name
 

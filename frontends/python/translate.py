@@ -79,9 +79,7 @@ def translate(
     lines = _function(definition, parameters, head, emitter)
     text = "".join(f"{line}\n" for line, _ in lines)
     nodes = tuple(node for _, node in lines)
-    return Translation(
-        definition.name, text, nodes, parameters, captured.numbers, captured.used
-    )
+    return Translation(definition.name, text, nodes, parameters, captured.numbers, captured.used)
 
 
 def _function(
@@ -150,7 +148,9 @@ def _type(
 
 def _check_names(definition: ast.FunctionDef, source: PythonSource) -> None:
     for node in ast.walk(definition):
-        name = node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else ""
+        name = (
+            node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else ""
+        )
         if not name.isascii():
             raise source.error(node, f"the name '{name}' has letters beyond ASCII", "rename it")
 

@@ -41,9 +41,11 @@ def find_variables(function: ast.FunctionDef, source: PythonSource) -> dict[ast.
         for node in ast.walk(function)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
-    for loop in ast.walk(function):
-        if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name):
-            names.pop(loop.target.id, None)
+    for node in ast.walk(function):  # what cannot be assigned to is refused where that is done
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+            names.pop(node.target.id, None)
+        elif isinstance(node, ast.arg):
+            names.pop(node.arg, None)
     found: dict[ast.Name, Variable] = {}
     for name in names:
         for variable in _place(name, function.body):
