@@ -13,7 +13,7 @@ from .affine import Affine, Index, extremum, map_text, quotient
 from .element_types import ElementType, f64, i64
 from .emitter import Emitter
 from .source import PythonSource
-from .values import Constant, Scalar, Value, element_of, is_float, is_weak, literal, type_name
+from .values import Constant, Scalar, Value, element_of, is_float, is_weak, literal
 
 OPERATORS: dict[type[ast.operator], tuple[str, str, str, Callable[[Any, Any], Any]]] = {
     ast.Add: ("+", "addf", "addi", operator.add),

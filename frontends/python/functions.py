@@ -10,11 +10,33 @@ from typing import Any
 
 import numpy as np
 
-_ELEMENTARY = (
-    "sqrt exp exp2 log log2 log10 log1p expm1 sin cos tan sinh cosh tanh cbrt erf acos asin atan "
-    "acosh asinh atanh"
-).split()
-_NAMES_IN_NUMPY = {f"a{name}": f"arc{name}" for name in "cos sin tan cosh sinh tanh".split()}
+_ELEMENTARY = [
+    "sqrt",
+    "exp",
+    "exp2",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "expm1",
+    "sin",
+    "cos",
+    "tan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "cbrt",
+    "erf",
+    "acos",
+    "asin",
+    "atan",
+    "acosh",
+    "asinh",
+    "atanh",
+]
+_NAMES_IN_NUMPY = {
+    f"a{name}": f"arc{name}" for name in ["cos", "sin", "tan", "cosh", "sinh", "tanh"]
+}
 
 
 @dataclass(frozen=True)

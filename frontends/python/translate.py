@@ -108,14 +108,19 @@ def _parameters(
     for default in arguments.defaults:
         raise source.error(default, "defaults of arguments are not supported", "leave it out")
     annotations = getattr(function, "__annotations__", {})
+    names = {each.arg for each in (*arguments.posonlyargs, *arguments.args)}
     return tuple(
-        Parameter(each.arg, _type(each, annotations.get(each.arg), source, captured))
+        Parameter(each.arg, _type(each, annotations.get(each.arg), names, source, captured))
         for each in (*arguments.posonlyargs, *arguments.args)
     )
 
 
 def _type(
-    argument: ast.arg, annotation: object, source: PythonSource, captured: Captured
+    argument: ast.arg,
+    annotation: object,
+    sizes: set[str],
+    source: PythonSource,
+    captured: Captured,
 ) -> ParameterType:
     if argument.annotation is None:
         raise source.error(
@@ -128,7 +133,8 @@ def _type(
         scope: dict[str, object] = {each.name: each for each in ELEMENT_TYPES}
         for node in ast.walk(argument.annotation):
             if isinstance(node, ast.Name):
-                value = captured.value(node.id)
+                value = MISSING if node.id in sizes else captured.value(node.id)
+                scope.setdefault(node.id, node.id)  # an extent without quotes
                 scope |= {} if value is MISSING else {node.id: value}
         try:
             annotation = eval(annotation, scope)  # the user's own annotation, as typing does it

@@ -1,7 +1,5 @@
 """Kernels that use each construct of the front end, with arguments to check them on."""
 
-# ruff: noqa: F821 - extents are names
-
 from __future__ import annotations
 
 import math
@@ -51,7 +49,7 @@ def boundary(n: int, A: f64["n", 4]):
         for j in range(4):
             if i == 0 or i == n - 1:
                 A[i, j] = 0
-            elif 0 < j <= 2 and not i % 3 == 1:
+            elif 0 < j <= 2 and not i % 3 == 1:  # noqa: SIM201
                 A[i, j] *= WEIGHT
             else:
                 A[i, j] += SHIFT
@@ -62,7 +60,7 @@ def boundary(n: int, A: f64["n", 4]):
 def guarded(n: int, A: f64["n"], B: f64["n"]):
     for i in range(n):
         B[i] = (A[i - 1] if i > 0 else 0.0) + (A[i + 1] if i < n - 1 else A[0])
-        B[i] = B[i] if i > 2 and A[i - 3] > 0.5 or A[i] < 0.2 else -B[i]
+        B[i] = B[i] if (i > 2 and A[i - 3] > 0.5) or A[i] < 0.2 else -B[i]
         B[i] += 1 if 0.3 < A[i] <= 0.7 else 0
 
 

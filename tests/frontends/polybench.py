@@ -1,7 +1,5 @@
 """Kernels of PolyBench as Python functions, with the names of the shipped texts."""
 
-# ruff: noqa: B007, F821 - loops of time; extents are names of arguments
-
 from __future__ import annotations
 
 import math

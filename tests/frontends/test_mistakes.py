@@ -61,7 +61,7 @@ def test_columns_count_characters(tmp_path: Path) -> None:
 
 
 def test_every_line_of_the_text_has_a_piece_of_the_source() -> None:
-    def f(n: int, A: loopwright.f64["n"]):  # noqa: F821
+    def f(n: int, A: loopwright.f64["n"]):
         for i in range(n):
             A[i] = 1.0 if A[i] > 0.5 else 0.0
 
