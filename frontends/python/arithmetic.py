@@ -5,29 +5,31 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from .affine import Affine, Index, extremum, map_text, quotient
-from .element_types import ElementType, f64, i64
+from .element_types import ElementType, element_type, f64, i64
 from .emitter import Emitter
 from .source import PythonSource
-from .values import Constant, Scalar, Value, element_of, is_float, is_weak, literal
+from .values import Constant, Number, Scalar, Value, element_of, is_float, is_weak, literal
+
+_PYTHON: Any = operator
 
 OPERATORS: dict[type[ast.operator], tuple[str, str, str, Callable[[Any, Any], Any]]] = {
-    ast.Add: ("+", "addf", "addi", operator.add),
-    ast.Sub: ("-", "subf", "subi", operator.sub),
-    ast.Mult: ("*", "mulf", "muli", operator.mul),
-    ast.Div: ("/", "divf", "", operator.truediv),
-    ast.FloorDiv: ("//", "", "floordivsi", operator.floordiv),
-    ast.Mod: ("%", "", "", operator.mod),
-    ast.Pow: ("**", "", "", operator.pow),
-    ast.BitAnd: ("&", "", "andi", operator.and_),
-    ast.BitOr: ("|", "", "ori", operator.or_),
-    ast.BitXor: ("^", "", "xori", operator.xor),
-    ast.LShift: ("<<", "", "shli", operator.lshift),
-    ast.RShift: (">>", "", "shrsi", operator.rshift),
+    ast.Add: ("+", "addf", "addi", _PYTHON.add),
+    ast.Sub: ("-", "subf", "subi", _PYTHON.sub),
+    ast.Mult: ("*", "mulf", "muli", _PYTHON.mul),
+    ast.Div: ("/", "divf", "", _PYTHON.truediv),
+    ast.FloorDiv: ("//", "", "floordivsi", _PYTHON.floordiv),
+    ast.Mod: ("%", "", "", _PYTHON.mod),
+    ast.Pow: ("**", "", "", _PYTHON.pow),
+    ast.BitAnd: ("&", "", "andi", _PYTHON.and_),
+    ast.BitOr: ("|", "", "ori", _PYTHON.or_),
+    ast.BitXor: ("^", "", "xori", _PYTHON.xor),
+    ast.LShift: ("<<", "", "shli", _PYTHON.lshift),
+    ast.RShift: (">>", "", "shrsi", _PYTHON.rshift),
 }
 """Symbol, operation on floats and on integers, and the function of Python."""
 
@@ -180,12 +182,8 @@ class Arithmetic:
 
     def constant(self, value: object, node: ast.AST) -> Constant:
         """A number of Python or NumPy as a constant."""
-        if type(value) in (int, float):
-            return Constant(value)  # pyright: ignore[reportArgumentType]
-        if isinstance(value, np.number):
-            constant = Constant(value)  # pyright: ignore[reportUnknownArgumentType]
-            if constant.element is not None:
-                return constant
+        if type(value) in (int, float) or element_type(type(value)) is not None:
+            return Constant(cast(Number, value))
         raise self.source.error(
             node, f"constants of type {type(value).__name__} are not supported", "write a number"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
@@ -47,12 +48,12 @@ class ElementType:
         return ElementType, (self.name,)
 
     def __getitem__(self, extents: object) -> ArrayType:
-        given = extents if isinstance(extents, tuple) else (extents,)
+        given = cast(tuple[object, ...], extents if isinstance(extents, tuple) else (extents,))
         checked: list[int | str] = []
-        for extent in given:  # pyright: ignore[reportUnknownVariableType]
+        for extent in given:
             if isinstance(extent, str) and extent.isidentifier():
                 checked.append(extent)
-            elif isinstance(extent, int | np.integer) and not isinstance(extent, bool):
+            elif isinstance(extent, int) and not isinstance(extent, bool):
                 if extent < 0:
                     raise ValueError(f"{self.name}[...]: the extent {extent} is negative")
                 checked.append(int(extent))
@@ -63,7 +64,7 @@ class ElementType:
                 )
         return ArrayType(self, tuple(checked))
 
-    def __call__(self, value: object) -> np.number:
+    def __call__(self, value: object) -> Any:
         return self.numpy(value)
 
     @property
@@ -77,7 +78,7 @@ class ElementType:
         return int(self.name[1:])
 
     @property
-    def numpy(self) -> type[np.number]:
+    def numpy(self) -> Any:
         """The scalar type of NumPy."""
         kind = "float" if self.is_float else "int"
         return getattr(np, f"{kind}{self.width}")

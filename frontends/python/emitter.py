@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -42,7 +42,7 @@ class Emitter:
         self._affine_only = 0
 
     @contextmanager
-    def affine_only(self) -> Iterator[None]:
+    def affine_only(self) -> Generator[None]:
         """What needs an operation raises NotAffine meanwhile."""
         self._affine_only += 1
         try:
@@ -51,7 +51,7 @@ class Emitter:
             self._affine_only -= 1
 
     @contextmanager
-    def block(self, existing: Block | None = None) -> Iterator[Block]:
+    def block(self, existing: Block | None = None) -> Generator[Block]:
         """Collects what is emitted meanwhile, in a new block or behind an existing one."""
         block = Block() if existing is None else existing
         self.blocks.append(block)

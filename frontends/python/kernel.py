@@ -124,11 +124,11 @@ class PythonKernel(Immutable):
         captured = Captured.of(self.python)
         for spelled, before in self._translation.numbers.items():
             now = captured.resolve(ast.parse(spelled, mode="eval").body)
-            if now is MISSING or type(now) is not type(before) or not (now == before):
+            if now is MISSING or type(now) is not type(before) or now != before:
+                name = self.python.__name__
                 was = "is gone" if now is MISSING else f"is {now!r} now"
                 raise SourceError(
-                    f"'{spelled}' was {before!r} when the kernel '{self.python.__name__}' was made, "
-                    f"and {was}",
+                    f"'{spelled}' was {before!r} when the kernel '{name}' was made, and {was}",
                     hint="pass it as an argument, or decorate the function again",
                 )
 
@@ -136,14 +136,14 @@ class PythonKernel(Immutable):
         """In the child of a fork: what other threads held is free."""
         self._lock = threading.RLock()
 
-    def __reduce__(self) -> str | tuple[object, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """A kernel of a module is pickled by name, others with their source and constants."""
         name = self.python.__qualname__
         found: object = sys.modules.get(self.python.__module__)
         for part in name.split("."):
             found = getattr(found, part, None)
         if found is self and self.python.__module__ != "__main__":
-            return name
+            return _named, (self.python.__module__, name)
         modules = {n: v.__name__ for n, v in self._used.items() if isinstance(v, ModuleType)}
         others = {n: v for n, v in self._used.items() if not isinstance(v, ModuleType)}
         identity = (self.python.__module__, name)
@@ -183,6 +183,14 @@ def kernel(function: Callable[..., Any]) -> PythonKernel:
         return PythonKernel(function, PythonSource.of(function), Captured.of(function).names)
     except SourceError as error:
         raise error.with_traceback(None) from None  # the user's mistake, not a fault of ours
+
+
+def _named(module: str, name: str) -> object:
+    """The kernel of a module."""
+    found: object = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
 
 
 def _again(

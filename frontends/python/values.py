@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from .affine import Affine, Index
 from .element_types import ELEMENT_TYPES, ElementType, f64, i64
 
-Number: TypeAlias = "int | float | np.number"
+Number: TypeAlias = "int | float | np.number[Any]"
 
 
 @dataclass(frozen=True)
