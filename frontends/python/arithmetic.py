@@ -236,7 +236,7 @@ class Arithmetic:
 
     def _power(self, left: Value, right: Value, node: ast.AST) -> Value:
         exponent = right.value if isinstance(right, Constant) else None
-        if exponent == 2 and right.element is None and not is_float(right):  # type: ignore[union-attr]
+        if exponent == 2 and is_weak(right) and not is_float(right):
             return self.binary(ast.Mult, left, left, node)
         if is_float(left) or is_float(right):
             one, other = self.common(left, right, node)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Mapping
-from types import ModuleType
+from collections.abc import Mapping
+from types import FunctionType, ModuleType
 from typing import Any
 
 MISSING = object()
@@ -23,9 +23,9 @@ class Captured:
         self.used: dict[str, object] = {}
 
     @classmethod
-    def of(cls, function: Callable[..., Any]) -> Captured:
+    def of(cls, function: FunctionType) -> Captured:
         """The names that a function sees."""
-        names = dict(function.__globals__)  # type: ignore[attr-defined]
+        names = dict(function.__globals__)
         variables = function.__code__.co_freevars
         for name, cell in zip(variables, function.__closure__ or (), strict=True):
             try:

@@ -9,8 +9,8 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from types import ModuleType
-from typing import Any
+from types import FunctionType, ModuleType
+from typing import Any, cast
 from weakref import WeakSet
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp
@@ -121,7 +121,7 @@ class PythonKernel(Immutable):
         return inspect.signature(self.python).bind(*args, **named).args
 
     def _check_numbers(self) -> None:
-        captured = Captured.of(self.python)
+        captured = Captured.of(cast(FunctionType, self.python))
         for spelled, before in self._translation.numbers.items():
             now = captured.resolve(ast.parse(spelled, mode="eval").body)
             if now is MISSING or type(now) is not type(before) or now != before:

@@ -127,7 +127,7 @@ class Kind:
         """This kind, where it has all the constants that the other one is."""
         if other.constants is None or (other.element.is_float and not self.element.is_float):
             return None
-        if not all(self.element.holds(value) for value in other.constants):  # pyright: ignore
+        if not all(self.element.holds(value) for value in map(float, other.constants)):
             return None
         constants = None if self.constants is None else self.constants + other.constants
         return Kind(self.element, self.weak, constants)
