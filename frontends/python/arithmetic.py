@@ -13,7 +13,7 @@ from .affine import Affine, Index, extremum, map_text, quotient
 from .element_types import ElementType, element_type, f64, i64
 from .emitter import Emitter
 from .source import PythonSource
-from .values import Constant, Number, Scalar, Value, element_of, is_float, is_weak, literal
+from .values import Constant, Kind, Number, Scalar, Value, element_of, is_float, is_weak, literal
 
 _PYTHON: Any = operator
 
@@ -287,8 +287,27 @@ class Arithmetic:
             index = extremum(kind, (one, other))
             if index is not None:
                 return index
-        a, b = self.common(left, right, node)
+        joined = self.joined(left, right, node)  # the result is one of them as it is
+        a, b = (
+            Scalar(self.convert(value, joined.element, node).name, joined.element, joined.weak)
+            for value in (left, right)
+        )
         if not a.element.is_float:
             return self.operation(f"{kind}si", a, b, node)
         truth = self.compare("lt" if kind == "min" else "gt", b, a, node)
         return self.select(truth, b, a, node)
+
+    def joined(self, one: Value, other: Value, node: ast.AST) -> Kind:
+        """The type of a value that is one of two; raises SourceError."""
+        kinds = Kind.of(one), Kind.of(other)
+        kind = kinds[0].join(kinds[1])
+        if kind is None:
+            strong = next(
+                (k for k, v in zip(kinds, (one, other), strict=True) if not is_weak(v)), None
+            )
+            raise self.source.error(
+                node,
+                f"this may be {kinds[0]} or {kinds[1]}",
+                f"write {strong.element if strong else 'float'}(...) around the other one",
+            )
+        return kind

@@ -95,7 +95,7 @@ class Emitter:
 
     def constant(self, literal: str, kind: str) -> str:
         """A constant; all are printed at the top of the function."""
-        key = f"arith.constant {literal} : {kind}"
+        key = f"arith.constant {literal}" + ("" if kind == "i1" else f" : {kind}")
         return self._constants.setdefault(key, f"%c${len(self._constants)}")
 
     def constants(self, node: ast.AST) -> list[Line]:

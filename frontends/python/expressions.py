@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
@@ -29,7 +30,7 @@ from .element_types import ArrayType, element_type
 from .emitter import Emitter, NotAffine
 from .functions import known
 from .source import PythonSource
-from .values import Constant, Kind, Scalar, Value, is_weak, type_name
+from .values import Constant, Scalar, Value, type_name
 from .variables import Variable
 
 PREDICATES: dict[type[ast.cmpop], str] = {
@@ -101,13 +102,14 @@ class Expressions:
             raise self.source.error(node, f"{what} must be affine, not a minimum or maximum")
         return affine
 
-    def maybe_index(self, node: ast.expr) -> Index | None:
-        """An affine integer, or None."""
+    def static(self, node: ast.expr) -> Constant | Index | None:
+        """A constant or an affine integer, or None."""
         try:
             with self.emitter.affine_only():
-                return index_of(self.value(node))
+                value = self.value(node)
         except NotAffine:
             return None
+        return None if isinstance(value, Scalar) else value
 
     # Values
 
@@ -139,7 +141,9 @@ class Expressions:
             raise self.source.error(
                 node, "a truth value is not a number", "write `1 if ... else 0`"
             )
-        raise self.source.error(node, f"this expression ({_kind(node)}) is not supported")
+        raise self.source.error(
+            node, f"this expression ({type(node).__name__.lower()}) is not supported"
+        )
 
     def length(self, node: ast.Call) -> Value:
         """The first extent of the array argument of a call."""
@@ -341,10 +345,19 @@ class Expressions:
             raise self.source.error(
                 node, "'in' and 'is' are not supported", "compare with ==, !=, <, <=, > or >="
             )
-        one, other = self.maybe_index(left), self.maybe_index(right)
+        known = self.static(left), self.static(right)
         test = DataTest(node, type(op), (left, right))
-        if one is None or other is None:
+        if isinstance(known[0], Constant) and isinstance(known[1], Constant):
+            return Fixed(
+                bool(getattr(operator, PREDICATES[type(op)])(known[0].value, known[1].value))
+            )
+        if known[0] is None or known[1] is None:
             return test
+        one, other = index_of(known[0]), index_of(known[1])
+        if one is None or other is None:
+            raise self.source.error(
+                node, "a size is compared with a floating-point number", "compare with an integer"
+            )
         if isinstance(op, ast.Eq | ast.NotEq):
             difference = one.plus(other, -1)
             if difference is None:
@@ -414,7 +427,7 @@ class Expressions:
         if tests_data(condition):
             truth = self.truth(condition, node)
             values = one(), other()
-            kind = self.joined(*values, node)
+            kind = self.arithmetic.joined(*values, node)
             first, second = (self.arithmetic.convert(each, kind.element, node) for each in values)
             result = self.arithmetic.select(truth, first, second, node)
             return Scalar(result.name, kind.element, kind.weak)
@@ -432,7 +445,7 @@ class Expressions:
             first_value = one()
         with self.emitter.block() as second_block:
             second_value = other()
-        kind = self.joined(first_value, second_value, node)
+        kind = self.arithmetic.joined(first_value, second_value, node)
         for block, value in ((first_block, first_value), (second_block, second_value)):
             with self.emitter.block(block):
                 name = self.arithmetic.convert(value, kind.element, node).name
@@ -442,25 +455,6 @@ class Expressions:
             f"affine.if {constraints} -> {kind.element}", first_block, second_block, node
         )
         return Scalar(result, kind.element, kind.weak)
-
-    def joined(self, one: Value, other: Value, node: ast.AST) -> Kind:
-        """The type of a value that is one of two; raises SourceError."""
-        kinds = Kind.of(one), Kind.of(other)
-        kind = kinds[0].join(kinds[1])
-        if kind is None:
-            strong = next(
-                (k for k, v in zip(kinds, (one, other), strict=True) if not is_weak(v)), None
-            )
-            raise self.source.error(
-                node,
-                f"this is {kinds[0]} or {kinds[1]}, depending on the condition",
-                f"write {strong.element if strong else 'float'}(...) around the other one",
-            )
-        return kind
-
-
-def _kind(node: ast.AST) -> str:
-    return type(node).__name__.lower()
 
 
 def _article(found: object) -> str:

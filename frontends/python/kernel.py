@@ -183,6 +183,8 @@ def kernel(function: Callable[..., Any]) -> PythonKernel:
         return PythonKernel(function, PythonSource.of(function), Captured.of(function).names)
     except SourceError as error:
         raise error.with_traceback(None) from None  # the user's mistake, not a fault of ours
+    except RecursionError:
+        raise SourceError(f"the function '{function.__name__}' is nested too deeply") from None
 
 
 def _named(module: str, name: str) -> object:

@@ -62,6 +62,7 @@ def guarded(n: int, A: f64["n"], B: f64["n"]):
         B[i] = (A[i - 1] if i > 0 else 0.0) + (A[i + 1] if i < n - 1 else A[0])
         B[i] = B[i] if (i > 2 and A[i - 3] > 0.5) or A[i] < 0.2 else -B[i]
         B[i] += 1 if 0.3 < A[i] <= 0.7 else 0
+        B[i] *= 3 if WEIGHT < 1.0 and not (A[i] > 0.5 or B[i] > 1) else 1e-05
 
 
 @case(lambda r: [10, integers(r, 10, np.int32), integers(r, 10, np.int32)])
@@ -69,7 +70,7 @@ def integer(n: int, A: i32["n"], B: i32["n"]):
     for i in range(n):
         A[i] = A[i] // B[i] + A[i] % B[i] - A[i] // 3 + A[i] % -7 + (i * i) % 5 - i // 2
         B[i] = abs(B[i]) ** 2 & 0xFF | A[i] << 2 ^ A[i] >> 1
-        B[i] += ~A[i] + max(A[i], -3, i) - min(A[i], B[i])
+        B[i] += ~A[i] + max(A[i], -3, i32(i)) - min(A[i], B[i])
     A[0], A[1] = A[1], A[0]
 
 
