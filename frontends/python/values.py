@@ -127,6 +127,8 @@ class Kind:
         """This kind, where it has all the constants that the other one is."""
         if other.constants is None or (other.element.is_float and not self.element.is_float):
             return None
+        if self.weak and self.element.is_float:
+            return None  # an integer keeps the type of an integer operand, a float does not
         if not all(self.element.holds(value) for value in map(float, other.constants)):
             return None
         constants = None if self.constants is None else self.constants + other.constants

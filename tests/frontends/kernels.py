@@ -62,7 +62,7 @@ def guarded(n: int, A: f64["n"], B: f64["n"]):
         B[i] = (A[i - 1] if i > 0 else 0.0) + (A[i + 1] if i < n - 1 else A[0])
         B[i] = B[i] if (i > 2 and A[i - 3] > 0.5) or A[i] < 0.2 else -B[i]
         B[i] += 1 if 0.3 < A[i] <= 0.7 else 0
-        B[i] *= 3 if WEIGHT < 1.0 and not (A[i] > 0.5 or B[i] > 1) else 1e-05
+        B[i] *= 3.0 if WEIGHT < 1.0 and not (A[i] > 0.5 or B[i] > 1) else 1e-05
 
 
 @case(lambda r: [10, integers(r, 10, np.int32), integers(r, 10, np.int32)])
