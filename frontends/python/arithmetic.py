@@ -63,13 +63,14 @@ class Arithmetic:
         if value.affine is None:
             name = self.emitter.operation(f"affine.{value.kind} {map_text(value.parts)}", node)
         elif value.affine.constant == 0 and [c for _, c in value.affine.terms] == [1]:
-            name = self._index_name(value.affine, node)
+            name = self.index_name(value.affine, node)
         else:
             name = self.emitter.operation(f"affine.apply {map_text(value.parts)}", node)
         result = self.emitter.operation(f"arith.index_cast {name} : index to i64", node)
         return Scalar(result, i64, weak=True)
 
-    def _index_name(self, affine: Affine, node: ast.AST) -> str:
+    def index_name(self, affine: Affine, node: ast.AST) -> str:
+        """The SSA value of an affine expression, of type `index`."""
         names = affine.names()
         if len(names) == 1 and affine == Affine.of(names[0]):
             return f"%{names[0].text}"

@@ -83,6 +83,11 @@ class ElementType:
         kind = "float" if self.is_float else "int"
         return getattr(np, f"{kind}{self.width}")
 
+    @property
+    def dtype(self) -> Any:
+        """The type of NumPy's arrays: `np.zeros(n, dtype=f32)` takes this type as its own."""
+        return np.dtype(self.numpy)
+
     def holds(self, value: float) -> bool:
         """Whether it has exactly this number."""
         if self.is_float:

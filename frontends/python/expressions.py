@@ -45,10 +45,11 @@ PREDICATES: dict[type[ast.cmpop], str] = {
 
 @dataclass(frozen=True)
 class ArrayValue:
-    """An array argument."""
+    """An array: an argument, or with its `sizes` one that the function allocates."""
 
     name: str
     type: ArrayType
+    sizes: tuple[Index, ...] | None = None
 
     @property
     def rank(self) -> int:
@@ -72,7 +73,7 @@ class Expressions:
         self.source = source
         self.captured = captured
         self.emitter = emitter
-        self.variables = variables
+        self.variables = dict(variables)
         self.names: dict[str, Meaning] = {}
         self.values: dict[Variable, Value] = {}
         self.left_loops: set[str] = set()
@@ -155,6 +156,8 @@ class Expressions:
 
     def extent(self, array: ArrayValue, dimension: int) -> Index:
         """An extent of an array, as it is in a call."""
+        if array.sizes is not None:
+            return array.sizes[dimension]
         extent = array.type.extents[dimension]
         if isinstance(extent, int):
             return Index((Affine(constant=extent),))

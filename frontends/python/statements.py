@@ -19,6 +19,7 @@ from .conditions import (
 from .element_types import ElementType
 from .emitter import Block, Emitter
 from .expressions import Expressions
+from .local_arrays import LocalArrays
 from .source import PythonSource
 from .values import Kind, Scalar, Value, element_of, is_float, is_weak, type_name
 from .variables import Variable
@@ -35,9 +36,15 @@ class Statements:
         self.expressions = expressions
         self.source = source
         self.emitter = emitter
+        self.arrays = LocalArrays(expressions, source, emitter)
         self._blocks: dict[int, Block] = {}
         self._cells: dict[Variable, str] = {}
         self._names: dict[str, int] = {}
+
+    def function(self, definition: ast.FunctionDef) -> None:
+        """Emits the body of a function; raises SourceError, KindChanged."""
+        self.block(definition.body)
+        self.arrays.release(definition)
 
     def block(self, statements: list[ast.stmt]) -> None:
         """Emits the statements of a block into the emitter's innermost one."""
@@ -190,6 +197,10 @@ class Statements:
     def _assign(self, node: ast.Assign) -> None:
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple):
             self._assign_several(node.targets[0].elts, node)
+            return
+        if self.arrays.allocates(node.value):
+            at_top = len(self.emitter.blocks) == 1 and len(node.targets) == 1
+            self.arrays.allocate(node.targets[0], node.value, at_top=at_top)
             return
         value = self.expressions.value(node.value)
         for target in node.targets:

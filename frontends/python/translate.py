@@ -70,7 +70,7 @@ def translate(
         expressions = Expressions(source, captured, emitter, variables)
         _declare(parameters, expressions)
         try:
-            Statements(expressions, source, emitter).block(definition.body)
+            Statements(expressions, source, emitter).function(definition)
         except KindChanged:  # at most once for each variable and type
             continue
         break

@@ -152,3 +152,19 @@ def nested(n: int, A: f64["n", "n", "n"], C: f64["n", "n"]):
                     C[i][j] += A[i, j, k] if k > i else 2 * A[k, j, i]
     for i in range(n):
         C[i, (i + 1) % 3] = C[(n - 1 - i) // 2, i]
+
+
+@case(lambda r: [7, r.random((7, 5)), r.random(7)])
+def allocating(n: int, A: f64["n", "m"], x: f64["n"]):
+    sums = np.zeros(n)
+    pairs = np.zeros((n - 1, 3), dtype=i32)
+    rows = np.empty((4, A.shape[1]), np.float32)
+    one = np.zeros(())
+    for i in range(n):
+        for j in range(A.shape[1]):
+            sums[i] += A[i, j]
+            rows[i % 4, j] = f32(A[i, j])
+            one[()] += f64(rows[i % 4, j]) + sums[-1]
+    for i in range(len(sums) - 1):
+        pairs[i, 1] += i32(sums[i] * 10)
+        x[i] = f64(pairs[i, 1] + pairs[i, -1]) + one[()]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 import loopwright
 from loopwright import f64, i32
 
@@ -226,3 +228,22 @@ def heat_3d(tsteps: int, n: int, A: f64["n", "n", "n"], B: f64["n", "n", "n"]):
                         + 0.125 * (B[i, j, k + 1] - 2.0 * B[i, j, k] + B[i, j, k - 1])
                         + B[i, j, k]
                     )
+
+
+@loopwright.kernel
+def durbin(n: int, r: f64["n"], y: f64["n"]):
+    z = np.empty(n)
+    y[0] = -r[0]
+    beta = 1.0
+    alpha = -r[0]
+    for k in range(1, n):
+        beta = (1.0 - alpha * alpha) * beta
+        sum = 0.0
+        for i in range(k):
+            sum += r[k - i - 1] * y[i]
+        alpha = -(r[k] + sum) / beta
+        for i in range(k):
+            z[i] = y[i] + alpha * y[k - i - 1]
+        for i in range(k):
+            y[i] = z[i]
+        y[k] = alpha

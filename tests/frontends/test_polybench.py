@@ -38,7 +38,7 @@ def test_same_scop_as_the_shipped_text(name: str) -> None:
     assert str(scop.tree) == str(text.tree)
 
 
-@pytest.mark.parametrize("name", ["nussinov", "correlation", "symm"])
+@pytest.mark.parametrize("name", ["nussinov", "correlation", "symm", "durbin"])
 def test_same_results_as_python(name: str) -> None:
     entry = catalogue()[f"polybench/{name}"]
     kernel: loopwright.PythonKernel = getattr(polybench, name)
