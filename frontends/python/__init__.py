@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from .element_types import f32, f64, i8, i16, i32, i64
-from .kernel import PythonKernel, kernel
+from .python_kernel import PythonKernel, kernel
 
 __all__ = ["PythonKernel", "f32", "f64", "i8", "i16", "i32", "i64", "kernel"]
