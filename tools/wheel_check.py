@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 
 MOST_MEGABYTES = 700
 
-PACKAGES = ("costmodel", "dialects", "kernels", "lowering", "passes", "runtime")
+PACKAGES = ("costmodel", "dialects", "frontends", "kernels", "lowering", "passes", "runtime")
 """Folders of the root that are packages of the wheel."""
 
 DATA = {".mlir", ".npz", ".py", ".toml", ".typed"}

@@ -19,19 +19,45 @@ from .support.version import __version__
 
 if TYPE_CHECKING:
     from . import errors
+    from .frontends.python import PythonKernel, f32, f64, i8, i16, i32, i64, kernel
     from .passes.machine.target import Target
     from .passes.schedules.schedule import Schedule
     from .runtime.kernel import Kernel
     from .runtime.program import Program, load
     from .runtime.verifying.verify import verify
 
-__all__ = ["Kernel", "Program", "Schedule", "Target", "__version__", "errors", "load", "verify"]
+__all__ = [
+    "Kernel",
+    "Program",
+    "PythonKernel",
+    "Schedule",
+    "Target",
+    "__version__",
+    "errors",
+    "f32",
+    "f64",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "kernel",
+    "load",
+    "verify",
+]
 
 _HOMES = {
     "Kernel": ".runtime.kernel",
     "Program": ".runtime.program",
+    "PythonKernel": ".frontends.python",
     "Schedule": ".passes.schedules.schedule",
     "Target": ".passes.machine.target",
+    "f32": ".frontends.python",
+    "f64": ".frontends.python",
+    "i8": ".frontends.python",
+    "i16": ".frontends.python",
+    "i32": ".frontends.python",
+    "i64": ".frontends.python",
+    "kernel": ".frontends.python",
     "load": ".runtime.program",
     "verify": ".runtime.verifying.verify",
 }

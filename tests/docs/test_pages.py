@@ -15,6 +15,16 @@ from loopwright.passes.default.strategies import STRATEGIES
 from loopwright.passes.transformations.registry import all_transformations
 
 ROOT = Path(__file__).parents[2]
+ROOMS = (
+    "dialects",
+    "passes",
+    "lowering",
+    "runtime",
+    "costmodel",
+    "frontends",
+    "kernels",
+    "benchmarks",
+)
 
 DATE = re.compile(r"\b20\d\d-\d\d-\d\d\b")
 TIMELESS = [
@@ -125,13 +135,22 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 @pytest.mark.parametrize("path", TIMELESS, ids=name_of)
 def test_files_that_are_named_exist(path: Path) -> None:
-    rooms = "dialects|passes|lowering|runtime|costmodel|kernels|datasets|benchmarks|tests|tools"
+    rooms = "|".join((*ROOMS, "datasets", "tests", "tools"))
     for name in re.findall(rf"`((?:{rooms})/[\w./-]+)`", path.read_text()):
         assert (ROOT / name).exists(), f"{path}: {name}"
 
 
 def test_pages_that_the_code_names_exist() -> None:
-    rooms = ("dialects", "passes", "lowering", "runtime", "costmodel", "kernels", "benchmarks")
+    rooms = (
+        "dialects",
+        "passes",
+        "lowering",
+        "runtime",
+        "costmodel",
+        "kernels",
+        "benchmarks",
+        "frontends",
+    )
     sources = [file for room in (*rooms, "tools") for file in (ROOT / room).rglob("*.py")]
     sources += (ROOT / "src" / "loopwright" / "commands").rglob("*.py")
     for file in sources:

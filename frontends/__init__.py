@@ -1,0 +1,1 @@
+"""Front ends: programs in other languages, translated to affine MLIR text."""

@@ -1,0 +1,8 @@
+"""Python functions as kernels: `loopwright.kernel` and the element types of its annotations."""
+
+from __future__ import annotations
+
+from .element_types import f32, f64, i8, i16, i32, i64
+from .python_kernel import PythonKernel, kernel
+
+__all__ = ["PythonKernel", "f32", "f64", "i8", "i16", "i32", "i64", "kernel"]

@@ -1,0 +1,314 @@
+"""Arithmetic on values, with NumPy's rules for types (NEP 50)."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+
+from .affine import Affine, Index, extremum, map_text, quotient
+from .element_types import ElementType, element_type, f64, i64
+from .emitter import Emitter
+from .source import PythonSource
+from .values import Constant, Kind, Number, Scalar, Value, element_of, is_float, is_weak, literal
+
+_PYTHON: Any = operator
+
+OPERATORS: dict[type[ast.operator], tuple[str, str, str, Callable[[Any, Any], Any]]] = {
+    ast.Add: ("+", "addf", "addi", _PYTHON.add),
+    ast.Sub: ("-", "subf", "subi", _PYTHON.sub),
+    ast.Mult: ("*", "mulf", "muli", _PYTHON.mul),
+    ast.Div: ("/", "divf", "", _PYTHON.truediv),
+    ast.FloorDiv: ("//", "", "floordivsi", _PYTHON.floordiv),
+    ast.Mod: ("%", "", "", _PYTHON.mod),
+    ast.Pow: ("**", "", "", _PYTHON.pow),
+    ast.BitAnd: ("&", "", "andi", _PYTHON.and_),
+    ast.BitOr: ("|", "", "ori", _PYTHON.or_),
+    ast.BitXor: ("^", "", "xori", _PYTHON.xor),
+    ast.LShift: ("<<", "", "shli", _PYTHON.lshift),
+    ast.RShift: (">>", "", "shrsi", _PYTHON.rshift),
+}
+"""Symbol, operation on floats and on integers, and the function of Python."""
+
+LARGEST_POWER = 16
+"""Integer powers up to this one are written as products."""
+
+
+def index_of(value: Value) -> Index | None:
+    """A value as an affine integer."""
+    if isinstance(value, Index):
+        return value
+    return value.index if isinstance(value, Constant) else None
+
+
+class Arithmetic:
+    """Emits arithmetic."""
+
+    def __init__(self, emitter: Emitter, source: PythonSource) -> None:
+        self.emitter = emitter
+        self.source = source
+
+    def scalar(self, value: Value, node: ast.AST) -> Scalar:
+        """A value in an SSA value, of the type that it has by itself."""
+        if isinstance(value, Scalar):
+            return value
+        element = element_of(value)
+        if isinstance(value, Constant):
+            self._check_fits(value, element, node)
+            name = self.emitter.constant(literal(value.value, element), str(element))
+            return Scalar(name, element, value.element is None)
+        if value.affine is None:
+            name = self.emitter.operation(f"affine.{value.kind} {map_text(value.parts)}", node)
+        elif value.affine.constant == 0 and [c for _, c in value.affine.terms] == [1]:
+            name = self.index_name(value.affine, node)
+        else:
+            name = self.emitter.operation(f"affine.apply {map_text(value.parts)}", node)
+        result = self.emitter.operation(f"arith.index_cast {name} : index to i64", node)
+        return Scalar(result, i64, weak=True)
+
+    def index_name(self, affine: Affine, node: ast.AST) -> str:
+        """The SSA value of an affine expression, of type `index`."""
+        names = affine.names()
+        if len(names) == 1 and affine == Affine.of(names[0]):
+            return f"%{names[0].text}"
+        return self.emitter.operation(f"affine.apply {map_text([affine])}", node)
+
+    def _check_fits(self, value: Constant, element: ElementType, node: ast.AST) -> None:
+        if not element.is_float and not value.is_float and not element.holds(int(value.value)):
+            raise self.source.error(node, f"{value.value} does not fit {element}")
+
+    def convert(self, value: Value, element: ElementType, node: ast.AST) -> Scalar:
+        """A value converted as NumPy does: rounded, truncated or wrapped."""
+        if isinstance(value, Constant):
+            self._check_fits(value, element, node)
+            with np.errstate(all="ignore"):
+                number = element.numpy(value.value)
+            return Scalar(self.emitter.constant(literal(number, element), str(element)), element)
+        scalar = self.scalar(value, node)
+        source = scalar.element
+        if source == element:
+            return Scalar(scalar.name, element)
+        wider = element.width > source.width
+        if source.is_float:
+            name = ("extf" if wider else "truncf") if element.is_float else "fptosi"
+        else:
+            name = "sitofp" if element.is_float else "extsi" if wider else "trunci"
+        text = f"arith.{name} {scalar.name} : {source} to {element}"
+        return Scalar(self.emitter.operation(text, node), element)
+
+    def common(self, left: Value, right: Value, node: ast.AST) -> tuple[Scalar, Scalar]:
+        """Both operands in the type in which NumPy computes; raises SourceError for mixed types."""
+        weak = is_weak(left) and is_weak(right)
+        floats = is_float(left), is_float(right)
+        if weak:
+            element = f64 if any(floats) else i64
+        elif is_weak(left) or is_weak(right):
+            strong, other = (right, left) if is_weak(left) else (left, right)
+            element = element_of(strong)
+            if is_float(other) and not element.is_float:
+                element = f64
+        else:
+            element = element_of(left)
+            if element != element_of(right):
+                raise self._mixed(left, right, node)
+        # Of `a += b`, the right operand is the value of the statement.
+        nodes = getattr(node, "left", node), getattr(node, "right", getattr(node, "value", node))
+        pair = self.convert(left, element, nodes[0]), self.convert(right, element, nodes[1])
+        return (
+            Scalar(pair[0].name, element, weak),
+            Scalar(pair[1].name, element, weak),
+        )
+
+    def _mixed(self, left: Value, right: Value, node: ast.AST) -> Exception:
+        a, b = element_of(left), element_of(right)
+        computed = np.result_type(a.numpy, b.numpy).name.replace("float", "f").replace("int", "i")
+        return self.source.error(
+            node,
+            f"operands of types {a} and {b}: NumPy computes this in {computed}",
+            f"write {computed}(...) around the operand of the other type",
+        )
+
+    def binary(self, kind: type[ast.operator], left: Value, right: Value, node: ast.AST) -> Value:
+        """The result of a binary operator."""
+        if kind not in OPERATORS:
+            raise self.source.error(node, "this operator is not supported")
+        symbol, on_floats, on_integers, function = OPERATORS[kind]
+        if isinstance(left, Constant) and isinstance(right, Constant):
+            return self.fold(function, (left, right), node)
+        index = self._affine(kind, left, right)
+        if index is not None:
+            return index
+        if kind is ast.Mult and index_of(left) is not None and index_of(right) is not None:
+            self.emitter.require_operations(
+                node,
+                "this multiplies two variables",
+                "one factor must be a constant; give the array two dimensions",
+            )
+        if kind is ast.Div:
+            self.emitter.require_operations(
+                node, "'/' gives a floating-point number", "write // for the floor of the quotient"
+            )
+        if kind is ast.Pow:
+            return self._power(left, right, node)
+        if kind is ast.Div:
+            return self._divide(left, right, node)
+        one, other = self.common(left, right, node)
+        element = one.element
+        if element.is_float and not on_floats:
+            hint = "write math.floor(a / b)" if kind is ast.FloorDiv else None
+            hint = "write a - b * math.floor(a / b)" if kind is ast.Mod else hint
+            raise self.source.error(node, f"'{symbol}' on floating-point numbers", hint)
+        if kind is ast.Mod:
+            return self._remainder(one, other, right, node)
+        return self.operation(on_floats if element.is_float else on_integers, one, other, node)
+
+    def operation(self, name: str, one: Scalar, other: Scalar, node: ast.AST) -> Scalar:
+        """An operation of arith on two operands of one type."""
+        text = f"arith.{name} {one.name}, {other.name} : {one.element}"
+        return Scalar(self.emitter.operation(text, node), one.element, one.weak)
+
+    def fold(
+        self, function: Callable[..., Any], operands: tuple[Constant, ...], node: ast.AST
+    ) -> Constant:
+        """What Python computes of constants."""
+        try:
+            with np.errstate(all="ignore"):
+                result = function(*(operand.value for operand in operands))
+        except (ArithmeticError, ValueError, TypeError) as error:
+            raise self.source.error(node, f"this constant cannot be computed: {error}") from None
+        return self.constant(result, node)
+
+    def constant(self, value: object, node: ast.AST) -> Constant:
+        """A number of Python or NumPy as a constant."""
+        if type(value) in (int, float) or element_type(type(value)) is not None:
+            return Constant(cast(Number, value))
+        raise self.source.error(
+            node, f"constants of type {type(value).__name__} are not supported", "write a number"
+        )
+
+    def _affine(self, kind: type[ast.operator], left: Value, right: Value) -> Index | None:
+        """The result where it is affine again."""
+        one, other = index_of(left), index_of(right)
+        if one is None or other is None or not (is_weak(left) and is_weak(right)):
+            return None
+        if kind is ast.Add:
+            return one.plus(other)
+        if kind is ast.Sub:
+            return one.plus(other, -1)
+        constant = right.value if isinstance(right, Constant) else None
+        if kind is ast.Mult:
+            if isinstance(left, Constant):
+                return other.times(int(left.value))
+            return None if constant is None else one.times(int(constant))
+        affine = one.affine
+        if affine is None or constant is None or constant <= 0:
+            return None
+        if kind is ast.FloorDiv:
+            return Index((quotient("floordiv", affine, int(constant)),))
+        return Index((quotient("mod", affine, int(constant)),)) if kind is ast.Mod else None
+
+    def _divide(self, left: Value, right: Value, node: ast.AST) -> Value:
+        if not is_float(left) and not is_float(right):
+            one, other = self.common(left, right, node)
+            if one.element.width < 32:
+                raise self.source.error(
+                    node,
+                    f"NumPy divides {one.element} numbers in a shorter floating-point type",
+                    "write f64(a) / f64(b), or a // b",
+                )
+            weak = one.weak
+            left = Scalar(self.convert(one, f64, node).name, f64, weak)
+            right = Scalar(self.convert(other, f64, node).name, f64, weak)
+        return self.operation("divf", *self.common(left, right, node), node)
+
+    def _remainder(self, one: Scalar, other: Scalar, right: Value, node: ast.AST) -> Scalar:
+        """The remainder of the floor division; 0 for a divisor of 0, as in NumPy."""
+        product = self.operation(
+            "muli", self.operation("floordivsi", one, other, node), other, node
+        )
+        rest = self.operation("subi", one, product, node)
+        if isinstance(right, Constant) and right.value != 0:
+            return rest
+        zero = Scalar(self.emitter.constant("0", str(one.element)), one.element)
+        return self.select(self.compare("ne", other, zero, node), rest, zero, node)
+
+    def _power(self, left: Value, right: Value, node: ast.AST) -> Value:
+        exponent = right.value if isinstance(right, Constant) else None
+        if exponent == 2 and is_weak(right) and not is_float(right):
+            return self.binary(ast.Mult, left, left, node)
+        if is_float(left) or is_float(right):
+            one, other = self.common(left, right, node)
+            text = f"math.powf {one.name}, {other.name} : {one.element}"
+            return Scalar(self.emitter.operation(text, node), one.element, one.weak)
+        if not isinstance(exponent, int) or not 0 < exponent <= LARGEST_POWER:
+            raise self.source.error(
+                node,
+                "an integer power needs a constant exponent from 1 to 16",
+                "write f64(a) ** b for a floating-point power",
+            )
+        result = left
+        for _ in range(exponent - 1):
+            result = self.binary(ast.Mult, result, left, node)
+        return result
+
+    def compare(self, predicate: str, one: Scalar, other: Scalar, node: ast.AST) -> str:
+        """A comparison of two operands of one type: the name of the truth value."""
+        if one.element.is_float:
+            name = f"cmpf {'une' if predicate == 'ne' else f'o{predicate}'}"
+        else:
+            name = f"cmpi {predicate if predicate in ('eq', 'ne') else f's{predicate}'}"
+        text = f"arith.{name}, {one.name}, {other.name} : {one.element}"
+        return self.emitter.operation(text, node)
+
+    def select(self, truth: str, one: Scalar, other: Scalar, node: ast.AST) -> Scalar:
+        """One of two operands of one type."""
+        text = f"arith.select {truth}, {one.name}, {other.name} : {one.element}"
+        weak = one.weak and other.weak
+        return Scalar(self.emitter.operation(text, node), one.element, weak)
+
+    def negate(self, value: Value, node: ast.AST) -> Value:
+        """The negative of a value."""
+        if isinstance(value, Constant):
+            return self.fold(operator.neg, (value,), node)
+        if isinstance(value, Index):
+            return value.times(-1)
+        if value.element.is_float:
+            text = f"arith.negf {value.name} : {value.element}"
+            return Scalar(self.emitter.operation(text, node), value.element, value.weak)
+        zero = Scalar(self.emitter.constant("0", str(value.element)), value.element, value.weak)
+        return self.operation("subi", zero, value, node)
+
+    def first(self, kind: str, left: Value, right: Value, node: ast.AST) -> Value:
+        """Python's `min` and `max`: the first operand, unless the second is beyond it."""
+        one, other = index_of(left), index_of(right)
+        if one is not None and other is not None and is_weak(left) and is_weak(right):
+            index = extremum(kind, (one, other))
+            if index is not None:
+                return index
+        joined = self.joined(left, right, node)  # the result is one of them as it is
+        a, b = (
+            Scalar(self.convert(value, joined.element, node).name, joined.element, joined.weak)
+            for value in (left, right)
+        )
+        if not a.element.is_float:
+            return self.operation(f"{kind}si", a, b, node)
+        truth = self.compare("lt" if kind == "min" else "gt", b, a, node)
+        return self.select(truth, b, a, node)
+
+    def joined(self, one: Value, other: Value, node: ast.AST) -> Kind:
+        """The type of a value that is one of two; raises SourceError."""
+        kinds = Kind.of(one), Kind.of(other)
+        kind = kinds[0].join(kinds[1])
+        if kind is None:
+            strong = next(
+                (k for k, v in zip(kinds, (one, other), strict=True) if not is_weak(v)), None
+            )
+            raise self.source.error(
+                node,
+                f"this may be {kinds[0]} or {kinds[1]}",
+                f"write {strong.element if strong else 'float'}(...) around the other one",
+            )
+        return kind

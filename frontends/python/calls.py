@@ -1,0 +1,204 @@
+"""Calls of the functions that kernels may use."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Protocol
+
+from .arithmetic import Arithmetic
+from .captured import MISSING, Captured
+from .conditions import Condition
+from .element_types import ElementType, element_type, f64, i64
+from .emitter import Emitter
+from .functions import KNOWN, Known, known
+from .source import PythonSource
+from .values import Constant, Scalar, Value, element_of, is_float, is_weak, type_name
+
+
+class Evaluator(Protocol):
+    """What evaluates the arguments of calls."""
+
+    @property
+    def source(self) -> PythonSource: ...
+
+    @property
+    def captured(self) -> Captured: ...
+
+    @property
+    def emitter(self) -> Emitter: ...
+
+    @property
+    def arithmetic(self) -> Arithmetic: ...
+
+    def value(self, node: ast.expr) -> Value:
+        """The value of an expression."""
+        ...
+
+    def condition(self, node: ast.expr) -> Condition:
+        """A condition."""
+        ...
+
+    def choose(
+        self,
+        condition: Condition,
+        one: Callable[[], Value],
+        other: Callable[[], Value],
+        node: ast.AST,
+    ) -> Value:
+        """The value of a conditional expression."""
+        ...
+
+    def length(self, node: ast.Call) -> Value:
+        """The first extent of the array argument of a call."""
+        ...
+
+
+class Calls:
+    """Evaluates calls."""
+
+    def __init__(self, expressions: Evaluator) -> None:
+        self.expressions = expressions
+
+    def call(self, node: ast.Call) -> Value:
+        """The value of a call; raises SourceError."""
+        expressions, source = self.expressions, self.expressions.source
+        spelled = ast.unparse(node.func)
+        found = expressions.captured.resolve(node.func)
+        if found is MISSING:
+            raise source.error(node.func, f"'{spelled}' is not defined")
+        element = element_type(found)
+        function = known(found)
+        if element is None and function is None:
+            raise source.error(
+                node.func,
+                f"the function '{spelled}' is not supported",
+                "write its formula; docs/guide/python-functions.md lists what may be called",
+            )
+        if node.keywords:
+            raise source.error(node.keywords[0].value, f"'{spelled}' takes no keywords here")
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                raise source.error(argument, "'*' is not supported in calls")
+        count = 1 if function is None else function.arguments
+        if count and len(node.args) != count:
+            plural = "" if count == 1 else "s"
+            raise source.error(
+                node, f"'{spelled}' takes {count} argument{plural} here, not {len(node.args)}"
+            )
+        if element is not None:
+            return self._cast(element, node)
+        assert function is not None
+        if function.kind == "length":
+            return expressions.length(node)
+        if function.kind == "where":
+            test, one, other = node.args
+            return expressions.choose(
+                expressions.condition(test),
+                lambda: expressions.value(one),
+                lambda: expressions.value(other),
+                node,
+            )
+        if function.kind == "class":
+            raise source.error(node, "a truth value is not a number", "write `1 if ... else 0`")
+        return self._apply(function, spelled, node)
+
+    def _apply(self, function: Known, spelled: str, node: ast.Call) -> Value:
+        expressions, arithmetic = self.expressions, self.expressions.arithmetic
+        values = [expressions.value(argument) for argument in node.args]
+        if function.kind == "first" and len(values) < 2:
+            raise expressions.source.error(node, f"'{spelled}' takes two or more numbers here")
+        constants = [value for value in values if isinstance(value, Constant)]
+        if len(constants) == len(values):
+            called = next(each for each, what in KNOWN.items() if what is function)
+            return arithmetic.fold(called, tuple(constants), node)
+        if function.kind == "first":
+            result = values[0]
+            for value in values[1:]:
+                result = arithmetic.first(function.operation, result, value, node)
+            return result
+        expressions.emitter.require_operations(node, f"'{spelled}' is not")
+        if function.kind == "square":
+            return arithmetic.binary(ast.Mult, values[0], values[0], node)
+        if function.kind == "absolute":
+            return self._absolute(values[0], node)
+        if function.kind == "cast":
+            return self._python_cast(function, values[0], node)
+        if function.kind == "extremum":
+            return self._extremum(function, values, node)
+        if function.kind == "integer":
+            return self._rounded(function, values[0], node)
+        return self._float(function, values, node)
+
+    def _cast(self, element: ElementType, node: ast.Call) -> Value:
+        expressions = self.expressions
+        value = expressions.value(node.args[0])
+        if isinstance(value, Constant):
+            return expressions.arithmetic.fold(element.numpy, (value,), node)
+        expressions.emitter.require_operations(node, f"{element}(...) is data")
+        return expressions.arithmetic.convert(value, element, node)
+
+    def _python_cast(self, function: Known, value: Value, node: ast.Call) -> Value:
+        element = f64 if function.operation == "float" else i64
+        converted = self.expressions.arithmetic.convert(value, element, node)
+        return Scalar(converted.name, element, weak=True)
+
+    def floating(self, value: Value, function: Known, node: ast.AST) -> Scalar:
+        """An operand as the function takes it."""
+        arithmetic = self.expressions.arithmetic
+        if function.of_math:
+            return Scalar(arithmetic.convert(value, f64, node).name, f64, weak=True)
+        if is_float(value):
+            return arithmetic.scalar(value, node)
+        if not is_weak(value) and element_of(value).width < 32:
+            raise self.expressions.source.error(
+                node,
+                f"NumPy computes this of {type_name(value)} in a shorter floating-point type",
+                "write f32(...) or f64(...) around the argument",
+            )
+        return Scalar(arithmetic.convert(value, f64, node).name, f64, is_weak(value))
+
+    def _float(self, function: Known, values: list[Value], node: ast.Call) -> Value:
+        arithmetic, emitter = self.expressions.arithmetic, self.expressions.emitter
+        if len(values) == 1 or function.of_math:
+            operands = [self.floating(value, function, node) for value in values]
+        else:
+            if not any(is_float(value) for value in values):
+                raise self.expressions.source.error(
+                    node, "an argument must be a floating-point number", "write f64(...) around one"
+                )
+            operands = list(arithmetic.common(values[0], values[1], node))
+        names = ", ".join(operand.name for operand in operands)
+        element = operands[0].element
+        result = emitter.operation(f"{function.operation} {names} : {element}", node)
+        # A scalar function of NumPy returns NumPy's type, also for numbers of Python.
+        return Scalar(result, element, weak=function.of_math)
+
+    def _rounded(self, function: Known, value: Value, node: ast.Call) -> Value:
+        if not is_float(value):
+            return value
+        arithmetic, emitter = self.expressions.arithmetic, self.expressions.emitter
+        scalar = arithmetic.scalar(value, node)
+        text = f"{function.operation} {scalar.name} : {scalar.element}"
+        rounded = Scalar(emitter.operation(text, node), scalar.element)
+        return Scalar(arithmetic.convert(rounded, i64, node).name, i64, weak=True)
+
+    def _absolute(self, value: Value, node: ast.Call) -> Value:
+        arithmetic, emitter = self.expressions.arithmetic, self.expressions.emitter
+        if is_float(value):
+            scalar = arithmetic.scalar(value, node)
+            text = f"math.absf {scalar.name} : {scalar.element}"
+            return Scalar(emitter.operation(text, node), scalar.element, scalar.weak)
+        scalar = arithmetic.scalar(value, node)
+        negative = arithmetic.negate(scalar, node)
+        assert isinstance(negative, Scalar)
+        return arithmetic.operation("maxsi", scalar, negative, node)
+
+    def _extremum(self, function: Known, values: list[Value], node: ast.Call) -> Value:
+        arithmetic = self.expressions.arithmetic
+        one, other = arithmetic.common(values[0], values[1], node)
+        name = f"{function.operation}f"
+        if not one.element.is_float:
+            name = f"{function.operation[:3]}si"
+        result = arithmetic.operation(name, one, other, node)
+        return Scalar(result.name, result.element)

@@ -1,0 +1,52 @@
+"""What names outside of a function mean: constants, modules, functions."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Mapping
+from types import FunctionType, ModuleType
+from typing import Any
+
+MISSING = object()
+
+
+class Captured:
+    """The names of the enclosing scopes, as they are at decoration.
+
+    `numbers` has the constants that the kernel was made with.
+    """
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        self.names = names
+        self.numbers: dict[str, object] = {}
+        self.used: dict[str, object] = {}
+
+    @classmethod
+    def of(cls, function: FunctionType) -> Captured:
+        """The names that a function sees."""
+        names = dict(function.__globals__)
+        variables = function.__code__.co_freevars
+        for name, cell in zip(variables, function.__closure__ or (), strict=True):
+            try:
+                names[name] = cell.cell_contents
+            except ValueError:  # assigned after the decoration
+                names.pop(name, None)
+        return cls(names)
+
+    def value(self, name: str) -> object:
+        """The object of a name; MISSING where there is none."""
+        found = self.names.get(name, getattr(builtins, name, MISSING))
+        if found is not MISSING:
+            self.used[name] = found
+        return found
+
+    def resolve(self, node: ast.expr) -> object:
+        """The object that a name, or an attribute of a module, means; MISSING for all else."""
+        if isinstance(node, ast.Name):
+            return self.value(node.id)
+        if isinstance(node, ast.Attribute):
+            owner = self.resolve(node.value)
+            if isinstance(owner, ModuleType):
+                return getattr(owner, node.attr, MISSING)
+        return MISSING

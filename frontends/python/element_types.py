@@ -1,0 +1,112 @@
+"""Element types of arrays and scalars in annotations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class ArrayType:
+    """The type of an array argument: `f64["N", 3]`.
+
+    An extent is a number, or a name: that of an integer argument, or any other, which then stands
+    for one extent wherever it is written.
+    """
+
+    element: ElementType
+    extents: tuple[int | str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.element}[{', '.join(str(extent) for extent in self.extents)}]"
+
+    @property
+    def mlir(self) -> str:
+        """The memref type."""
+        shape = "".join(f"{'?' if isinstance(e, str) else e}x" for e in self.extents)
+        return f"memref<{shape}{self.element}>"
+
+
+@dataclass(frozen=True)
+class ElementType:
+    """A type of numbers: that of a scalar by itself, `f64["N", "N"]` that of an array.
+
+    Called, it converts a number as NumPy does, inside of kernels and outside.
+    """
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"loopwright.{self.name}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return ElementType, (self.name,)
+
+    def __getitem__(self, extents: object) -> ArrayType:
+        given = cast(tuple[object, ...], extents if isinstance(extents, tuple) else (extents,))
+        checked: list[int | str] = []
+        for extent in given:
+            if isinstance(extent, str) and extent.isidentifier():
+                checked.append(extent)
+            elif isinstance(extent, int) and not isinstance(extent, bool):
+                if extent < 0:
+                    raise ValueError(f"{self.name}[...]: the extent {extent} is negative")
+                checked.append(int(extent))
+            else:
+                raise TypeError(
+                    f"{self.name}[...]: the extent {extent!r} is neither a number nor a name; "
+                    f'write {self.name}["N", 3]'
+                )
+        return ArrayType(self, tuple(checked))
+
+    def __call__(self, value: object) -> Any:
+        return self.numpy(value)
+
+    @property
+    def is_float(self) -> bool:
+        """Whether it is a floating-point type."""
+        return self.name.startswith("f")
+
+    @property
+    def width(self) -> int:
+        """The bits of a number."""
+        return int(self.name[1:])
+
+    @property
+    def numpy(self) -> Any:
+        """The scalar type of NumPy."""
+        kind = "float" if self.is_float else "int"
+        return getattr(np, f"{kind}{self.width}")
+
+    @property
+    def dtype(self) -> Any:
+        """The type of NumPy's arrays: `np.zeros(n, dtype=f32)` takes this type as its own."""
+        return np.dtype(self.numpy)
+
+    def holds(self, value: float) -> bool:
+        """Whether it has exactly this number."""
+        if self.is_float:
+            return value != value or float(self.numpy(value)) == value
+        bound = 1 << (self.width - 1)
+        return value == value and -bound <= value < bound and value == int(value)
+
+
+f32, f64 = ElementType("f32"), ElementType("f64")
+i8, i16, i32, i64 = (ElementType(f"i{width}") for width in (8, 16, 32, 64))
+
+ELEMENT_TYPES = (f32, f64, i8, i16, i32, i64)
+
+
+def element_type(value: object) -> ElementType | None:
+    """The element type that a captured object stands for, such as `np.float32`."""
+    if isinstance(value, ElementType):
+        return value
+    for each in ELEMENT_TYPES:
+        if value is each.numpy:
+            return each
+    return None

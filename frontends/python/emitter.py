@@ -1,0 +1,103 @@
+"""Printing of MLIR text, with the piece of Python that each line is from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+Line = tuple[str, ast.AST]
+
+
+@dataclass
+class Block:
+    """Lines of one nesting level; allocations come first."""
+
+    allocations: list[Line] = field(default_factory=list[Line])
+    lines: list[Line] = field(default_factory=list[Line])
+
+    def indented(self) -> list[Line]:
+        """All lines, one level deeper."""
+        return [(f"  {text}", node) for text, node in (*self.allocations, *self.lines)]
+
+
+class NotAffine(Exception):
+    """A piece of an expression that cannot be part of a bound, subscript or condition."""
+
+    def __init__(self, node: ast.AST, reason: str, hint: str | None = None) -> None:
+        super().__init__(reason)
+        self.node = node
+        self.reason = reason
+        self.hint = hint
+
+
+class Emitter:
+    """The body of a function, while it is printed."""
+
+    def __init__(self) -> None:
+        self.blocks = [Block()]
+        self._constants: dict[str, str] = {}
+        self._count = 0
+        self._affine_only = 0
+
+    @contextmanager
+    def affine_only(self) -> Generator[None]:
+        """What needs an operation raises NotAffine meanwhile."""
+        self._affine_only += 1
+        try:
+            yield
+        finally:
+            self._affine_only -= 1
+
+    @contextmanager
+    def block(self, existing: Block | None = None) -> Generator[Block]:
+        """Collects what is emitted meanwhile, in a new block or behind an existing one."""
+        block = Block() if existing is None else existing
+        self.blocks.append(block)
+        try:
+            yield block
+        finally:
+            self.blocks.pop()
+
+    def line(self, text: str, node: ast.AST) -> None:
+        """Prints a line."""
+        self.blocks[-1].lines.append((text, node))
+
+    def nest(self, head: str, block: Block, node: ast.AST, end: str = "}") -> None:
+        """Prints a block behind its head."""
+        self.blocks[-1].lines += [(f"{head} {{", node), *block.indented(), (end, node)]
+
+    def branches(self, head: str, one: Block, other: Block, node: ast.AST) -> str:
+        """Prints an `affine.if` with a result, and returns its name."""
+        name = f"%{self._count}"
+        self._count += 1
+        self.nest(f"{name} = {head}", one, node, "} else {")
+        self.blocks[-1].lines += [*other.indented(), ("}", node)]
+        return name
+
+    def allocate(self, block: Block, name: str, kind: str, node: ast.AST) -> None:
+        """Allocates a scalar variable in a block."""
+        block.allocations.append((f"%{name} = memref.alloca() : memref<{kind}>", node))
+
+    def require_operations(self, node: ast.AST, reason: str, hint: str | None = None) -> None:
+        """Raises NotAffine where operations are not allowed."""
+        if self._affine_only:
+            raise NotAffine(node, reason, hint)
+
+    def operation(self, text: str, node: ast.AST) -> str:
+        """Prints an operation with one result, and returns its name."""
+        self.require_operations(node, "this is not")
+        name = f"%{self._count}"
+        self._count += 1
+        self.line(f"{name} = {text}", node)
+        return name
+
+    def constant(self, literal: str, kind: str) -> str:
+        """A constant; all are printed at the top of the function."""
+        key = f"arith.constant {literal}" + ("" if kind == "i1" else f" : {kind}")
+        return self._constants.setdefault(key, f"%c${len(self._constants)}")
+
+    def constants(self, node: ast.AST) -> list[Line]:
+        """The lines of the constants."""
+        return [(f"{name} = {text}", node) for text, name in self._constants.items()]

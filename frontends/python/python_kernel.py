@@ -1,0 +1,236 @@
+"""Python functions as kernels: the decorator and the decorated object."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import inspect
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from types import FunctionType, ModuleType
+from typing import Any, cast
+from weakref import WeakSet
+
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp
+from xdsl.ir import Attribute
+
+from ...dialects.errors import SourceError
+from ...dialects.locations import Source
+from ...dialects.parse import parse_module
+from ...passes.machine.target import Target
+from ...passes.schedules.schedule import Schedule
+from ...runtime.kernel import Kernel
+from ...runtime.program import DEFAULT, Function, Program
+from ...support.fork_safety import after_fork_in_child
+from ...support.immutable import Immutable
+from .captured import MISSING, Captured
+from .checking import Extents, compare
+from .source import PythonSource
+from .translate import Translation, translate
+
+
+class PythonKernel(Immutable):
+    """A Python function that is compiled for the shapes of its arguments; see `kernel`.
+
+    `python` is the function itself, `mlir` its translation. A call takes what
+    `loopwright.Kernel` takes, also by name, and raises what it raises.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], source: PythonSource, names: Mapping[str, Any]
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self.python = function
+        self._source = source
+        self._translation = translate(function, source, names)
+        self._extents = Extents.of(function.__name__, self._translation.parameters)
+        self._lock = threading.RLock()
+        self._function: Function | None = None
+        self._kernel: Kernel | None = None
+        _kernels.add(self)
+
+    @property
+    def mlir(self) -> str:
+        """The function as MLIR text."""
+        return self._translation.text
+
+    @property
+    def function(self) -> Function:
+        """The function as a program has it; positions of errors are those of the Python source."""
+        with self._lock:
+            if self._function is None:
+                module = parse_module(self.mlir, self._source.file)
+                _relocate(module, self._translation, self._source)
+                self._function = Program(module)[self._translation.name]
+            return self._function
+
+    def compile(
+        self,
+        schedule: Schedule | str | None = DEFAULT,
+        *,
+        threads: int | None = None,
+        fast_math: bool = False,
+        target: Target | None = None,
+        check_bounds: bool = False,
+        verify: bool = False,
+    ) -> Kernel:
+        """A kernel with a schedule; see `Function.compile`."""
+        return self.function.compile(
+            schedule,
+            threads=threads,
+            fast_math=fast_math,
+            target=target,
+            check_bounds=check_bounds,
+            verify=verify,
+        )
+
+    def schedule(
+        self, text: str = "", target: Target | None = None, *, fast_math: bool = False
+    ) -> Schedule:
+        """The schedule in a text; see `Function.schedule`."""
+        return self.function.schedule(text, target, fast_math=fast_math)
+
+    def check(self, *args: object, **named: object) -> None:
+        """Runs the kernel and the Python function on copies of the arguments.
+
+        Raises AssertionError for the first element in which they differ by more than rounding,
+        SourceError where a number from the enclosing scope has changed since the decoration.
+        """
+        self._check_numbers()
+        given = self._positional(args, named) if named else args
+        compare(self, self.python, given, self._translation)
+
+    def __call__(self, *args: object, **named: object) -> None:
+        """Runs the kernel."""
+        if named:
+            args = self._positional(args, named)
+        self._extents.check(args)
+        (self._kernel or self._compiled())(*args)
+
+    def _compiled(self) -> Kernel:
+        with self._lock:
+            if self._kernel is None:
+                self._kernel = self.compile()
+            return self._kernel
+
+    def _positional(
+        self, args: tuple[object, ...], named: Mapping[str, object]
+    ) -> tuple[object, ...]:
+        return inspect.signature(self.python).bind(*args, **named).args
+
+    def _check_numbers(self) -> None:
+        captured = Captured.of(cast(FunctionType, self.python))
+        for spelled, before in self._translation.numbers.items():
+            now = captured.resolve(ast.parse(spelled, mode="eval").body)
+            if now is MISSING or type(now) is not type(before) or now != before:
+                name = self.python.__name__
+                was = "is gone" if now is MISSING else f"is {now!r} now"
+                raise SourceError(
+                    f"'{spelled}' was {before!r} when the kernel '{name}' was made, and {was}",
+                    hint="pass it as an argument, or decorate the function again",
+                )
+
+    def forget_lock(self) -> None:
+        """In the child of a fork: what other threads held is free."""
+        self._lock = threading.RLock()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """A kernel of a module is pickled by name, others with their source and constants."""
+        name = self.python.__qualname__
+        found: object = sys.modules.get(self.python.__module__)
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if found is self and self.python.__module__ != "__main__":
+            return _named, (self.python.__module__, name)
+        modules = {n: v.__name__ for n, v in self._used.items() if isinstance(v, ModuleType)}
+        others = {n: v for n, v in self._used.items() if not isinstance(v, ModuleType)}
+        identity = (self.python.__module__, name)
+        return _again, (self._source, modules, others, self.python.__annotations__, identity)
+
+    @property
+    def _used(self) -> Mapping[str, object]:
+        return self._translation.used
+
+    def __repr__(self) -> str:
+        parameters = ", ".join(str(each) for each in self._translation.parameters)
+        return f"<PythonKernel {self.python.__name__}({parameters})>"
+
+
+_kernels: WeakSet[PythonKernel] = WeakSet()
+
+
+def _release_all() -> None:
+    for each in list(_kernels):
+        each.forget_lock()
+
+
+after_fork_in_child(_release_all)
+
+
+def kernel(function: Callable[..., Any]) -> PythonKernel:
+    """Compiles a Python function over NumPy arrays: `@loopwright.kernel`.
+
+    Each argument is annotated: `int` (a size), `float`, `f64` or another element type, or an array
+    such as `f64["N", "N"]`. The function is translated now, with the numbers that names of the
+    enclosing scope have now; it is compiled when it is called first with arguments of some shapes.
+    Raises SourceError, which points at the Python source.
+    """
+    if not inspect.isfunction(function):
+        raise TypeError(f"loopwright.kernel: expected a function, got {function!r}")
+    try:
+        return PythonKernel(function, PythonSource.of(function), Captured.of(function).names)
+    except SourceError as error:
+        raise error.with_traceback(None) from None  # the user's mistake, not a fault of ours
+    except RecursionError:
+        raise SourceError(f"the function '{function.__name__}' is nested too deeply") from None
+
+
+def _named(module: str, name: str) -> object:
+    """The kernel of a module."""
+    found: object = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _again(
+    source: PythonSource,
+    modules: Mapping[str, str],
+    others: Mapping[str, object],
+    annotations: dict[str, object],
+    identity: tuple[str, str],
+) -> PythonKernel:
+    """The kernel that was pickled."""
+    names: dict[str, Any] = dict(others)
+    names |= {name: importlib.import_module(module) for name, module in modules.items()}
+    definition = source.parse()
+    definition.decorator_list = []
+    definition.returns = None
+    for argument in (*definition.args.posonlyargs, *definition.args.args):
+        argument.annotation = None
+    exec(compile(ast.Module([definition], []), source.file, "exec"), names)
+    function = names.pop(definition.name)
+    function.__module__, function.__qualname__ = identity
+    function.__annotations__ = annotations
+    return PythonKernel(function, source, names)
+
+
+def _relocate(module: ModuleOp, translation: Translation, source: PythonSource) -> None:
+    """Gives all operations the positions of the Python source that they are from."""
+    lines = [""] * (source.first_line - 1) + list(source.lines)
+    text = Source("\n".join(lines), source.file)
+
+    def moved(location: Attribute | None) -> FileLineColLoc | None:
+        if not isinstance(location, FileLineColLoc):
+            return None
+        place = source.location(translation.nodes[location.line.data - 1])
+        return FileLineColLoc(text.name, IntAttr(place.line), IntAttr(place.column))
+
+    for operation in module.walk():
+        operation.location = moved(operation.location) or operation.location
+        for region in operation.regions:
+            for block in region.blocks:
+                for argument in block.args:
+                    argument.location = moved(argument.location) or argument.location

@@ -1,0 +1,67 @@
+"""The Python source of a function: syntax tree, and positions for errors."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ...dialects.errors import SourceError
+from ...dialects.locations import Location
+
+
+@dataclass(frozen=True)
+class PythonSource:
+    """The lines of a function's definition: `first_line` counts from 1 in the file."""
+
+    file: str
+    first_line: int
+    lines: tuple[str, ...]
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> PythonSource:
+        """The source of a function; raises SourceError where Python does not have it."""
+        try:
+            lines, first = inspect.getsourcelines(function)
+        except (OSError, TypeError, SyntaxError) as error:
+            raise SourceError(
+                f"the source of '{function.__name__}' is not at hand",
+                hint="define it in a file or a notebook cell, not through exec or a plain prompt",
+            ) from error
+        name = function.__code__.co_filename
+        return cls(name, max(first, 1), tuple(line.rstrip("\r\n") for line in lines))
+
+    def parse(self) -> ast.FunctionDef:
+        """The definition; positions count lines of the file."""
+        text = "\n".join(self.lines) + "\n"
+        indented = text[:1].isspace()
+        try:
+            module = ast.parse(f"if True:\n{text}" if indented else text)
+        except SyntaxError as error:
+            raise SourceError(
+                "the source of the function was not found",
+                Location(self.file, self.first_line, 1),
+                "write the function as a `def` statement",
+            ) from error
+        ast.increment_lineno(module, self.first_line - (2 if indented else 1))
+        for node in ast.walk(module):
+            if isinstance(node, ast.FunctionDef):
+                return node
+        raise SourceError(
+            "a kernel must be a function written with `def`",
+            Location(self.file, self.first_line, 1, self.lines[0]),
+        )
+
+    def location(self, node: ast.AST) -> Location:
+        """Where a piece of the syntax tree begins."""
+        line, offset = getattr(node, "lineno", self.first_line), getattr(node, "col_offset", 0)
+        position = line - self.first_line
+        text = self.lines[position] if 0 <= position < len(self.lines) else None
+        column = len((text or "").encode()[:offset].decode(errors="replace")) + 1
+        return Location(self.file, line, column, text)
+
+    def error(self, node: ast.AST, message: str, hint: str | None = None) -> SourceError:
+        """The error that points at a piece of the syntax tree."""
+        return SourceError(message, self.location(node), hint)

@@ -1,0 +1,323 @@
+"""Statements of Python as operations of affine, memref and arith."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from ...dialects.errors import SourceError
+from .affine import Affine, Index, Name, map_text, quotient, set_text
+from .conditions import (
+    Condition,
+    Fixed,
+    alternatives,
+    first_test,
+    junction,
+    negation,
+    tests_data,
+)
+from .element_types import ElementType
+from .emitter import Block, Emitter
+from .expressions import Expressions
+from .local_arrays import LocalArrays
+from .source import PythonSource
+from .values import Kind, Scalar, Value, element_of, is_float, is_weak, type_name
+from .variables import Variable
+
+
+class KindChanged(Exception):
+    """A later assignment has given a variable another type: the function is printed again."""
+
+
+class Statements:
+    """Emits statements."""
+
+    def __init__(self, expressions: Expressions, source: PythonSource, emitter: Emitter) -> None:
+        self.expressions = expressions
+        self.source = source
+        self.emitter = emitter
+        self.arrays = LocalArrays(expressions, source, emitter)
+        self._blocks: dict[int, Block] = {}
+        self._cells: dict[Variable, str] = {}
+        self._names: dict[str, int] = {}
+
+    def function(self, definition: ast.FunctionDef) -> None:
+        """Emits the body of a function; raises SourceError, KindChanged."""
+        self.block(definition.body)
+        self.arrays.release(definition)
+
+    def block(self, statements: list[ast.stmt]) -> None:
+        """Emits the statements of a block into the emitter's innermost one."""
+        self._blocks[id(statements)] = self.emitter.blocks[-1]
+        for variable in [each for each in self._cells if each.block is statements]:
+            del self._cells[variable]  # a branch that is printed again
+        for statement in statements:
+            self.statement(statement)
+
+    def statement(self, node: ast.stmt) -> None:
+        """Emits one statement; raises SourceError."""
+        if isinstance(node, ast.For):
+            self._loop(node)
+        elif isinstance(node, ast.If):
+            self._condition(node)
+        elif isinstance(node, ast.Assign):
+            self._assign(node)
+        elif isinstance(node, ast.AugAssign):
+            self._update(node)
+        elif isinstance(node, ast.AnnAssign):
+            raise self.source.error(
+                node, "local variables have no annotations", "write the assignment alone"
+            )
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            pass  # a docstring
+        elif isinstance(node, ast.Return) and node.value is None:
+            raise self.source.error(node, "'return' is not supported", "leave it out")
+        elif not isinstance(node, ast.Pass):
+            reason, hint = _REFUSED.get(type(node), ("this statement is not supported", None))
+            raise self.source.error(node, reason, hint)
+
+    # Loops
+
+    def _loop(self, node: ast.For) -> None:
+        if node.orelse:
+            raise self.source.error(node.orelse[0], "'else' behind a loop is not supported")
+        if not isinstance(node.target, ast.Name):
+            raise self.source.error(node.target, "a loop has one variable", "write `for i in ...`")
+        name = node.target.id
+        names = self.expressions.names
+        if name in names:
+            what = "an argument or the variable of an outer loop"
+            raise self.source.error(node.target, f"'{name}' is {what}", "use another name")
+        start, stop, step = self._range(node.iter)
+        loop = Affine.of(Name(name, symbol=False))
+        if step > 0:
+            lower, upper, value = start, stop, loop
+        else:
+            first = start.affine
+            if first is None:
+                raise self.source.error(
+                    node.iter, "the first value of a loop that runs down must be one expression"
+                )
+            difference = start.plus(stop, -1)
+            assert difference is not None
+            upper = Index(
+                tuple(quotient("ceildiv", part, -step) for part in difference.parts),
+                difference.kind,
+            )
+            lower, value, step = Index((Affine(),)), first.plus(loop, step), 1
+        lower_text = self._bound(lower, "max", node.iter)
+        upper_text = self._bound(upper, "min", node.iter)
+        names[name] = Index((value,))
+        with self.emitter.block() as block:
+            self.block(node.body)
+        del names[name]
+        self.expressions.left_loops.add(name)
+        steps = f" step {step}" if step != 1 else ""
+        self.emitter.nest(f"affine.for %{name} = {lower_text} to {upper_text}{steps}", block, node)
+
+    def _range(self, node: ast.expr) -> tuple[Index, Index, int]:
+        found = self.expressions.captured.resolve(node.func) if isinstance(node, ast.Call) else None
+        if not isinstance(node, ast.Call) or found is not range:
+            raise self.source.error(node, "loops run over range(...)", "write `for i in range(n)`")
+        if node.keywords or not 1 <= len(node.args) <= 3:
+            raise self.source.error(node, "'range' takes one to three numbers")
+        zero, one = Index((Affine(),)), 1
+        bounds = [self.expressions.index(argument, "a bound") for argument in node.args[:2]]
+        if len(node.args) == 1:
+            return zero, bounds[0], one
+        if len(node.args) == 3:
+            step = self.expressions.affine(node.args[2], "a step")
+            if step.terms or step.constant == 0:
+                raise self.source.error(node.args[2], "a step must be a constant other than 0")
+            one = step.constant
+        return bounds[0], bounds[1], one
+
+    def _bound(self, bound: Index, kind: str, node: ast.expr) -> str:
+        if bound.kind not in ("", kind):
+            which = (
+                "lower bound cannot be a minimum"
+                if kind == "max"
+                else ("upper bound cannot be a maximum")
+            )
+            raise self.source.error(node, f"a {which}: the loop would be a union of ranges")
+        affine = bound.affine
+        if affine is None:
+            return f"{kind} {map_text(bound.parts)}"
+        if not affine.terms:
+            return str(affine.constant)
+        names = affine.names()
+        if affine == Affine.of(names[0]):
+            return f"%{names[0].text}"
+        return map_text([affine])
+
+    # Conditions
+
+    def _condition(self, node: ast.If) -> None:
+        condition = self.expressions.condition(node.test)
+        if isinstance(condition, Fixed):
+            # Without a block of its own: the statements belong to the block around them.
+            self.block(node.body if condition.value else node.orelse)
+            return
+        if tests_data(condition):
+            test = first_test(condition)
+            assert test is not None
+            raise self.source.error(
+                test.node,
+                "the condition of an 'if' statement depends on data",
+                "assign a conditional expression: `A[i] = x if ... else A[i]`",
+            )
+        self._branch(condition, node.body, node.orelse, node)
+
+    def _branch(
+        self, condition: Condition, one: list[ast.stmt], other: list[ast.stmt], node: ast.If
+    ) -> None:
+        found = alternatives(condition)
+        inverse = alternatives(negation(condition))
+        if found is None:
+            raise self.source.error(node.test, "the condition has too many alternatives")
+        if len(found) > 1 and inverse is not None and len(inverse) == 1:
+            found, one, other = inverse, other, one
+        constraints = set_text([(r.expression, r.equation) for r in found[0]])
+        with self.emitter.block() as first:
+            self.block(one)
+        with self.emitter.block() as second:
+            if len(found) > 1:
+                rest = junction(False, [junction(True, each) for each in found[1:]])
+                self._branch(rest, one, other, node)
+            else:
+                self.block(other)
+        if not second.lines:
+            self.emitter.nest(f"affine.if {constraints}", first, node)
+            return
+        self.emitter.nest(f"affine.if {constraints}", first, node, "} else {")
+        self.emitter.blocks[-1].lines += [*second.indented(), ("}", node)]
+
+    # Assignments
+
+    def _assign(self, node: ast.Assign) -> None:
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple):
+            self._assign_several(node.targets[0].elts, node)
+            return
+        if self.arrays.allocates(node.value):
+            at_top = len(self.emitter.blocks) == 1 and len(node.targets) == 1
+            self.arrays.allocate(node.targets[0], node.value, at_top=at_top)
+            return
+        value = self.expressions.value(node.value)
+        for target in node.targets:
+            self._store(target, value, node)
+
+    def _assign_several(self, targets: Sequence[ast.expr], node: ast.Assign) -> None:
+        shape = self.expressions.shape(node.value)
+        if shape is not None:
+            values: list[Value] = list(shape)
+        elif isinstance(node.value, ast.Tuple):
+            values = [self.expressions.value(each) for each in node.value.elts]
+        else:
+            raise self.source.error(
+                node.value, "several variables need as many values", "write `a, b = x, y`"
+            )
+        if len(values) != len(targets):
+            raise self.source.error(node, f"{len(targets)} variables, but {len(values)} values")
+        for target, value in zip(targets, values, strict=True):
+            self._store(target, value, node)
+
+    def _update(self, node: ast.AugAssign) -> None:
+        old: ast.expr = node.target
+        if isinstance(old, ast.Name) and old in self.expressions.variables:
+            before = self.expressions.read(self.expressions.variables[old], old)
+        elif isinstance(old, ast.Name):
+            raise self._refusal(old)
+        else:
+            before = self.expressions.value(old)
+        value = self.expressions.value(node.value)
+        result = self.expressions.arithmetic.binary(type(node.op), before, value, node)
+        self._store(node.target, result, node)
+
+    def _store(self, target: ast.expr, value: Value, node: ast.stmt) -> None:
+        if isinstance(target, ast.Subscript):
+            array, subscripts = self.expressions.access(target)
+            name = self._stored(value, array.type.element, array.name, node)
+            self.emitter.line(
+                f"affine.store {name}, %{array.name}[{subscripts}] : {array.type.mlir}", node
+            )
+        elif isinstance(target, ast.Name):
+            variable = self.expressions.variables.get(target)
+            if variable is None or target.id in self.expressions.names:
+                raise self._refusal(target)
+            self._set(variable, value, node)
+        else:
+            raise self.source.error(target, "this cannot be assigned to", "write A[i] or a name")
+
+    def _refusal(self, target: ast.Name) -> SourceError:
+        """Why a name cannot be assigned to."""
+        found = self.expressions.names.get(target.id)
+        if found is None or isinstance(found, Index):
+            what, hint = f"'{target.id}' is a loop variable or a size", "use another name"
+        else:
+            what = f"the argument '{target.id}' cannot be assigned to"
+            hint = "use another name" if isinstance(found, Scalar) else "write to its elements"
+        return self.source.error(target, what, hint)
+
+    def _stored(self, value: Value, element: ElementType, array: str, node: ast.stmt) -> str:
+        """The value as an element; raises SourceError where that would lose something."""
+        source = element_of(value)
+        place = node.value if isinstance(node, ast.Assign | ast.AugAssign) else node
+        lossless = (
+            source == element
+            or (is_weak(value) and is_float(value) <= element.is_float)
+            or (not is_float(value) and element.is_float and source.width < element.width)
+            or (source.is_float == element.is_float and source.width < element.width)
+        )
+        if not lossless:
+            quotient = isinstance(place, ast.BinOp) and isinstance(place.op, ast.Div)
+            floor = "// for /, or " if quotient and not element.is_float else ""
+            raise self.source.error(
+                place,
+                f"the value is {type_name(value)}, but '{array}' has elements of type {element}",
+                f"write {floor}{element}(...) around the value",
+            )
+        return self.expressions.arithmetic.convert(value, element, place).name
+
+    def _set(self, variable: Variable, value: Value, node: ast.stmt) -> None:
+        if variable.is_value:
+            self.expressions.values[variable] = value
+            return
+        kind = Kind.of(value)
+        if variable.kind is not None:
+            joined = variable.kind.join(kind)
+            if joined is None:
+                raise self.source.error(
+                    node,
+                    f"'{variable.name}' changes its type from {variable.kind} to {kind}",
+                    f"start with a number of type {kind}, or use another name",
+                )
+            if (joined.element, joined.weak) != (variable.kind.element, variable.kind.weak):
+                variable.kind = joined
+                raise KindChanged
+            kind = joined
+        variable.kind = kind
+        cell = self._cells.get(variable)
+        if cell is None:
+            cell = self._allocate(variable, kind.element, node)
+        name = self.expressions.arithmetic.convert(value, kind.element, node).name
+        self.emitter.line(f"affine.store {name}, %{cell}[] : memref<{kind.element}>", node)
+
+    def _allocate(self, variable: Variable, element: ElementType, node: ast.stmt) -> str:
+        """Allocates the memory cell of a variable; returns its name."""
+        used = self._names.get(variable.name, 0)
+        self._names[variable.name] = used + 1
+        cell = f"{variable.name}${used}" if used else variable.name
+        self.emitter.allocate(self._blocks[id(variable.block)], cell, str(element), node)
+        self._cells[variable] = variable.cell = cell
+        return cell
+
+
+_REFUSED: dict[type[ast.stmt], tuple[str, str | None]] = {
+    ast.While: ("'while' loops are not supported", "write `for i in range(...)`"),
+    ast.Break: ("'break' is not supported", "give the range its last value"),
+    ast.Continue: ("'continue' is not supported", "write the opposite condition as an 'if'"),
+    ast.Return: ("a kernel returns nothing", "write the result to an array"),
+    ast.Assert: ("'assert' is not supported", "check arguments before the call"),
+    ast.FunctionDef: ("functions inside of a kernel are not supported", "write the formula"),
+    ast.Expr: ("this statement has no effect", "assign the value"),
+}

@@ -1,0 +1,140 @@
+"""Values of expressions: constants, affine integers, and numbers known when the kernel runs."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .affine import Affine, Index
+from .element_types import ELEMENT_TYPES, ElementType, f64, i64
+
+Number: TypeAlias = "int | float | np.number[Any]"
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number that is known at decoration: of Python, or a scalar of NumPy with its type."""
+
+    value: Number
+
+    @property
+    def element(self) -> ElementType | None:
+        """The type of NumPy; None for a number of Python, which takes the type of others."""
+        return next((e for e in ELEMENT_TYPES if type(self.value) is e.numpy), None)
+
+    @property
+    def is_float(self) -> bool:
+        """Whether it is a floating-point number."""
+        return isinstance(self.value, float | np.floating)
+
+    @property
+    def index(self) -> Index | None:
+        """The integer as an affine expression."""
+        if self.is_float:
+            return None
+        return Index((Affine(constant=int(self.value)),))
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A number in an SSA value.
+
+    One that is `weak` is a number of Python when the function runs undecorated: it takes the type
+    of the other operand.
+    """
+
+    name: str
+    element: ElementType
+    weak: bool = False
+
+
+Value: TypeAlias = "Constant | Index | Scalar"
+
+
+def is_weak(value: Value) -> bool:
+    """Whether a value is a number of Python."""
+    if isinstance(value, Scalar):
+        return value.weak
+    return isinstance(value, Index) or value.element is None
+
+
+def is_float(value: Value) -> bool:
+    """Whether a value is a floating-point number."""
+    if isinstance(value, Scalar):
+        return value.element.is_float
+    return isinstance(value, Constant) and value.is_float
+
+
+def element_of(value: Value) -> ElementType:
+    """The type that a value has by itself."""
+    if isinstance(value, Index):
+        return i64
+    return value.element or (f64 if is_float(value) else i64)
+
+
+def type_name(value: Value) -> str:
+    """The type in the user's terms."""
+    if is_weak(value):
+        return "float" if is_float(value) else "int"
+    return str(element_of(value))
+
+
+def literal(value: Number, element: ElementType) -> str:
+    """The text of a constant."""
+    if not element.is_float:
+        return str(int(value))
+    number = float(element.numpy(value))
+    if not np.isfinite(number):
+        form = "<I" if element.width == 32 else "<Q"
+        bits = struct.unpack(form, struct.pack("<f" if element.width == 32 else "<d", number))[0]
+        return f"0x{bits:0{element.width // 4}X}"
+    text = repr(number)
+    mantissa, mark, exponent = text.partition("e")
+    return text if not mark or "." in mantissa else f"{mantissa}.0e{exponent}"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The type of a variable, or of a choice between values.
+
+    Numbers that are known at decoration (`constants`) may still take another type that has them
+    exactly; None where there are others.
+    """
+
+    element: ElementType
+    weak: bool
+    constants: tuple[Number, ...] | None
+
+    @classmethod
+    def of(cls, value: Value) -> Kind:
+        """The kind of one value."""
+        known = isinstance(value, Constant) and value.element is None
+        constants = (value.value,) if isinstance(value, Constant) and known else None
+        return cls(element_of(value), is_weak(value), constants)
+
+    def join(self, other: Kind) -> Kind | None:
+        """What holds values of both kinds exactly and behaves as both; None where nothing does."""
+        if self.element == other.element:
+            both = self.constants is not None and other.constants is not None
+            constants = (self.constants or ()) + (other.constants or ()) if both else None
+            return Kind(self.element, self.weak and other.weak, constants)
+        return self._taking(other) or other._taking(self)
+
+    def _taking(self, other: Kind) -> Kind | None:
+        """This kind, where it has all the constants that the other one is."""
+        if other.constants is None or (other.element.is_float and not self.element.is_float):
+            return None
+        if self.weak and self.element.is_float:
+            return None  # an integer keeps the type of an integer operand, a float does not
+        if not all(self.element.holds(value) for value in map(float, other.constants)):
+            return None
+        constants = None if self.constants is None else self.constants + other.constants
+        return Kind(self.element, self.weak, constants)
+
+    def __str__(self) -> str:
+        if self.weak:
+            return "float" if self.element.is_float else "int"
+        return str(self.element)
