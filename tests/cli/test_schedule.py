@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -231,6 +233,8 @@ def test_a_certificate_is_written_and_accepted(tmp_path: Path) -> None:
     file = tmp_path / "atax.json"
     command = ["schedule", "polybench/atax", "-p", "distribute{loops=S1.i}"]
     assert main([*command, "--certificate", str(file)]) == 0
-    assert certificate.main([str(file)]) == 0
+    # A process of its own: the checker sets limits of isl and of time for the whole process.
+    check = [sys.executable, certificate.__file__, file]
+    assert subprocess.run(check).returncode == 0
     file.write_text(file.read_text().replace("max [0]", "max [1]"))
-    assert certificate.main([str(file)]) == 1
+    assert subprocess.run(check).returncode == 1

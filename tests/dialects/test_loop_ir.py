@@ -19,11 +19,11 @@ def check(data: st.DataObject) -> None:
     program = data.draw(programs())
     try:
         original = function_of(program).schedule()
+        schedule = data.draw(schedules(original))
+        function = generate(schedule, data.draw(sizes_of(program)))
     except SourceError as error:
         assume("too complex" not in error.message)
         raise
-    schedule = data.draw(schedules(original))
-    function = generate(schedule, data.draw(sizes_of(program)))
     verify(function)
     printed = str(function)
     again = next(iter(parse_module(printed).ops))

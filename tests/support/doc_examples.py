@@ -31,7 +31,7 @@ NUMBERS_VARY = "<!-- numbers vary -->"
 COMPARISON = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 UNIT = re.compile(r"\b(?:ns|us|ms|s|min)\b")
-QUALITY = re.compile(r"\bpinned\b|\* not steady yet: .*|\*$|(?<=0%)\*", re.MULTILINE)
+QUALITY = re.compile(r"\bpinned\b|\* not steady yet: .*|\*$|(?<=0%)\*|~(?=0x)", re.MULTILINE)
 
 
 class ExampleFailed(AssertionError):
