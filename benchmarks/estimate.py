@@ -69,7 +69,7 @@ def main() -> int:
         parser.error(f"no kernel or suite is called {' or '.join(options.names)}")
     options.lines.parent.mkdir(parents=True, exist_ok=True)
     here = {"code": record.code(), "machine": record.machine(), "threads": options.threads}
-    known = _known(options.lines, here)
+    known = record.known_lines(options.lines, here)
     progress = ProgressLine(len(entries))
     try:
         for number, entry in enumerate(entries, start=1):
@@ -89,12 +89,6 @@ def main() -> int:
         print("  ".join(map(str, each)))
     record.write(options.record, COLUMNS, rows, title=TITLE, text=TEXT)
     return 0
-
-
-def _known(path: Path, here: Line) -> dict[str, Line]:
-    lines = path.read_text().splitlines() if path.exists() else []
-    found = [json.loads(line) for line in lines]
-    return {line["kernel"]: line for line in found if here.items() <= line.items()}
 
 
 def _of_suite(lines: Sequence[Line], suite: str) -> list[Line]:

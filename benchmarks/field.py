@@ -15,7 +15,7 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -64,7 +64,7 @@ def main() -> int:
         parser.error(f"no kernel or domain of the suite is called {' or '.join(options.names)}")
     options.lines.parent.mkdir(parents=True, exist_ok=True)
     here = {"code": record.code(), "machine": record.machine()}
-    known = known_lines(options.lines, here)
+    known = record.known_lines(options.lines, here)
     workers = python.Workers()
     progress = ProgressLine(len(entries))
     peers: list[Variant] = []
@@ -101,13 +101,6 @@ def main() -> int:
 def _chosen(entry: KernelEntry, names: Sequence[str]) -> bool:
     suite, _, kernel = entry.name.partition("/")
     return suite == "field" and (not names or bool({entry.name, kernel, entry.table} & {*names}))
-
-
-def known_lines(path: Path, here: Mapping[str, str]) -> dict[str, Line]:
-    """What was measured with this code on this machine, by kernel."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    found = [json.loads(line) for line in lines]
-    return {line["kernel"]: line for line in found if here.items() <= line.items()}
 
 
 def peer_variants(names: Sequence[str], threads: int, workers: python.Workers) -> Iterator[Variant]:

@@ -17,7 +17,7 @@ import json
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from math import exp, log
 from pathlib import Path
@@ -87,6 +87,13 @@ def _text(content: dict[str, Any], rows: Sequence[Sequence[Cell]]) -> str:
 def commit() -> str:
     """The commit of the working tree."""
     return _git("rev-parse", "--short", "HEAD")
+
+
+def known_lines(path: Path, here: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The JSON lines of a file that have these entries, by their kernels."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    found = [json.loads(line) for line in lines]
+    return {line["kernel"]: line for line in found if here.items() <= line.items()}
 
 
 def code() -> str:

@@ -6,6 +6,7 @@ import ast
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import TypeAlias
 
@@ -423,10 +424,10 @@ class Expressions:
             # Affine parts first: they guard the accesses of the others.
             parts = sorted(condition.parts, key=tests_data)
             head, rest = parts[0], junction(condition.conjunction, parts[1:])
+            inner = partial(self.choose, rest, one, other, node)
             if condition.conjunction:
-                inner = lambda: self.choose(rest, one, other, node)  # noqa: E731
                 return self.choose(head, inner, other, node)
-            return self.choose(head, one, lambda: self.choose(rest, one, other, node), node)
+            return self.choose(head, one, inner, node)
         if tests_data(condition):
             truth = self.truth(condition, node)
             values = one(), other()

@@ -144,14 +144,11 @@ class PythonKernel(Immutable):
             found = getattr(found, part, None)
         if found is self and self.python.__module__ != "__main__":
             return _named, (self.python.__module__, name)
-        modules = {n: v.__name__ for n, v in self._used.items() if isinstance(v, ModuleType)}
-        others = {n: v for n, v in self._used.items() if not isinstance(v, ModuleType)}
+        used = self._translation.used
+        modules = {n: v.__name__ for n, v in used.items() if isinstance(v, ModuleType)}
+        others = {n: v for n, v in used.items() if not isinstance(v, ModuleType)}
         identity = (self.python.__module__, name)
         return _again, (self._source, modules, others, self.python.__annotations__, identity)
-
-    @property
-    def _used(self) -> Mapping[str, object]:
-        return self._translation.used
 
     def __repr__(self) -> str:
         parameters = ", ".join(str(each) for each in self._translation.parameters)

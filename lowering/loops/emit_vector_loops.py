@@ -18,7 +18,7 @@ from ...passes.estimate.program_statistics import bytes_of
 from ...passes.machine.target import Target
 from ..nest.index_expression import Comparison, Connective, Index, choice, decide
 from ..nest.nest import Call, For, Nest, control_indices, omitted_loops, walk
-from .alignment import elements_before
+from .alignment import RowAccess, elements_before
 from .emit_statements import Lanes, StatementEmitter
 from .ir_builder import IRBuilder
 from .loop_bounds import tightest
@@ -267,16 +267,22 @@ class VectorLoopEmitter(ABC):
 
         Without them, a known number of leading lanes is still accessed as a whole.
         """
-        lanes, values = self._in_lanes(nest, base, None, environment)
-        calls = [node.substitute(values) for node in walk(nest.body) if isinstance(node, Call)]
+        calls, rows = self._rows(nest, base, environment)
         accesses = [
             a for call in calls for a in self.statements.statements[call.statement].accesses
         ]
-        rows = [row for call in calls for row in self.statements.rows(call, lanes)]
         sizes = [bytes_of(access.array.element_type) for access in accesses]
         return (rest.is_constant and len(rows) == len(accesses)) or all(
             size >= SHORTEST_MASKED or self.target.has_masked_loads(size) for size in sizes
         )
+
+    def _rows(
+        self, nest: For, base: Index, environment: Environment
+    ) -> tuple[list[Call], list[RowAccess]]:
+        """The calls of a vector at `base`, and their accesses along rows."""
+        lanes, values = self._in_lanes(nest, base, None, environment)
+        calls = [node.substitute(values) for node in walk(nest.body) if isinstance(node, Call)]
+        return calls, [row for call in calls for row in self.statements.rows(call, lanes)]
 
     def _gap(self, nest: For, first: Index, limit: Index, environment: Environment) -> Index:
         """How many iterations lie before the first aligned vector; 0 in loops that are left alone.
@@ -297,9 +303,7 @@ class VectorLoopEmitter(ABC):
             or not (excess.is_constant or any(isinstance(node, For) for node in walk(nest.body)))
         ):
             return Index()
-        lanes, values = self._in_lanes(nest, first, None, environment)
-        calls = [node.substitute(values) for node in walk(nest.body) if isinstance(node, Call)]
-        rows = [row for call in calls for row in self.statements.rows(call, lanes)]
+        _, rows = self._rows(nest, first, environment)
         if not all(self.target.has_masked_loads(row.element_bytes) for row in rows):
             return Index()
         shuffles = (nest.loop.unroll or 1) > 1 and not self.is_partial_tile

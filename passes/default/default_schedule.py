@@ -163,8 +163,9 @@ def _scheduled(order: Schedule, context: SchedulingContext) -> Iterator[Schedule
         possible = [schedule, *(answer for answer in answers if answer is not None)]
         best = min(possible, key=lambda answer: estimate(answer, context))
         own = None if strategy is STRATEGIES[-1] else strategy(schedule, nest, context)
-        is_clear = own is None or estimate(best, context) < GAIN * estimate(own, context)
-        schedule = best if own is None or is_clear else own
+        if own is not None and estimate(best, context) >= GAIN * estimate(own, context):
+            best = own
+        schedule = best
     yield schedule
 
 

@@ -8,7 +8,7 @@ from math import ceil, log2
 from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, AccessKind
-from .program_statistics import ProgramStatistics, StatementStatistics, constant_subscripts
+from .program_statistics import ProgramStatistics, StatementStatistics
 from .scheduled_program import ScheduledProgram, innermost_loop
 
 FEWEST_COLUMNS = 0.25
@@ -143,15 +143,15 @@ def _is_filled(
     if stride <= _columns(program.statistics, access, statement, around):
         return True
     columns = {
-        tuple(constant_subscripts(other))
+        other.constants
         for name in around.vector.schedule
         for other in program.statement(name).statement.accesses
         if other.kind is access.kind
         and other.array.name == access.array.name
         and other.coefficients == access.coefficients
     }
-    own = constant_subscripts(access)
-    return stride <= sum(each[:-1] == own[:-1] for each in columns)
+    row = access.constants[:-1]
+    return stride <= sum(each[:-1] == row for each in columns)
 
 
 def _gather(

@@ -10,12 +10,7 @@ from collections.abc import Callable
 
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access
-from .program_statistics import (
-    ProgramStatistics,
-    StatementStatistics,
-    bytes_of,
-    constant_subscripts,
-)
+from .program_statistics import ProgramStatistics, StatementStatistics, bytes_of
 
 GAP = 128
 """Bytes that runs may be apart and still count as one: borders that are left out."""
@@ -61,12 +56,11 @@ def _joined(run: float, apart: list[tuple[float, float]]) -> float:
 def rows_together(statement: StatementStatistics, access: Access) -> int:
     """How many neighbouring rows of its array a statement reads along with an access."""
     constants = [
-        constant_subscripts(other)
+        other.constants
         for other in statement.statement.accesses
         if other.array.name == access.array.name and other.coefficients == access.coefficients
     ]
     if len(constants[0]) < 2:
         return 1
-    own = constant_subscripts(access)
-    rows = [each[-2] for each in constants if each[:-2] == own[:-2]]
+    rows = [each[-2] for each in constants if each[:-2] == access.constants[:-2]]
     return max(rows) - min(rows) + 1

@@ -45,7 +45,6 @@ DIVISIONS: Mapping[str, int] = {
 _CRITICAL = 0.4
 """The part of the instructions that wait for each other: what Estrin's scheme leaves."""
 
-
 INTERLEAVED = 2
 """Registers of a vector whose instructions take turns, so that fewer wait for each other."""
 
@@ -60,8 +59,10 @@ def function_name(operation: Operation) -> str:
 
 def elementary_cycles(operation: Operation, target: Target, lanes: float) -> float:
     """Cycles for a scalar, or for so many lanes; 0 where it is none of these functions."""
-    registers = lanes / target.lanes(operation.results[0].type) if operation.results else 1.0
     cycles = _weighted(operation, target, target.cycles, 1.0)
+    if not cycles:
+        return 0.0
+    registers = lanes / target.lanes(operation.results[0].type)
     # Not all lanes of the last vector count: on average there may be fewer than two registers.
     return cycles * (registers * _OVERLAP if registers > INTERLEAVED / 1.5 else max(1.0, registers))
 

@@ -44,7 +44,7 @@ class InCoreTime:
             else:
                 lanes = self._vector_loops.lanes(statistics, vector, along)
         operations = throughput(
-            statistics.statement,
+            statistics,
             program.schedule.target,
             self._changes(statistics, loops),
             partial(_repeats, loops, trips, vector, lanes),

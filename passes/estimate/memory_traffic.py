@@ -29,7 +29,7 @@ class MemoryTraffic:
             self._program.threads(self._program.statement(leaf.statement), outer)
             for leaf, outer in leaves(nest, ())
         )
-        streams = self._streams(nest)
+        streams, unseen = self._streams(nest), self._unseen_share(nest)
         for level, bandwidth in machine.bandwidths.items():
             limit, speed = inf, bandwidth * threads
             traffic = self._into(nest, (), machine.capacity(level))
@@ -40,7 +40,7 @@ class MemoryTraffic:
             if level > 1:
                 # Several runs that begin at the same time wait together.
                 waiting = (machine.unseen_stream - 1) / max(1.0, streams / 2)
-                speed /= 1 + self._unseen_share(nest) * waiting
+                speed /= 1 + unseen * waiting
             yield traffic / min(limit, speed)
 
     def _unseen_share(self, nest: Loop) -> float:

@@ -11,13 +11,14 @@ from xdsl.ir import Operation, SSAValue
 
 from ..machine.machine import Machine
 from ..machine.target import Target
-from ..polyhedral.arithmetic_widths import Narrowed, narrowed_operations
+from ..polyhedral.arithmetic_widths import Narrowed
 from ..polyhedral.integer_ranges import integer_width
 from ..polyhedral.reductions import allows
 from ..polyhedral.scop import Access, Statement
 from ..schedules.schedule import Schedule
 from .elementary_functions import elementary_cycles, function_name
 from .paired_products import paired_share
+from .program_statistics import StatementStatistics
 
 _CLASSES: dict[type[Operation], str] = {
     arith.AddfOp: "additions",
@@ -40,7 +41,7 @@ Repeats = Callable[[frozenset[int]], tuple[float, float]]
 
 
 def throughput(
-    statement: Statement,
+    statistics: StatementStatistics,
     target: Target,
     changes: Changes,
     repeats: Repeats,
@@ -53,7 +54,7 @@ def throughput(
 
     With `pairs`, products are added in pairs. Integer arithmetic is as narrow as its bits allow.
     """
-    narrowed = narrowed_operations(statement.body)
+    statement, narrowed = statistics.statement, statistics.narrowed
     varying = varying_results(statement, changes)
     accesses = {access.op for access in statement.accesses}
     total = 0.0

@@ -14,9 +14,10 @@ from math import prod
 
 import islpy as isl
 from xdsl.dialects.builtin import FixedBitwidthType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineExpr
 
+from ..polyhedral.arithmetic_widths import Narrowed, narrowed_operations
 from ..polyhedral.counting import UncountableError, cardinality, fix_parameters
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, Array, Scop, Statement
@@ -102,6 +103,11 @@ class StatementStatistics:
             for d in range(depth)
         )
         return tuple(max(1, each.get_stride(d).to_python()) for d, each in enumerate(known))
+
+    @cached_property
+    def narrowed(self) -> Mapping[Operation, Narrowed]:
+        """The integer operations that are computed in fewer bits than their type has."""
+        return narrowed_operations(self.statement.body)
 
     @cached_property
     def instances(self) -> float:
@@ -263,11 +269,6 @@ class StatementStatistics:
             if access.array.shape[position] is not None or extents[position] > 1:
                 total += step * prod(extents[position + 1 :])
         return int(total) if total.denominator == 1 else 1 << 20
-
-
-def constant_subscripts(access: Access) -> tuple[int, ...]:
-    """The subscripts of an access where all iterators are 0, as far as they are constant."""
-    return tuple(access.map.eval([0] * access.map.num_dims, [0] * access.map.num_symbols))
 
 
 def subscript_steps(access: Access, direction: Sequence[Slope]) -> list[Slope]:

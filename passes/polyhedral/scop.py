@@ -91,6 +91,11 @@ class Access:
         """The coefficients of the induction variables, per subscript."""
         return coefficients(self.map)
 
+    @cached_property
+    def constants(self) -> tuple[int, ...]:
+        """The subscripts where all induction variables and parameters are 0."""
+        return tuple(self.map.eval([0] * self.map.num_dims, [0] * self.map.num_symbols))
+
     def __repr__(self) -> str:
         return summary(self, f"{self.kind.value} {self.relation}")
 

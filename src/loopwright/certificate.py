@@ -323,6 +323,7 @@ class Check:
             self.check_order(array)
         if others := set(self.program.arrays) - direct:
             self.check_dataflow(others)
+        return self.reordered
 
     def numbers(self, statement, load, index):
         """The numbers of stored values: equal where the same is computed from the same loads."""
@@ -337,8 +338,9 @@ class Check:
 
     def copied_value(self, copy, value):
         """What a copy makes of a value; without a copy, the value."""
-        index = lambda *_: require(False, "a copied index")  # noqa: E731
-        return value if copy is None else self.numbers(copy, lambda *_: value, index)[0]
+        if copy is None:
+            return value
+        return self.numbers(copy, lambda *_: value, lambda *_: require(False, "a copied index"))[0]
 
     def check_values(self):
         """Each statement of the nest computes what that of the program does from its loads."""
@@ -485,9 +487,7 @@ def main(arguments=None):
     try:
         data = json.loads(Path(file).read_text(encoding="utf-8"))
         require((data["format"], data["version"]) == (FORMAT, VERSION), "another format")
-        check = Check(data)
-        check.run()
-        others = ", ".join(sorted(check.reordered)) or "none"
+        others = ", ".join(sorted(Check(data).run())) or "none"
         print(f"{file}: accepted; reductions in another order: {others}")
         return 0
     except Exception as error:  # Whatever goes wrong, nothing is proved.

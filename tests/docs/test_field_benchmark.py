@@ -40,9 +40,9 @@ def test_only_lines_of_the_same_code_and_machine_are_known(
         {"kernel": "field/srad", "code": "abc", "machine": "zen3"},
     ]
     path = tmp_path / "lines.jsonl"
-    assert field.known_lines(path, here) == {}
+    assert field.record.known_lines(path, here) == {}
     path.write_text("".join(f"{json.dumps(each)}\n" for each in lines))
-    assert list(field.known_lines(path, here)) == ["field/srad"]
+    assert list(field.record.known_lines(path, here)) == ["field/srad"]
 
 
 def test_rows_and_means(field: ModuleType) -> None:

@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 
 SCALARS = {"f32": np.dtype(np.float32), "f64": np.dtype(np.float64)}
 
-BINARY = ("powf",)
+BINARY = ("atan2", "powf")
 
 
 def text(name: str, scalar: str) -> str:

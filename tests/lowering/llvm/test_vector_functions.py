@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.elementary import BINARY, text
 from support.functions import FUNCTIONS
 
 import loopwright
@@ -26,7 +27,7 @@ UNITS = 4.0
 SCALARS = {"f64": np.float64, "f32": np.float32}
 DOMAINS = {"acosh": (1.0, 50.0), "atanh": (-0.99, 0.99), "acos": (-1.0, 1.0), "asin": (-1.0, 1.0)}
 DOMAINS |= dict.fromkeys(("log", "log10", "log2", "log1p"), (1e-3, 100.0))
-BINARY = ("atan2", "powf")
+
 REFERENCES: dict[str, Callable[..., Array]] = {
     **{name: each for name, each in FUNCTIONS.items() if name not in ("erf", "rsqrt")},
     "atan2": np.arctan2,
@@ -39,23 +40,6 @@ LIBRARY = replace(Target.host(), features=Target.host().features - {"fma", "asim
 needs_library = pytest.mark.skipif(
     not Target.host().vector_functions, reason="the C library here has no functions for vectors"
 )
-
-
-def text(name: str, scalar: str) -> str:
-    """`B[i] = f(A[i])`, or `f(A[i], C[i])`."""
-    operands = "%0, %1" if name in BINARY else "%0"
-    arrays = ", ".join(f"%{array}: memref<?x{scalar}>" for array in "ACB")
-    return f"""
-func.func @apply(%n: index, {arrays}) {{
-  affine.for %i = 0 to %n {{
-    %0 = affine.load %A[%i] : memref<?x{scalar}>
-    %1 = affine.load %C[%i] : memref<?x{scalar}>
-    %2 = math.{name} {operands} : {scalar}
-    affine.store %2, %B[%i] : memref<?x{scalar}>
-  }}
-  return
-}}
-"""
 
 
 def kernel(name: str, scalar: str, schedule: str | None, *, fast_math: bool = True) -> Kernel:

@@ -7,6 +7,7 @@ from support.targets import WIDE
 
 import loopwright
 from loopwright.passes.estimate.operation_costs import throughput
+from loopwright.passes.estimate.program_statistics import StatementStatistics
 from loopwright.passes.estimate.recurrence_bound import recurrence
 from loopwright.passes.polyhedral.schedule_tree import loops
 from loopwright.passes.schedules.schedule import Schedule
@@ -98,7 +99,7 @@ def test_divisions_by_what_never_changes_are_products_where_they_may_be() -> Non
     statement = schedule(sweep(EARLY)).scop.statement("S0")
     cycles = partial(
         throughput,
-        statement,
+        StatementStatistics(statement, {}),
         WIDE,
         lambda load: frozenset[int](),
         lambda changing: (1.0, 1.0),
