@@ -42,6 +42,11 @@ class Emitter(Generic[Node]):
         self._count = 0
         self._affine_only = 0
 
+    @property
+    def is_affine_only(self) -> bool:
+        """Whether operations are not allowed."""
+        return self._affine_only > 0
+
     @contextmanager
     def affine_only(self) -> Generator[None]:
         """What needs an operation raises NotAffine meanwhile."""

@@ -1,0 +1,27 @@
+"""Names in the text: unique where they are visible at once."""
+
+from __future__ import annotations
+
+
+class Names:
+    """Gives out names."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def take(self, name: str) -> str:
+        """The name, or with a number behind it where it is taken."""
+        found, count = name, 0
+        while found in self._taken:
+            count += 1
+            found = f"{name}${count}"
+        self._taken.add(found)
+        return found
+
+    def keep(self, name: str) -> str:
+        """A name that stays taken."""
+        return self.take(name)
+
+    def release(self, name: str) -> None:
+        """The name may be given out again."""
+        self._taken.discard(name)

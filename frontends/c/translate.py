@@ -1,0 +1,164 @@
+"""Translation of a region of C to affine MLIR text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..text.affine import Affine, Index
+from ..text.affine import Name as TextName
+from ..text.emitter import Emitter, Line
+from .c_types import Elements, FloatType, IntegerType, elements_of
+from .domain import Domain
+from .expressions import Array, Expressions
+from .names import Names
+from .regions import Region
+from .sizes import size_symbols
+from .statements import Statements
+from .tree import (
+    Declare,
+    For,
+    Name,
+    Piece,
+    Statement,
+    Symbol,
+    all_expressions,
+    blocks_of,
+)
+from .values import Linear, Scalar
+from .variables import find_variables, loop_symbol
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An argument: a size, a number, or an array (`elements`)."""
+
+    symbol: Symbol
+    name: str
+    mlir: str
+    elements: Elements | None = None
+    is_written: bool = False
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A region as text; `nodes` has the piece of C for each line of it.
+
+    `assumptions` are expressions over the sizes that must not be negative: C means something else
+    where they are.
+    """
+
+    region: Region
+    text: str
+    nodes: tuple[Piece, ...]
+    parameters: tuple[Parameter, ...]
+    assumptions: tuple[Affine, ...]
+
+
+def translate(region: Region) -> Translation:
+    """The text of a region; raises SourceError."""
+    body = region.block
+    own = _declared(body.statements)
+    used = _used(body.statements)
+    loops = _loop_symbols(body.statements)
+    outer = {symbol for symbol in used if symbol not in own}
+    later = {each.symbol for each in all_expressions(region.behind) if isinstance(each, Name)}
+    lasting = {each for each in outer if each.is_global or each in later}
+    variables = find_variables(body, outer, lasting)
+    kept, assigned = set(variables.kept), variables.assigned
+    arguments = [
+        symbol
+        for symbol in _ordered(region.function.parameters, outer)
+        if symbol in kept
+        or not (symbol in assigned or symbol in loops or symbol.constant is not None)
+    ]
+    emitter: Emitter[Piece] = Emitter()
+    expressions = Expressions(emitter, Domain(), variables)
+    names = Names()
+    sizes = size_symbols(body.statements)
+    parameters = [
+        found
+        for each in arguments
+        if (found := _declare(each, expressions, names, sizes, kept)) is not None
+    ]
+    Statements(expressions, names).region(body)
+    lines = _function(region, parameters, emitter, expressions.domain)
+    text = "".join(f"{line}\n" for line, _ in lines)
+    nodes = tuple(node for _, node in lines)
+    assumptions = tuple(expressions.domain.assumptions)
+    return Translation(region, text, nodes, tuple(parameters), assumptions)
+
+
+def _function(
+    region: Region, parameters: Sequence[Parameter], emitter: Emitter[Piece], domain: Domain
+) -> list[Line[Piece]]:
+    node = Piece(region.function.place)
+    arguments = ", ".join(f"%{each.name}: {each.mlir}" for each in parameters)
+    lines: list[Line[Piece]] = [(f"func.func @{region.name}({arguments}) {{", node)]
+    lines += [(f"  {line}", node) for line, node in emitter.constants(node)]
+    lines += emitter.blocks[0].indented()
+    return [*lines, ("  return", node), ("}", node)]
+
+
+def _declare(
+    symbol: Symbol,
+    expressions: Expressions,
+    names: Names,
+    sizes: set[Symbol],
+    kept: set[Symbol],
+) -> Parameter | None:
+    """Makes a variable an argument; None for one of a type that is none."""
+    name = names.keep(symbol.name)
+    kind = symbol.type
+    if symbol.is_volatile:
+        return None
+    if isinstance(kind, IntegerType | FloatType):
+        if symbol in kept:
+            elements = Elements(kind, ())
+            expressions.arrays[symbol] = Array(name, elements)
+            return Parameter(symbol, name, elements.mlir, elements)
+        if isinstance(kind, IntegerType) and symbol in sizes:
+            size = TextName(name, symbol=True)
+            expressions.domain.declare(size, kind)
+            expressions.names[symbol] = Linear(Index((Affine.of(size),)), kind)
+            return Parameter(symbol, name, "index")
+        expressions.names[symbol] = Scalar(f"%{name}", kind)
+        return Parameter(symbol, name, kind.mlir)
+    elements = elements_of(kind, parameter=symbol.is_parameter)
+    if elements is None:
+        return None
+    expressions.arrays[symbol] = Array(name, elements)
+    return Parameter(symbol, name, elements.mlir, elements)
+
+
+def _ordered(parameters: Sequence[Symbol], outer: set[Symbol]) -> list[Symbol]:
+    """Parameters in the order of C, then other variables as they are declared."""
+    others = [each for each in outer if each not in parameters]
+    return [*parameters, *sorted(others, key=lambda each: (not each.is_global, each.offset))]
+
+
+def _declared(statements: Sequence[Statement]) -> set[Symbol]:
+    found: set[Symbol] = set()
+    for statement in statements:
+        if isinstance(statement, Declare):
+            found.add(statement.symbol)
+        if isinstance(statement, For) and isinstance(statement.first, Declare):
+            found.add(statement.first.symbol)
+        for block in blocks_of(statement):
+            found |= _declared(block.statements)
+    return found
+
+
+def _used(statements: Sequence[Statement]) -> dict[Symbol, None]:
+    pieces = all_expressions(list(statements))
+    return {each.symbol: None for each in pieces if isinstance(each, Name)}
+
+
+def _loop_symbols(statements: Sequence[Statement]) -> set[Symbol]:
+    found: set[Symbol] = set()
+    for statement in statements:
+        if isinstance(statement, For) and (symbol := loop_symbol(statement)) is not None:
+            found.add(symbol)
+        for block in blocks_of(statement):
+            found |= _loop_symbols(block.statements)
+    return found
