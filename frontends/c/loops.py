@@ -78,13 +78,19 @@ class Loops:
         loop_variable: Affine,
         loop: For,
     ) -> Bounds:
-        """A loop that counts down: the affine one counts its iterations."""
+        """A loop that counts down, mirrored where it visits all values, else by its iterations."""
         start = first.affine
         if start is None:
             raise SourceError(
                 "the first value of a loop that counts down must be one expression", loop.place
             )
         end = self._joined("max", below, loop.test)
+        one = Affine(constant=1)
+        if step == -1 and end.affine is not None:
+            last = end.affine.plus(one)
+            upper = Index((start.plus(one),))
+            value = start.plus(last).plus(loop_variable, -1)
+            return Bounds(symbol, Index((last,)), upper, 1, value, loop_variable)
         distance = Index((start,)).plus(end, -1)
         assert distance is not None
         parts = tuple(quotient("ceildiv", part, -step) for part in distance.parts)

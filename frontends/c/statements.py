@@ -51,6 +51,7 @@ class Statements:
         self.loops = Loops(expressions)
         self.arrays = LocalArrays(expressions, names)
         self._blocks: dict[Block, TextBlock[Piece]] = {}
+        self._cells: dict[Block, list[Variable]] = {}
         self._guards: list[str] = []
 
     def region(self, block: Block) -> None:
@@ -61,11 +62,11 @@ class Statements:
     def block(self, block: Block) -> None:
         """Emits the statements of a block into the emitter's innermost one."""
         self._blocks[block] = self.emitter.blocks[-1]
-        for variable in self.expressions.variables.of.values():
-            if variable.block is block:
-                variable.cell = ""  # a branch that is printed again
         for statement in block.statements:
             self.statement(statement)
+        for variable in self._cells.pop(block, ()):  # the branch may be printed again
+            self.names.release(variable.cell)
+            variable.cell = ""
 
     def statement(self, node: Statement) -> None:
         """Emits one statement; raises SourceError."""
@@ -250,6 +251,7 @@ class Statements:
             variable.cell = self.names.keep(variable.symbol.name)
             block = self._blocks[variable.block]
             self.emitter.allocate(block, variable.cell, kind.mlir, node)
+            self._cells.setdefault(variable.block, []).append(variable)
 
     def _declare(self, node: Declare) -> None:
         symbol = node.symbol
