@@ -79,13 +79,16 @@ class Calls:
                 )
             values.append((symbol, self.expressions.converted(argument, symbol.type)))
         for each in walk(node.inlined):
-            if isinstance(each, Name) and each.symbol not in node.parameters:
-                if each.symbol.constant is None:
-                    raise SourceError(
-                        f"'{node.function}' uses the variable '{each.symbol.name}'",
-                        node.place,
-                        "write its formula here",
-                    )
+            if (
+                isinstance(each, Name)
+                and each.symbol not in node.parameters
+                and each.symbol.constant is None
+            ):
+                raise SourceError(
+                    f"'{node.function}' uses the variable '{each.symbol.name}'",
+                    node.place,
+                    "write its formula here",
+                )
         assert isinstance(node.type, IntegerType | FloatType)
         outer = dict(self.expressions.names)
         self.expressions.names.update(values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...passes.polyhedral.bounds import ASSUMPTION
 from ..text.affine import Affine, Index
 from ..text.affine import Name as TextName
 from ..text.emitter import Emitter, Line
@@ -94,10 +95,26 @@ def _function(
 ) -> list[Line[Piece]]:
     node = Piece(region.function.place)
     arguments = ", ".join(f"%{each.name}: {each.mlir}" for each in parameters)
-    lines: list[Line[Piece]] = [(f"func.func @{region.name}({arguments}) {{", node)]
+    sizes = [TextName(each.name, symbol=True) for each in parameters if _is_integer(each)]
+    assumed = _assumed(domain.assumptions, sizes)
+    lines: list[Line[Piece]] = [(f"func.func @{region.name}({arguments}){assumed} {{", node)]
     lines += [(f"  {line}", node) for line, node in emitter.constants(node)]
     lines += emitter.blocks[0].indented()
     return [*lines, ("  return", node), ("}", node)]
+
+
+def _is_integer(parameter: Parameter) -> bool:
+    return parameter.elements is None and not parameter.mlir.startswith("f")
+
+
+def _assumed(assumptions: Sequence[Affine], sizes: Sequence[TextName]) -> str:
+    """The attribute that says which sizes the region is for."""
+    if not assumptions:
+        return ""
+    spelled = {name: f"d{position}" for position, name in enumerate(sizes)}
+    relations = ", ".join(f"{each.render(spelled)} >= 0" for each in assumptions)
+    head = ", ".join(spelled.values())
+    return f" attributes {{{ASSUMPTION} = affine_set<({head}) : ({relations})>}}"
 
 
 def _declare(

@@ -19,11 +19,12 @@ from .support.version import __version__
 
 if TYPE_CHECKING:
     from . import errors
+    from .frontends.loading import load
     from .frontends.python import PythonKernel, f32, f64, i8, i16, i32, i64, kernel
     from .passes.machine.target import Target
     from .passes.schedules.schedule import Schedule
     from .runtime.kernel import Kernel
-    from .runtime.program import Program, load
+    from .runtime.program import Program
     from .runtime.verifying.verify import verify
 
 __all__ = [
@@ -58,7 +59,7 @@ _HOMES = {
     "i32": ".frontends.python",
     "i64": ".frontends.python",
     "kernel": ".frontends.python",
-    "load": ".runtime.program",
+    "load": ".frontends.loading",
     "verify": ".runtime.verifying.verify",
 }
 

@@ -31,7 +31,13 @@ from .common import (
     read_schedule,
     tell_verdict,
 )
-from .shipped import add_size_arguments, given_sizes, load_program, with_standard_extents
+from .shipped import (
+    add_cflags_argument,
+    add_size_arguments,
+    given_sizes,
+    load_program,
+    with_standard_extents,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,8 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         metavar="FILE",
-        help="a program in affine MLIR (-: standard input), or a shipped kernel (polybench/gemm)",
+        help="a program in affine MLIR (-: standard input) or C (.c), or a shipped kernel "
+        "(polybench/gemm)",
     )
+    add_cflags_argument(parser)
     parser.add_argument(
         "-o",
         "--output",
@@ -90,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
         target = Target.named(arguments.target)
     except ValueError as error:
         raise UsageError(f"--target: {error}") from error
-    program = load_program(arguments.file)
+    program = load_program(arguments.file, arguments.cflags)
     names = list(arguments.func or program)
     sizes = given_sizes(arguments)
     for name in names:
