@@ -140,7 +140,7 @@ class Arithmetic:
         if isinstance(kind, IntegerType):
             index = self._affine(symbol, left, right, kind)
             if index is not None and (kind.signed or self._fits(index, kind)):
-                return _linear(index, kind)
+                return linear(index, kind)
             self._explain(symbol, left, right, index, node)
         one = self.scalar(left, node)
         other = self.scalar(self.convert(right, kind, node), node)
@@ -275,7 +275,7 @@ class Arithmetic:
         if first is not None and second is not None:
             index = extremum(word, (first, second))
             if index is not None:
-                return _linear(index, kind)
+                return linear(index, kind)
             self.emitter.require_operations(node, "a minimum of a maximum is not")
         a, b = self.scalar(one, node), self.scalar(other, node)
         text = f"arith.{word}{'s' if kind.signed else 'u'}i {a.name}, {b.name} : {kind.mlir}"
@@ -285,7 +285,8 @@ class Arithmetic:
         return SourceError(message, node.place, hint)
 
 
-def _linear(index: Index, kind: IntegerType) -> Value:
+def linear(index: Index, kind: IntegerType) -> Value:
+    """An affine integer, or the constant that it is."""
     affine = index.affine
     if affine is not None and not affine.terms:
         return Constant(kind.wrap(affine.constant), kind)

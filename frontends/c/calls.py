@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...dialects.errors import SourceError
 from .c_types import INT, FloatType, IntegerType, NumberType
-from .functions import ABSOLUTE, Known, constant, known
+from .functions import ABSOLUTE, SIGN, Known, constant, known
 from .tree import Call, Name, Symbol, walk
 from .values import Constant, Scalar, Value
 
@@ -55,6 +55,12 @@ class Calls:
         """The truth value of `isnan(x)` and its kin."""
         (argument,) = node.arguments
         scalar = self.expressions.arithmetic.scalar(self.expressions.value(argument), argument)
+        arithmetic = self.expressions.arithmetic
+        if function.operation == SIGN:
+            zero, one = (arithmetic.scalar(Constant(n, scalar.type), node) for n in (0.0, 1.0))
+            text = f"math.copysign {one.name}, {scalar.name} : {scalar.type.mlir}"
+            signed = Scalar(self.emitter.operation(text, node), scalar.type)
+            return arithmetic.compare("<", signed, zero, node)
         text = f"{function.operation} {scalar.name} : {scalar.type.mlir}"
         return self.emitter.operation(text, node)
 

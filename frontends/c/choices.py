@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from ...dialects.errors import SourceError
-from ..text.affine import set_text
+from ..text.affine import Affine, Index, set_text
 from ..text.conditions import (
     Condition,
     Fixed,
@@ -19,10 +19,11 @@ from ..text.conditions import (
     negation,
     tests_data,
 )
+from .arithmetic import linear
 from .c_types import IntegerType, NumberType
 from .numbers import number_type
 from .tree import Binary, Conditional, Expression, Piece
-from .values import Scalar, Value
+from .values import Linear, Scalar, Value, index_of
 
 if TYPE_CHECKING:
     from .expressions import Expressions
@@ -45,6 +46,9 @@ class Choices:
             other = self.expressions.converted(node.other, kind)
             return self.expressions.arithmetic.extremum(word, one, other, kind, node)
         condition = self.expressions.tests.condition(node.test)
+        index = self._affine(condition, node, kind)
+        if index is not None:
+            return index
         return self.choose(
             condition,
             partial(self.expressions.converted, node.one, kind),
@@ -52,6 +56,47 @@ class Choices:
             kind,
             node,
         )
+
+    def _affine(self, condition: Condition, node: Conditional, kind: NumberType) -> Value | None:
+        """The value where both branches are one affine expression, or a minimum or maximum.
+
+        Each branch is looked at where it is taken: `n < 0 ? -((-n + 1) / 2) : n / 2`.
+        """
+        if not isinstance(kind, IntegerType) or tests_data(condition):
+            return None
+        found, inverse = _relations(condition), _relations(negation(condition))
+        if found is None or inverse is None:
+            return None
+        domain = self.expressions.domain
+        with domain.inside(found):
+            one = self._branch(node.one, kind)
+        with domain.inside(inverse):
+            other = self._branch(node.other, kind)
+        if one is None or other is None:
+            return None
+        difference = other.plus(one, -1)
+
+        def everywhere(where: list[Affine], expressions: list[Affine]) -> bool:
+            with domain.inside(where):
+                return all(domain.holds(each, assume=False) for each in expressions)
+
+        either = [difference, difference.times(-1)]
+        if everywhere(inverse, either):
+            return linear(Index((one,)), kind)
+        if everywhere(found, either):
+            return linear(Index((other,)), kind)
+        for word, sign in (("min", 1), ("max", -1)):
+            smaller = difference.times(sign)
+            if everywhere(found, [smaller]) and everywhere(inverse, [smaller.times(-1)]):
+                return Linear(Index((one, other), word), kind)
+        return None
+
+    def _branch(self, node: Expression, kind: NumberType) -> Affine | None:
+        found = self.expressions.static(node)
+        if found is None:
+            return None
+        index = index_of(self.expressions.arithmetic.convert(found, kind, node))
+        return None if index is None else index.affine
 
     def choose(
         self,
@@ -102,6 +147,15 @@ class Choices:
     def _yield(self, value: Value, kind: NumberType, node: Expression) -> None:
         name = self.expressions.arithmetic.scalar(value, node).name
         self.emitter.line(f"affine.yield {name} : {kind.mlir}", node)
+
+
+def _relations(condition: Condition) -> list[Affine] | None:
+    """A condition as expressions that are not negative; None where it has alternatives."""
+    found = None if isinstance(condition, Fixed) else alternatives(condition)
+    if found is None or len(found) != 1:
+        return None
+    signs = [(each, sign) for each in found[0] for sign in ((1, -1) if each.equation else (1,))]
+    return [each.expression.times(sign) for each, sign in signs]
 
 
 def _extremum(node: Conditional) -> str | None:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...dialects.errors import SourceError
-from ..text.affine import Affine, Index
+from ..text.affine import Affine, Index, quotient
 from ..text.conditions import Condition, Fixed
 from ..text.emitter import Emitter, NotAffine
-from .arithmetic import PREDICATES, Arithmetic
-from .c_types import INT, Elements, NumberType, PointerType
+from .arithmetic import PREDICATES, Arithmetic, linear
+from .c_types import INT, Elements, IntegerType, NumberType, PointerType
 from .calls import Calls
 from .choices import Choices
 from .domain import Domain
+from .idioms import rounded_division
 from .numbers import number_type
 from .tests import Tests
 from .tree import (
     Assignment,
+    Binary,
     Call,
     Cast,
     Conditional,
@@ -121,8 +123,25 @@ class Expressions:
             return self._unary(node)
         if node.operator in ("&&", "||") or node.operator in PREDICATES:
             return self._truth(self.tests.condition(node), node)
+        rounded = self._rounded(node, kind)
+        if rounded is not None:
+            return rounded
         left, right = self.value(node.left), self.value(node.right)
         return self.arithmetic.binary(node.operator, left, right, kind, node)
+
+    def _rounded(self, node: Binary, kind: NumberType) -> Value | None:
+        """The result of a division that rounds down or up, where it is affine."""
+        found = rounded_division(node)
+        if found is None or not isinstance(kind, IntegerType) or not kind.signed:
+            return None
+        word, dividend, divisor = found
+        left, right = self.static(dividend), self.static(divisor)
+        if left is None or not isinstance(right, Constant) or right.value <= 0:
+            return None
+        index = index_of(left)
+        if index is None or index.affine is None:
+            return None
+        return linear(Index((quotient(word, index.affine, int(right.value)),)), kind)
 
     def converted(self, node: Expression, kind: NumberType) -> Value:
         """The value of an expression in a type."""

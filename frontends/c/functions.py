@@ -23,6 +23,7 @@ _OTHERS = {
     "fma": ("math.fma", 3),
 }
 _CLASSES = {"isnan": "math.isnan", "isinf": "math.isinf", "isfinite": "math.isfinite"}
+SIGN = "signbit"
 _CONSTANTS = {"huge_val": float("inf"), "inf": float("inf"), "nan": float("nan")}
 
 
@@ -45,6 +46,8 @@ def _table() -> Mapping[str, Known]:
             spelled: Known(operation, 1, is_test=True)
             for spelled in (name, f"__{name}", f"__{name}f")
         }
+    for spelled in (SIGN, f"__{SIGN}", f"{SIGN}f", f"__{SIGN}f"):
+        table[spelled] = Known(SIGN, 1, is_test=True)
     table["__isinf_sign"] = table["isinf"]
     return table
 

@@ -26,8 +26,10 @@ from .tree import (
     Assignment,
     Block,
     Call,
+    Cast,
     Declare,
     Evaluate,
+    Expression,
     For,
     If,
     Name,
@@ -50,7 +52,7 @@ class Statements:
         self.names = names
         self.loops = Loops(expressions)
         self.arrays = LocalArrays(expressions, names)
-        self._blocks: dict[Block, TextBlock[Piece]] = {}
+        self._blocks: dict[Block, tuple[TextBlock[Piece], int]] = {}
         self._cells: dict[Block, list[Variable]] = {}
         self._guards: list[str] = []
 
@@ -61,7 +63,7 @@ class Statements:
 
     def block(self, block: Block) -> None:
         """Emits the statements of a block into the emitter's innermost one."""
-        self._blocks[block] = self.emitter.blocks[-1]
+        self._blocks[block] = self.emitter.blocks[-1], len(self._guards)
         for statement in block.statements:
             self.statement(statement)
         for variable in self._cells.pop(block, ()):  # the branch may be printed again
@@ -186,6 +188,8 @@ class Statements:
         if isinstance(expression, Assignment):
             self.assign(expression)
             return
+        if _is_discarded(expression):
+            return
         if isinstance(expression, Unsupported):
             raise SourceError(expression.reason, expression.place, expression.hint)
         if isinstance(expression, Call):
@@ -216,9 +220,18 @@ class Statements:
             raise SourceError("this cannot be assigned to", target.place, "write A[i] or a name")
         return value
 
-    def _store(self, name: str, subscripts: str, kind: str, value: Value, node: Piece) -> None:
+    def _store(
+        self,
+        name: str,
+        subscripts: str,
+        kind: str,
+        value: Value,
+        node: Piece,
+        *,
+        guarded: bool = True,
+    ) -> None:
         stored = self.expressions.arithmetic.scalar(value, node)
-        if self._guards:
+        if self._guards and guarded:
             text = f"affine.load %{name}[{subscripts}] : {kind}"
             old = Scalar(self.emitter.operation(text, node), stored.type)
             stored = self.expressions.arithmetic.select(
@@ -243,15 +256,21 @@ class Statements:
         if variable.is_value:
             self.expressions.values[variable] = value
             return
-        self._ensure_cell(variable, kind, node)
-        self._store(variable.cell, "", f"memref<{kind.mlir}>", value, node)
-
-    def _ensure_cell(self, variable: Variable, kind: NumberType, node: Piece) -> None:
+        block, guards = self._blocks[variable.block]
+        guarded = len(self._guards) > guards  # else the variable lives where the guard holds
         if not variable.cell:
             variable.cell = self.names.keep(variable.symbol.name)
-            block = self._blocks[variable.block]
             self.emitter.allocate(block, variable.cell, kind.mlir, node)
             self._cells.setdefault(variable.block, []).append(variable)
+            if guarded:
+                self._clear(block, variable.cell, kind, node)
+        self._store(variable.cell, "", f"memref<{kind.mlir}>", value, node, guarded=guarded)
+
+    def _clear(self, block: TextBlock[Piece], cell: str, kind: NumberType, node: Piece) -> None:
+        """Gives a variable a value that a store under a guard may keep."""
+        zero = self.expressions.arithmetic.scalar(Constant(0, kind), node).name
+        text = f"affine.store {zero}, %{cell}[] : memref<{kind.mlir}>"
+        block.allocations.append((text, node))
 
     def _declare(self, node: Declare) -> None:
         symbol = node.symbol
@@ -266,6 +285,11 @@ class Statements:
         kind = number_type(Name(node.place, symbol.type, symbol))
         value = self.expressions.converted(node.value, kind)
         self._set_variable(variable, value, kind, node)
+
+
+def _is_discarded(node: Expression) -> bool:
+    """Whether this is `(void)x`, which only says that a variable is used."""
+    return isinstance(node, Cast) and str(node.type) == "void" and isinstance(node.operand, Name)
 
 
 def number_type_of(node: Assignment) -> NumberType:

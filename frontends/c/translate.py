@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...dialects.errors import SourceError
 from ...passes.polyhedral.bounds import ASSUMPTION
 from ..text.affine import Affine, Index
 from ..text.affine import Name as TextName
@@ -64,6 +65,12 @@ def translate(region: Region) -> Translation:
     loops = _loop_symbols(body.statements)
     outer = {symbol for symbol in used if symbol not in own}
     later = {each.symbol for each in all_expressions(region.behind) if isinstance(each, Name)}
+    for each in own & later:
+        raise SourceError(
+            f"'{each.name}' is declared inside of the region and used behind it",
+            each.place,
+            "declare it before the region",
+        )
     lasting = {each for each in outer if each.is_global or each in later}
     variables = find_variables(body, outer, lasting)
     kept, assigned = set(variables.kept), variables.assigned
