@@ -276,6 +276,12 @@ def _no_array(symbol: Symbol, node: Expression) -> SourceError:
             node.place,
             f"pass an array: {symbol.name}[n][m]",
         )
+    if isinstance(symbol.type, PointerType) and not symbol.is_parameter and not symbol.is_global:
+        return SourceError(
+            f"'{symbol.name}' is a pointer that the region declares",
+            node.place,
+            "write the array that it points to",
+        )
     if symbol.is_volatile:
         return SourceError(f"'{symbol.name}' is volatile", node.place, "leave out 'volatile'")
     return SourceError(

@@ -95,6 +95,8 @@ class Reader:
         if name == "IF_STMT" and len(inner) in (2, 3):
             one, other = self._block(inner[1]), self._block((*inner, None)[2], cursor)
             return [If(place, start, end, self.expressions.read(inner[0]), one, other)]
+        if name == "BINARY_OPERATOR" and cursor.binary_operator.name == "Comma":
+            return [each for child in inner for each in self.statements(child)]
         if cursor.kind.is_expression():
             return [Evaluate(place, start, end, self.expressions.read(cursor))]
         reason, hint = _REASONS.get(name, ("this statement is not supported", None))

@@ -199,6 +199,8 @@ class Statements:
     def assign(self, node: Assignment) -> Value:
         """Emits an assignment; returns the value that the target has then."""
         target = node.target
+        if isinstance(target, Unsupported):
+            raise SourceError(target.reason, target.place, target.hint)
         kind = number_type(target)
         if node.operator:
             computed = number_type_of(node)
