@@ -174,6 +174,8 @@ class ExpressionReader:
         if operator == "*":
             return self._dereference(operand, kind, place)
         if operator == "&":
+            if isinstance(operand, Name):
+                operand.symbol.has_address = True
             reason = "the address of a variable is not supported"
             return Unsupported(place, kind, reason, None, (operand,))
         return Unary(place, kind, operator, operand)

@@ -40,6 +40,7 @@ class Reader:
     def __init__(self, source: CSource) -> None:
         self.source = source
         self.expressions = ExpressionReader(source)
+        self._has_labels = False
 
     def functions(self, unit: cindex.TranslationUnit) -> list[Function]:
         """The functions that are defined in the file itself."""
@@ -57,14 +58,17 @@ class Reader:
         parameters = tuple(
             self.expressions.symbol(each) for each in children if each.kind.name == "PARM_DECL"
         )
+        self._has_labels = False
+        body = self._block(children[-1])
         return Function(
             cursor.spelling,
             self.expressions.place(cursor),
             parameters,
-            self._block(children[-1]),
+            body,
             cursor.extent.start.offset,
             cursor.extent.end.offset,
             cursor.storage_class.name == "STATIC",
+            self._has_labels,
         )
 
     def _block(self, cursor: cindex.Cursor | None, beside: cindex.Cursor | None = None) -> Block:
@@ -112,6 +116,7 @@ class Reader:
                 blocks.append(self._block(each))
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
         place = self.expressions.place(cursor)
+        self._has_labels |= cursor.kind.name == "LABEL_STMT"
         leaves = cursor.kind.name in LEAVING
         return Refused(place, start, end, reason, hint, tuple(expressions), tuple(blocks), leaves)
 

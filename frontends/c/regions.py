@@ -31,7 +31,10 @@ class Region:
     @property
     def behind(self) -> list[Statement]:
         """What may run behind the region: all that follows, and what a loop repeats."""
-        return list(_behind(self.function.body, self.block))
+        body = self.function.body
+        if self.function.has_labels:
+            return [_without(body, self.block)]
+        return list(_behind(body, self.block))
 
 
 def pragma_regions(functions: Sequence[Function], source: CSource) -> list[Region]:

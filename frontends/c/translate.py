@@ -71,7 +71,7 @@ def translate(region: Region) -> Translation:
             each.place,
             "declare it before the region",
         )
-    lasting = {each for each in outer if each.is_global or each in later}
+    lasting = {each for each in outer if each.is_global or each.has_address or each in later}
     variables = find_variables(body, outer, lasting)
     kept, assigned = set(variables.kept), variables.assigned
     arguments = [

@@ -18,7 +18,8 @@ from .c_types import CType
 class Symbol:
     """A variable or parameter.
 
-    `constant` is the value of one that is constant; `extents` has those of a VLA, outermost first.
+    `constant` is the value of one that is constant; `extents` has those of a VLA, outermost first;
+    the address of one that `has_address` may be anywhere.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Symbol:
     is_global: bool = False
     is_const: bool = False
     is_volatile: bool = False
+    has_address: bool = False
     constant: int | float | None = None
     extents: tuple[Expression, ...] = ()
 
@@ -233,6 +235,7 @@ class Function:
     start: int
     end: int
     is_static: bool = False
+    has_labels: bool = False
 
 
 def parts_of(expression: Expression) -> tuple[Expression, ...]:
