@@ -144,6 +144,8 @@ def _declare(
         if isinstance(kind, IntegerType) and symbol in sizes:
             size = TextName(name, symbol=True)
             expressions.domain.declare(size, kind)
+            if not kind.signed:
+                expressions.domain.assumptions.append(Affine.of(size))
             expressions.names[symbol] = Linear(Index((Affine.of(size),)), kind)
             return Parameter(symbol, name, "index")
         expressions.names[symbol] = Scalar(f"%{name}", kind)

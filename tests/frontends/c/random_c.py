@@ -57,7 +57,10 @@ class Generator:
         for name in ("s", "t"):
             kind = self.scalars[name] = choose(list(TYPES))
             parameters.append(f"{kind} {name}")
-            arguments.append((name, self.number(kind)))
+            value = self.number(kind)
+            if kind == "unsigned long":  # a size is at most 2^63 - 1
+                value = np.uint64(int(value) & (1 << 63) - 1)
+            arguments.append((name, value))
         for name in ("A", "B", "C"):
             kind, rank = choose(list(TYPES)), choose((1, 1, 2))
             self.arrays[name] = kind, rank
@@ -141,7 +144,7 @@ class Generator:
         array = self.random.choice(list(self.arrays))
         kind, _ = self.arrays[array]
         target = self.element(array)
-        mutable = [name for name in self.locals]
+        mutable = list(self.locals)
         if mutable and self.random.random() < 0.3:
             target = self.random.choice(mutable)
             kind = self.locals[target]
