@@ -62,9 +62,13 @@ def load_c(path: str | Path, flags: Sequence[str] = ()) -> Program:
     found = read_regions(source, flags)
     for error in found.left_out:
         warnings.warn(f"{error.location}: left out: {error.message}", stacklevel=3)
-    text = "".join(each.text for each in found.translations)
-    module = parse_module(text, source.file)
-    nodes = [(each, node) for each in found.translations for node in each.nodes]
+    return program_of(found.translations, source)
+
+
+def program_of(translations: Sequence[Translation], source: CSource) -> Program:
+    """The program of regions; positions are those in the C file."""
+    module = parse_module("".join(each.text for each in translations), source.file)
+    nodes = [(each, node) for each in translations for node in each.nodes]
     places = [_place(each, node.place, source) for each, node in nodes]
     relocate(module, places, source.text, source.file)
     return Program(module)

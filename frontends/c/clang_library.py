@@ -72,6 +72,7 @@ class CSource:
     def __init__(self, file: str, text: str) -> None:
         self.file = file
         self.text = text
+        self.data = text.encode()  # offsets count bytes
         self.lines = text.split("\n")
 
     def location(self, line: int, column: int) -> Location:
@@ -95,6 +96,16 @@ def parse(source: CSource, flags: Sequence[str] = ()) -> cindex.TranslationUnit:
         if each.severity >= cindex.Diagnostic.Error:
             raise SourceError(each.spelling, place_of(each.location, source), _remedy(each))
     return unit
+
+
+def macro_names(source: CSource, flags: Sequence[str] = ()) -> set[str]:
+    """The macros that are defined behind the file's text."""
+    detailed = 1  # CXTranslationUnit_DetailedPreprocessingRecord
+    unit = cindex.Index.create().parse(
+        source.file, [STANDARD, "-w", *flags], [(source.file, source.text)], options=detailed
+    )
+    children = unit.cursor.get_children()
+    return {each.spelling for each in children if each.kind.name == "MACRO_DEFINITION"}
 
 
 def _remedy(diagnostic: cindex.Diagnostic) -> str | None:

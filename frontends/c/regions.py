@@ -27,6 +27,7 @@ class Region:
     place: Location
     around: tuple[Statement, ...]
     name: str = ""
+    is_marked: bool = False
 
     @property
     def behind(self) -> list[Statement]:
@@ -49,7 +50,7 @@ def pragma_regions(functions: Sequence[Function], source: CSource) -> list[Regio
         if not statements:
             raise SourceError("there is nothing in this region", place)
         block = Block(statements[0].place, begin, end, statements)
-        found.append(Region(function, block, place, around))
+        found.append(Region(function, block, place, around, is_marked=True))
     return named(found)
 
 
@@ -64,7 +65,8 @@ def named(regions: Sequence[Region]) -> list[Region]:
 
 def _marks(source: CSource) -> Iterator[tuple[int, int]]:
     """The offsets behind `#pragma scop` and of `#pragma endscop`."""
-    blank = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), source.text)
+    text = source.data.decode("latin-1")  # a character for each byte
+    blank = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
     begin: int | None = None
     offset = 0
     for line in blank.split("\n"):
@@ -89,7 +91,7 @@ def _marks(source: CSource) -> Iterator[tuple[int, int]]:
 
 
 def _place(source: CSource, offset: int) -> Location:
-    line = source.text.count("\n", 0, offset) + 1
+    line = source.data.count(b"\n", 0, offset) + 1
     return source.location(line, 1)
 
 

@@ -28,7 +28,7 @@ from .tree import (
     blocks_of,
 )
 from .values import Linear, Scalar
-from .variables import find_variables, loop_symbol
+from .variables import find_variables, is_live, loop_symbol
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Translation:
     """A region as text; `nodes` has the piece of C for each line of it.
 
     `assumptions` are expressions over the sizes that must not be negative: C means something else
-    where they are.
+    where they are. `ended_loops` are loop variables that are read behind the region.
     """
 
     region: Region
@@ -55,6 +55,7 @@ class Translation:
     nodes: tuple[Piece, ...]
     parameters: tuple[Parameter, ...]
     assumptions: tuple[Affine, ...]
+    ended_loops: tuple[Symbol, ...] = ()
 
 
 def translate(region: Region) -> Translation:
@@ -64,14 +65,19 @@ def translate(region: Region) -> Translation:
     used = _used(body.statements)
     loops = _loop_symbols(body.statements)
     outer = {symbol for symbol in used if symbol not in own}
-    later = {each.symbol for each in all_expressions(region.behind) if isinstance(each, Name)}
+    behind = region.behind
+    later = {each.symbol for each in all_expressions(behind) if isinstance(each, Name)}
     for each in own & later:
         raise SourceError(
             f"'{each.name}' is declared inside of the region and used behind it",
             each.place,
             "declare it before the region",
         )
-    lasting = {each for each in outer if each.is_global or each.has_address or each in later}
+    lasting = {
+        each
+        for each in outer
+        if each.is_global or each.has_address or (each in later and is_live(each, behind))
+    }
     variables = find_variables(body, outer, lasting)
     kept, assigned = set(variables.kept), variables.assigned
     arguments = [
@@ -94,7 +100,8 @@ def translate(region: Region) -> Translation:
     text = "".join(f"{line}\n" for line, _ in lines)
     nodes = tuple(node for _, node in lines)
     assumptions = tuple(expressions.domain.assumptions)
-    return Translation(region, text, nodes, tuple(parameters), assumptions)
+    ended = tuple(each for each in loops if each in lasting)
+    return Translation(region, text, nodes, tuple(parameters), assumptions, ended)
 
 
 def _function(

@@ -15,6 +15,7 @@ from .tree import (
     For,
     If,
     Name,
+    Refused,
     Statement,
     Symbol,
     all_expressions,
@@ -239,6 +240,18 @@ def _declares_with_value(symbol: Symbol, statement: Statement) -> int:
     )
 
 
+def is_live(symbol: Symbol, statements: Sequence[Statement]) -> bool:
+    """Whether one of several statements may read the value that a variable has before it."""
+    return any(_reads_before(symbol, [each], False)[0] for each in statements)
+
+
+def _reads_first(symbol: Symbol, loop: For) -> bool:
+    """Whether the first value of a loop's variable depends on the variable."""
+    if isinstance(loop.first, Declare):
+        return loop.first.value is not None and _named(symbol, loop.first.value)
+    return _plain(loop.first, symbol) is None or sum(1 for _ in _uses(symbol, [loop.first])) != 1
+
+
 def _reads_before(
     symbol: Symbol, statements: Sequence[Statement], assigned: bool
 ) -> tuple[bool, bool]:
@@ -246,7 +259,16 @@ def _reads_before(
     for statement in statements:
         if assigned:
             return False, True
-        if isinstance(statement, For | If):
+        if isinstance(statement, For) and loop_symbol(statement) is symbol:
+            if _reads_first(symbol, statement):
+                return True, False
+            assigned = True
+        elif isinstance(statement, Refused):
+            if any(_named(symbol, each) for each in expressions_of(statement)) or any(
+                _reads_before(symbol, block.statements, False)[0] for block in statement.blocks
+            ):
+                return True, False
+        elif isinstance(statement, For | If):
             if any(_named(symbol, each) for each in expressions_of(statement)):
                 return True, False
             ends: list[bool] = []

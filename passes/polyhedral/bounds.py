@@ -81,7 +81,8 @@ def check_bounds(scop: Scop, sizes: Mapping[str, int]) -> None:
 def sizes_outside(scop: Scop, sizes: Mapping[str, int]) -> isl.Set:
     """The values of the other `scop.sizes` with which an access leaves its array.
 
-    A set over these as parameters; those in `sizes` are fixed. Negative extents belong to it.
+    Or with which the function is not for them (`ASSUMPTION`). A set over these as parameters; those
+    in `sizes` are fixed. Negative extents belong to it.
     """
     checks = _checks_of(scop)
     with bounded_for(scop.func, f"the subscripts of '@{scop.name}'"):
