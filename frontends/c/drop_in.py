@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from xdsl.dialects import func
 from ...dialects.errors import SourceError
 from ...passes.polyhedral.isl_context import TooComplexError
 from ...passes.schedules.errors import TransformationError
+from ...support.output_files import write_output
 from .c_file import program_of, read_regions, read_source
 from .call_check import Entry, entry
 from .clang_library import CSource, macro_names
@@ -36,7 +37,31 @@ class _Replacement:
     loops: func.FuncOp
 
 
-def drop_in(path: str | Path, name: str, flags: Sequence[str], options: Options) -> DropIn:
+def drop_in(
+    path: str | Path,
+    output: str | Path,
+    *,
+    schedule: str | None = None,
+    sizes: Mapping[str, int] | None = None,
+    threads: int | None = 1,
+    fast_math: bool = False,
+    cflags: Sequence[str] = (),
+) -> DropIn:
+    """Writes a copy of a C file in which calls of optimised code stand for the affine regions.
+
+    The calls check sizes and aliasing when they run, and the region as written runs where a check
+    fails. `schedule` is a text; without it, each region gets the default schedule for large arrays.
+    The code is for `sizes` only, and for all that are not given. With other `threads` than 1, loops
+    may have OpenMP pragmas. `cflags` are what a C compiler needs for the file. Raises SourceError,
+    OSError.
+    """
+    options = Options(schedule, sizes, threads, fast_math)
+    made = drop_in_text(path, str(output), cflags, options)
+    write_output(output, made.text)
+    return made
+
+
+def drop_in_text(path: str | Path, name: str, flags: Sequence[str], options: Options) -> DropIn:
     """The drop-in source of a C file, which will be called `name`; raises SourceError, OSError."""
     source = read_source(path)
     found = read_regions(source, flags)

@@ -19,6 +19,7 @@ from .support.version import __version__
 
 if TYPE_CHECKING:
     from . import errors
+    from .frontends.c.drop_in import drop_in
     from .frontends.loading import load
     from .frontends.python import PythonKernel, f32, f64, i8, i16, i32, i64, kernel
     from .passes.machine.target import Target
@@ -34,6 +35,7 @@ __all__ = [
     "Schedule",
     "Target",
     "__version__",
+    "drop_in",
     "errors",
     "f32",
     "f64",
@@ -52,6 +54,7 @@ _HOMES = {
     "PythonKernel": ".frontends.python",
     "Schedule": ".passes.schedules.schedule",
     "Target": ".passes.machine.target",
+    "drop_in": ".frontends.c.drop_in",
     "f32": ".frontends.python",
     "f64": ".frontends.python",
     "i8": ".frontends.python",
