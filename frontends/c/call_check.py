@@ -13,7 +13,6 @@ from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.scop import AccessKind, Array, Scop
 from .c_types import ArrayType, Elements
 from .translate import Parameter, Translation
-from .tree import Symbol
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,7 @@ class _Maker:
             text = str(extent)
             if extent is None:
                 text = f"a{argument}_{dimension}"
-                self._extent(argument, dimension, symbol)
+                self._extent(argument, dimension, parameter)
                 self._size(argument, dimension, text)
                 # C has no arrays without elements.
                 dynamic.append(f"({text} < 1 ? 1 : {text})")
@@ -123,12 +122,18 @@ class _Maker:
         size = " * ".join(f"(uintptr_t){each}" for each in extents)
         self.bytes[argument] = f"{size} * sizeof({kind})" if size else f"sizeof({kind})"
 
-    def _extent(self, argument: int, dimension: int, symbol: Symbol) -> None:
+    def _extent(self, argument: int, dimension: int, parameter: Parameter) -> None:
         """The extent of an array: what is declared, else as many rows as are accessed."""
+        symbol = parameter.symbol
         text = f"a{argument}_{dimension}"
         is_array = isinstance(symbol.type, ArrayType) and not symbol.is_parameter
+        is_array &= not parameter.lengths
         if dimension == 0 and not is_array:
             self.lines.append(f"const int64_t {text} = {self._rows(self.arrays.get(argument))};")
+            return
+        if parameter.lengths:
+            self.declared.append(f"long long {text}")
+            self.given.append(f"(long long){parameter.lengths[dimension - 1]}")
             return
         row = symbol.name + "[0]" * dimension
         self.declared.append(f"long long {text}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...dialects.errors import SourceError
@@ -13,6 +14,7 @@ from .c_types import INT, Elements, IntegerType, NumberType, PointerType
 from .calls import Calls
 from .choices import Choices
 from .domain import Domain
+from .flat_arrays import FlatArrays, Stride
 from .idioms import rounded_division
 from .numbers import number_type
 from .tests import Tests
@@ -46,7 +48,13 @@ class Array:
 class Expressions:
     """Evaluates expressions; emits the operations that they need."""
 
-    def __init__(self, emitter: Emitter[Piece], domain: Domain, variables: Variables) -> None:
+    def __init__(
+        self,
+        emitter: Emitter[Piece],
+        domain: Domain,
+        variables: Variables,
+        strides: Mapping[Symbol, tuple[Stride, ...]],
+    ) -> None:
         self.emitter = emitter
         self.domain = domain
         self.variables = variables
@@ -54,6 +62,7 @@ class Expressions:
         self.tests = Tests(self)
         self.choices = Choices(self)
         self.calls = Calls(self)
+        self.flat = FlatArrays(self, strides)
         self.arrays: dict[Symbol, Array] = {}
         self.names: dict[Symbol, Value] = {}
         self.values: dict[Variable, Value] = {}
@@ -260,6 +269,10 @@ class Expressions:
         array = self.arrays.get(symbol)
         if array is None:
             raise _no_array(symbol, base)
+        if len(written) == 1:
+            parts = self.flat.subscripts(node, symbol)
+            if parts is not None:
+                return array, ", ".join(each.render() for each in parts)
         if len(written) != array.elements.rank:
             raise SourceError(
                 f"'{symbol.name}' has {array.elements.rank} dimensions, not {len(written)}",

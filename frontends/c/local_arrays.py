@@ -43,7 +43,7 @@ class LocalArrays:
                 node.value.place,
                 "assign its elements in a loop",
             )
-        name = self.names.keep(symbol.name)
+        name = self.names.take(symbol.name)
         emitter = self.expressions.emitter
         if None not in elements.extents:
             emitter.line(f"%{name} = memref.alloca() : {elements.mlir}", node)

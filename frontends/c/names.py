@@ -18,10 +18,6 @@ class Names:
         self._taken.add(found)
         return found
 
-    def keep(self, name: str) -> str:
-        """A name that stays taken."""
-        return self.take(name)
-
     def release(self, name: str) -> None:
         """The name may be given out again."""
         self._taken.discard(name)

@@ -261,7 +261,7 @@ class Statements:
         block, guards = self._blocks[variable.block]
         guarded = len(self._guards) > guards  # else the variable lives where the guard holds
         if not variable.cell:
-            variable.cell = self.names.keep(variable.symbol.name)
+            variable.cell = self.names.take(variable.symbol.name)
             self.emitter.allocate(block, variable.cell, kind.mlir, node)
             self._cells.setdefault(variable.block, []).append(variable)
             if guarded:

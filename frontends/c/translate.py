@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...dialects.errors import SourceError
@@ -13,6 +13,7 @@ from ..text.emitter import Emitter, Line
 from .c_types import Elements, FloatType, IntegerType, elements_of
 from .domain import Domain
 from .expressions import Array, Expressions
+from .flat_arrays import NewStrides, Stride, extents
 from .names import Names
 from .regions import Region
 from .sizes import size_symbols
@@ -27,19 +28,22 @@ from .tree import (
     all_expressions,
     blocks_of,
 )
-from .values import Linear, Scalar
+from .values import Linear, Scalar, index_of
 from .variables import find_variables, is_live, loop_symbol
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """An argument: a size, a number, or an array (`elements`)."""
+    """An argument: a size, a number, or an array (`elements`).
+
+    `lengths` are the inner extents of an array that C has as one of one dimension.
+    """
 
     symbol: Symbol
     name: str
     mlir: str
     elements: Elements | None = None
-    is_written: bool = False
+    lengths: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,16 +90,21 @@ def translate(region: Region) -> Translation:
         if symbol in kept
         or not (symbol in assigned or symbol in loops or symbol.constant is not None)
     ]
-    emitter: Emitter[Piece] = Emitter()
-    expressions = Expressions(emitter, Domain(), variables)
-    names = Names()
     sizes = size_symbols(body.statements)
-    parameters = [
-        found
-        for each in arguments
-        if (found := _declare(each, expressions, names, sizes, kept)) is not None
-    ]
-    Statements(expressions, names).region(body)
+    strides: dict[Symbol, tuple[Stride, ...]] = {}
+    while True:
+        variables = find_variables(body, outer, lasting)
+        emitter: Emitter[Piece] = Emitter()
+        expressions = Expressions(emitter, Domain(), variables, strides)
+        names = Names()
+        declare = _Declarations(expressions, names, sizes, kept, strides)
+        parameters = [found for each in arguments if (found := declare(each)) is not None]
+        try:
+            Statements(expressions, names).region(body)
+        except NewStrides as found:  # at most once for each dimension
+            strides[found.symbol] = found.strides
+            continue
+        break
     lines = _function(region, parameters, emitter, expressions.domain)
     text = "".join(f"{line}\n" for line, _ in lines)
     nodes = tuple(node for _, node in lines)
@@ -131,37 +140,56 @@ def _assumed(assumptions: Sequence[Affine], sizes: Sequence[TextName]) -> str:
     return f" attributes {{{ASSUMPTION} = affine_set<({head}) : ({relations})>}}"
 
 
-def _declare(
-    symbol: Symbol,
-    expressions: Expressions,
-    names: Names,
-    sizes: set[Symbol],
-    kept: set[Symbol],
-) -> Parameter | None:
-    """Makes a variable an argument; None for one of a type that is none."""
-    name = names.keep(symbol.name)
-    kind = symbol.type
-    if symbol.is_volatile:
-        return None
-    if isinstance(kind, IntegerType | FloatType):
-        if symbol in kept:
-            elements = Elements(kind, ())
-            expressions.arrays[symbol] = Array(name, elements)
-            return Parameter(symbol, name, elements.mlir, elements)
-        if isinstance(kind, IntegerType) and symbol in sizes:
-            size = TextName(name, symbol=True)
-            expressions.domain.declare(size, kind)
-            if not kind.signed:
-                expressions.domain.assumptions.append(Affine.of(size))
-            expressions.names[symbol] = Linear(Index((Affine.of(size),)), kind)
-            return Parameter(symbol, name, "index")
-        expressions.names[symbol] = Scalar(f"%{name}", kind)
-        return Parameter(symbol, name, kind.mlir)
-    elements = elements_of(kind, parameter=symbol.is_parameter)
-    if elements is None:
-        return None
-    expressions.arrays[symbol] = Array(name, elements)
-    return Parameter(symbol, name, elements.mlir, elements)
+@dataclass(frozen=True)
+class _Declarations:
+    """Makes variables arguments."""
+
+    expressions: Expressions
+    names: Names
+    sizes: set[Symbol]
+    kept: set[Symbol]
+    strides: Mapping[Symbol, tuple[Stride, ...]]
+
+    def __call__(self, symbol: Symbol) -> Parameter | None:
+        """The argument; None for a variable of a type that is none."""
+        if symbol.is_volatile:
+            return None
+        name = self.names.take(symbol.name)
+        kind = symbol.type
+        if isinstance(kind, IntegerType | FloatType):
+            if symbol in self.kept:
+                return self._array(symbol, name, Elements(kind, ()))
+            if isinstance(kind, IntegerType) and symbol in self.sizes:
+                return self._size(symbol, name, kind)
+            self.expressions.names[symbol] = Scalar(f"%{name}", kind)
+            return Parameter(symbol, name, kind.mlir)
+        elements = elements_of(kind, parameter=symbol.is_parameter)
+        return None if elements is None else self._array(symbol, name, elements)
+
+    def _size(self, symbol: Symbol, name: str, kind: IntegerType) -> Parameter:
+        size = TextName(name, symbol=True)
+        domain = self.expressions.domain
+        domain.declare(size, kind)
+        if not kind.signed:
+            domain.assumptions.append(Affine.of(size))
+        self.expressions.names[symbol] = Linear(Index((Affine.of(size),)), kind)
+        return Parameter(symbol, name, "index")
+
+    def _array(self, symbol: Symbol, name: str, elements: Elements) -> Parameter:
+        lengths = extents(self.strides.get(symbol, ()))
+        if lengths:
+            elements = Elements(elements.element, (None,) * (len(lengths) + 1))
+        self.expressions.arrays[symbol] = Array(name, elements)
+        spelled = tuple(self._spelled(length.text) for length in lengths)
+        return Parameter(symbol, name, elements.mlir, elements, spelled)
+
+    def _spelled(self, name: str) -> str:
+        """The name in C of a size in the text."""
+        for symbol, value in self.expressions.names.items():
+            index = index_of(value)
+            if index is not None and index.affine == Affine.of(TextName(name, symbol=True)):
+                return symbol.name
+        return name
 
 
 def _ordered(parameters: Sequence[Symbol], outer: set[Symbol]) -> list[Symbol]:
