@@ -148,7 +148,10 @@ def _spliced(
     return f"{text}{_line_directive(line, name)}{undefined}{_QUIET}{code}"
 
 
-_KEPT = {"NULL", "INFINITY", "NAN", "signbit", "isnan", "isinf", "isfinite", "INT64_C"}
+_KEPT = frozenset(
+    "NULL INFINITY NAN signbit isnan isinf isfinite isnormal isunordered islessgreater "
+    "bool true false INT64_C INT64_MIN INT64_MAX INT32_MIN INT32_MAX".split()
+)
 """Macros of the C library that generated code uses."""
 
 _QUIET = """\

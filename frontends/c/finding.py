@@ -8,7 +8,19 @@ from dataclasses import dataclass
 from ...dialects.errors import SourceError
 from .regions import Region, named
 from .translate import translate
-from .tree import Assignment, Block, Evaluate, For, Function, If, Statement, blocks_of
+from .tree import (
+    Assignment,
+    Block,
+    Evaluate,
+    For,
+    Function,
+    If,
+    Name,
+    Statement,
+    Subscript,
+    all_expressions,
+    blocks_of,
+)
 
 
 @dataclass(frozen=True)
@@ -46,7 +58,7 @@ def _search(function: Function, block: Block, around: tuple[Statement, ...], fou
             continue
         run = [statement]
         for before in reversed(statements[begin : position - 1]):
-            if not _may_join(before) or _refusal(function, [before, *run], around) is not None:
+            if not _leads(before, run) or _refusal(function, [before, *run], around) is not None:
                 break
             run.insert(0, before)
         while position < len(statements) and _may_join(statements[position]):
@@ -77,10 +89,21 @@ def _refusal(
     return None
 
 
+def _leads(statement: Statement, run: list[Statement]) -> bool:
+    """Whether a statement may begin the region of others: it gives what they use its value."""
+    if isinstance(statement, Evaluate) and isinstance(statement.expression, Assignment):
+        target = statement.expression.target
+        if isinstance(target, Name):
+            names = (each for each in all_expressions(run) if isinstance(each, Name))
+            return any(each.symbol is target.symbol for each in names)
+    return _may_join(statement)
+
+
 def _may_join(statement: Statement) -> bool:
-    """Whether a statement may be part of a region beside a loop; declarations stay outside."""
+    """Whether a statement may end a region; declarations and assignments of numbers stay outside."""
     if isinstance(statement, Evaluate):
-        return isinstance(statement.expression, Assignment)
+        expression = statement.expression
+        return isinstance(expression, Assignment) and isinstance(expression.target, Subscript)
     return isinstance(statement, For | If)
 
 

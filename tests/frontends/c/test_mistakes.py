@@ -44,7 +44,9 @@ def test_there_are_enough() -> None:
 
 
 def test_columns_count_characters(tmp_path: Path) -> None:
-    source = 'void f(int n, double A[n]) {\n#pragma scop\n\t/* ä→ */ A[n * n] = 1;\n#pragma endscop\n}\n'
+    source = (
+        "void f(int n, double A[n]) {\n#pragma scop\n\t/* ä→ */ A[n * n] = 1;\n#pragma endscop\n}\n"
+    )
     lines = message(source, tmp_path / "file.c").splitlines()
     assert lines[0].startswith("file.c:3:13: error: a subscript must be affine")
     assert lines[2] == "\t" + " " * 11 + "^"
