@@ -22,6 +22,7 @@ class Domain:
         self.assumptions: list[Affine] = []
         self._known: list[Affine] = []
         self._symbols: dict[Name, IntegerType] = {}
+        self._proved: dict[tuple[Affine, tuple[Affine, ...], tuple[Affine, ...]], bool] = {}
 
     def declare(self, symbol: Name, kind: IntegerType) -> None:
         """A size, which lies in its type."""
@@ -41,15 +42,28 @@ class Domain:
         """Whether an expression is never negative; `assume` may restrict the sizes for it."""
         if not expression.terms:
             return expression.constant >= 0
+        if any(_follows(expression, each) for each in (*self._known, *self.assumptions)):
+            return True
+        key = expression, tuple(self._known), tuple(self.assumptions)
+        if key not in self._proved:
+            self._proved[key] = self._is_proved(expression)
+        return self._proved[key] or (assume and self._assume(expression))
+
+    def _is_proved(self, expression: Affine) -> bool:
+        names = self._names(expression)
+        spelled = {name: f"x{position}" for position, name in enumerate(names)}
+        with ISL_LOCK:
+            here = self._set(names, spelled, [])
+            bad = [expression.times(-1).plus(_ONE, -1)]
+            return here.intersect(_set(names, spelled, bad)).is_empty()
+
+    def _assume(self, expression: Affine) -> bool:
+        """Restricts the sizes so that the expression is not negative; False where that is void."""
         names = self._names(expression)
         spelled = {name: f"x{position}" for position, name in enumerate(names)}
         with ISL_LOCK:
             here = self._set(names, spelled, [])
             bad = here.intersect(_set(names, spelled, [expression.times(-1).plus(_ONE, -1)]))
-            if bad.is_empty():
-                return True
-            if not assume:
-                return False
             good = here.params().subtract(bad.params()).gist(here.params()).coalesce()
             if good.is_empty() or not (found := _constraints(good, spelled)):
                 return False
@@ -82,6 +96,12 @@ class Domain:
 
 
 _ONE = Affine(constant=1)
+
+
+def _follows(expression: Affine, known: Affine) -> bool:
+    """Whether an expression is at least one that is not negative, by a constant."""
+    difference = expression.plus(known, -1)
+    return not difference.terms and difference.constant >= 0
 
 
 def _limits(value: Affine, kind: IntegerType) -> list[Affine]:

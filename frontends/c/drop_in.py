@@ -149,8 +149,11 @@ def _spliced(
 
 
 _KEPT = frozenset(
-    "NULL INFINITY NAN signbit isnan isinf isfinite isnormal isunordered islessgreater "
-    "bool true false INT64_C INT64_MIN INT64_MAX INT32_MIN INT32_MAX".split()
+    [
+        *("NULL", "INFINITY", "NAN", "bool", "true", "false"),
+        *("signbit", "isnan", "isinf", "isfinite", "isnormal", "isunordered", "islessgreater"),
+        *("INT64_C", "INT64_MIN", "INT64_MAX", "INT32_MIN", "INT32_MAX"),
+    ]
 )
 """Macros of the C library that generated code uses."""
 

@@ -100,7 +100,7 @@ def _leads(statement: Statement, run: list[Statement]) -> bool:
 
 
 def _may_join(statement: Statement) -> bool:
-    """Whether a statement may end a region; declarations and assignments of numbers stay outside."""
+    """Whether a statement may end a region: no declaration, nothing about numbers alone."""
     if isinstance(statement, Evaluate):
         expression = statement.expression
         return isinstance(expression, Assignment) and isinstance(expression.target, Subscript)

@@ -93,7 +93,7 @@ def translate(region: Region) -> Translation:
     sizes = size_symbols(body.statements)
     strides: dict[Symbol, tuple[Stride, ...]] = {}
     while True:
-        variables = find_variables(body, outer, lasting)
+        variables.forget_cells()
         emitter: Emitter[Piece] = Emitter()
         expressions = Expressions(emitter, Domain(), variables, strides)
         names = Names()

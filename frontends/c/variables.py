@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 from .c_types import FloatType, IntegerType
 from .tree import (
@@ -58,6 +59,11 @@ class Variables:
     of: dict[Name, Variable] = field(default_factory=dict[Name, Variable])
     declared: dict[Declare, Variable] = field(default_factory=dict[Declare, Variable])
     kept: list[Symbol] = field(default_factory=list[Symbol])
+
+    def forget_cells(self) -> None:
+        """Before the region is printed again."""
+        for variable in (*self.of.values(), *self.declared.values()):
+            variable.cell = ""
 
 
 def assigned_symbols(statements: Sequence[Statement]) -> dict[Symbol, Name | Declare]:
@@ -138,12 +144,26 @@ def _named(symbol: Symbol, expression: Expression) -> bool:
     return any(isinstance(each, Name) and each.symbol is symbol for each in walk(expression))
 
 
+_USED: WeakKeyDictionary[Statement, frozenset[Symbol]] = WeakKeyDictionary()
+
+
+def _symbols(statement: Statement) -> frozenset[Symbol]:
+    """The variables that a statement uses or declares, with those inside of it."""
+    found = _USED.get(statement)
+    if found is None:
+        names = (each for node in expressions_of(statement) for each in walk(node))
+        symbols = {each.symbol for each in names if isinstance(each, Name)}
+        if isinstance(statement, Declare):
+            symbols.add(statement.symbol)
+        for block in blocks_of(statement):
+            for inner in block.statements:
+                symbols |= _symbols(inner)
+        found = _USED[statement] = frozenset(symbols)
+    return found
+
+
 def _is_used(symbol: Symbol, statement: Statement) -> bool:
-    if isinstance(statement, Declare) and statement.symbol is symbol:
-        return True
-    return any(True for _ in _uses(symbol, [statement])) or any(
-        _is_used(symbol, inner) for block in blocks_of(statement) for inner in block.statements
-    )
+    return symbol in _symbols(statement)
 
 
 def _plain(statement: Statement, symbol: Symbol) -> Expression | None:
@@ -242,7 +262,8 @@ def _declares_with_value(symbol: Symbol, statement: Statement) -> int:
 
 def is_live(symbol: Symbol, statements: Sequence[Statement]) -> bool:
     """Whether one of several statements may read the value that a variable has before it."""
-    return any(_reads_before(symbol, [each], False)[0] for each in statements)
+    using = (each for each in statements if _is_used(symbol, each))
+    return any(_reads_before(symbol, [each], False)[0] for each in using)
 
 
 def _reads_first(symbol: Symbol, loop: For) -> bool:
@@ -259,6 +280,8 @@ def _reads_before(
     for statement in statements:
         if assigned:
             return False, True
+        if not _is_used(symbol, statement):
+            continue
         if isinstance(statement, For) and loop_symbol(statement) is symbol:
             if _reads_first(symbol, statement):
                 return True, False

@@ -89,7 +89,7 @@ def test_the_command_line_takes_c_files(tmp_path: Path, capsys: pytest.CaptureFi
     assert "S0(i): A[i] from B[i]" in capsys.readouterr().out
     assert main(["deps", str(path), "-f", "two_1", "--cflags=-DFACTOR=3"]) == 0
     assert "B[i]" in capsys.readouterr().out
-    assert main(["emit", str(path)]) == 1
+    assert main(["emit", str(path), "--c"]) == 1
     assert "use of undeclared identifier 'FACTOR'" in capsys.readouterr().err
     assert main(["schedule", str(tmp_path / "none.c")]) == 1
     assert "none.c" in capsys.readouterr().err

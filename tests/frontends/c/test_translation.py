@@ -19,10 +19,8 @@ def translated(folder: Path, text: str, *flags: str) -> list[Translation]:
 
 def region(folder: Path, parameters: str, body: str) -> str:
     """The text of a region in a function of its own."""
-    text = (
-        f"#include <math.h>\n#include <stdlib.h>\nvoid f({parameters}) {{\n"
+    text = f"#include <math.h>\n#include <stdlib.h>\nvoid f({parameters}) {{\n"
     text += f"#pragma scop\n{body}\n#pragma endscop\n}}\n"
-    )
     (found,) = translated(folder, text)
     return found.text
 
