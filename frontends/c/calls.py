@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...dialects.errors import SourceError
 from .c_types import INT, FloatType, IntegerType, NumberType
+from .evaluator import Evaluator
 from .functions import ABSOLUTE, SIGN, Known, constant, known
 from .tree import Call, Name, Symbol, walk
 from .values import Constant, Scalar, Value
-
-if TYPE_CHECKING:
-    from .expressions import Expressions
 
 
 class Calls:
     """Evaluates calls."""
 
-    def __init__(self, expressions: Expressions) -> None:
+    def __init__(self, expressions: Evaluator) -> None:
         self.expressions = expressions
         self.emitter = expressions.emitter
 

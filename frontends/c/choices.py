@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from ...dialects.errors import SourceError
 from ..text.affine import Affine, Index, set_text
@@ -21,19 +21,19 @@ from ..text.conditions import (
 )
 from .arithmetic import linear
 from .c_types import IntegerType, NumberType
+from .conditions import Conditions
+from .evaluator import Evaluator
 from .numbers import number_type
 from .tree import Binary, Conditional, Expression, Piece
 from .values import Linear, Scalar, Value, index_of
-
-if TYPE_CHECKING:
-    from .expressions import Expressions
 
 
 class Choices:
     """Evaluates conditional expressions."""
 
-    def __init__(self, expressions: Expressions) -> None:
+    def __init__(self, expressions: Evaluator, conditions: Conditions) -> None:
         self.expressions = expressions
+        self.conditions = conditions
         self.emitter = expressions.emitter
 
     def value(self, node: Conditional) -> Value:
@@ -45,7 +45,7 @@ class Choices:
             one = self.expressions.converted(node.one, kind)
             other = self.expressions.converted(node.other, kind)
             return self.expressions.arithmetic.extremum(word, one, other, kind, node)
-        condition = self.expressions.tests.condition(node.test)
+        condition = self.conditions.condition(node.test)
         index = self._affine(condition, node, kind)
         if index is not None:
             return index
@@ -123,7 +123,7 @@ class Choices:
                 return self.choose(head, inner, other, kind, node)
             return self.choose(head, one, inner, kind, node)
         if tests_data(condition):
-            truth = self.expressions.tests.truth(condition, node)
+            truth = self.conditions.truth(condition, node)
             return self.expressions.arithmetic.select(truth, one(), other(), kind, node)
         found = alternatives(condition)
         if found is None:

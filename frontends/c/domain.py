@@ -147,7 +147,7 @@ def _constraints(good: isl.Set, spelled: Mapping[Name, str]) -> list[Affine] | N
         result = Affine(constant=int(constraint.get_constant_val().to_str()))
         for position in range(constraint.dim(isl.dim_type.param)):
             factor = int(constraint.get_coefficient_val(isl.dim_type.param, position).to_str())
-            name = names[constraint.get_dim_name(isl.dim_type.param, position)]
+            name = names[constraint.get_dim_name(isl.dim_type.param, position) or ""]
             result = result.plus(Affine.of(name), factor)
         found.append(result)
         if constraint.is_equality():

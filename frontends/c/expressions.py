@@ -13,11 +13,11 @@ from .arithmetic import PREDICATES, Arithmetic, linear
 from .c_types import INT, Elements, IntegerType, NumberType, PointerType
 from .calls import Calls
 from .choices import Choices
+from .conditions import Conditions
 from .domain import Domain
 from .flat_arrays import FlatArrays, Stride
 from .idioms import rounded_division
 from .numbers import number_type
-from .tests import Tests
 from .tree import (
     Assignment,
     Binary,
@@ -59,9 +59,9 @@ class Expressions:
         self.domain = domain
         self.variables = variables
         self.arithmetic = Arithmetic(emitter, domain)
-        self.tests = Tests(self)
-        self.choices = Choices(self)
         self.calls = Calls(self)
+        self.conditions = Conditions(self, self.calls)
+        self.choices = Choices(self, self.conditions)
         self.flat = FlatArrays(self, strides)
         self.arrays: dict[Symbol, Array] = {}
         self.names: dict[Symbol, Value] = {}
@@ -131,7 +131,7 @@ class Expressions:
         if isinstance(node, Unary):
             return self._unary(node)
         if node.operator in ("&&", "||") or node.operator in PREDICATES:
-            return self._truth(self.tests.condition(node), node)
+            return self._truth(self.conditions.condition(node), node)
         rounded = self._rounded(node, kind)
         if rounded is not None:
             return rounded
@@ -236,7 +236,7 @@ class Expressions:
 
     def _unary(self, node: Unary) -> Value:
         if node.operator == "!":
-            return self._truth(self.tests.condition(node), node)
+            return self._truth(self.conditions.condition(node), node)
         value = self.value(node.operand)
         if node.operator == "-":
             return self.arithmetic.negate(value, node)

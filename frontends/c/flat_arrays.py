@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from ...dialects.errors import SourceError
 from ..text.affine import Affine, Name, Term
 from .c_types import IntegerType
+from .evaluator import Evaluator
 from .tree import Binary, Cast, Expression, Subscript, Symbol
 from .values import index_of
-
-if TYPE_CHECKING:
-    from .expressions import Expressions
 
 Monomial: TypeAlias = "tuple[Term, ...]"
 Stride: TypeAlias = "tuple[Name, ...]"
@@ -61,7 +59,7 @@ class FlatArrays:
     """Finds the subscripts of arrays whose rows follow each other."""
 
     def __init__(
-        self, expressions: Expressions, strides: Mapping[Symbol, tuple[Stride, ...]]
+        self, expressions: Evaluator, strides: Mapping[Symbol, tuple[Stride, ...]]
     ) -> None:
         self.expressions = expressions
         self.strides = strides

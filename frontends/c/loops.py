@@ -54,7 +54,8 @@ class Loops:
         first = self._first(loop)
         lower = self.expressions.index(first, "the first value of a loop")
         limits = self._limits(loop.test, symbol, step, lower)
-        low, high = [lower], []
+        low = [lower]
+        high: list[Index] = []
         for operator, node in limits:
             bound = self.expressions.index(node, "the bound of a loop")
             if operator in ("<=", ">="):

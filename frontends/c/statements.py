@@ -77,7 +77,9 @@ class Statements:
         if isinstance(node, For):
             self._loop(node)
         elif isinstance(node, If):
-            self._branch(self.expressions.tests.condition(node.test), node.one, node.other, node)
+            self._branch(
+                self.expressions.conditions.condition(node.test), node.one, node.other, node
+            )
         elif isinstance(node, Block):
             self.block(node)
         elif isinstance(node, Declare):
@@ -157,16 +159,16 @@ class Statements:
 
     def _predicated(self, condition: Condition, one: Block, other: Block, node: If) -> None:
         """If-conversion: what depends on data is always stored, the old value where it is false."""
-        tests = self.expressions.tests
+        conditions = self.expressions.conditions
         truth = (
             self._mixed(condition, node)
             if is_affine(condition)
-            else tests.truth(condition, node.test)
+            else conditions.truth(condition, node.test)
         )
         for block, negated in ((one, False), (other, True)):
             if not block.statements:
                 continue
-            guard = tests.inverse(truth, node.test) if negated else truth
+            guard = conditions.inverse(truth, node.test) if negated else truth
             if self._guards:
                 text = f"arith.andi {self._guards[-1]}, {guard} : i1"
                 guard = self.emitter.operation(text, node)

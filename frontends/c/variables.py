@@ -228,10 +228,10 @@ def _place(symbol: Symbol, block: Block) -> Iterator[Variable]:
             for use in _uses(symbol, [statement]):
                 variable.uses.append(use)
             for expression in all_expressions([statement]):
-                for target in _own_targets(expression, symbol):
+                for _ in _own_targets(expression, symbol):
                     variable.assignments += 1
                     own = isinstance(statement, Evaluate) and not _operator(expression)
-                    variable.in_own_block &= own and target is not None
+                    variable.in_own_block &= own
             if isinstance(statement, Declare):
                 continue
             variable.in_own_block &= not _declares_with_value(symbol, statement)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import operator
+from collections.abc import Callable
+from typing import Any
 
 from ..text.affine import Affine, Index
 from ..text.conditions import (
@@ -17,28 +19,25 @@ from ..text.conditions import (
 )
 from .arithmetic import PREDICATES, SWAPPED
 from .c_types import FloatType, IntegerType
+from .calls import Calls
+from .evaluator import Evaluator
 from .functions import known
 from .tree import Binary, Call, Cast, Expression, Unary
 from .values import Constant, Linear, Scalar, index_of
 
-if TYPE_CHECKING:
-    from .expressions import Expressions
+_OPERATOR: Any = operator
 
-_FOLDED = {
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
+_FOLDED: dict[str, Callable[[Any, Any], bool]] = {
+    symbol: getattr(_OPERATOR, name) for symbol, name in PREDICATES.items()
 }
 
 
-class Tests:
+class Conditions:
     """Evaluates conditions."""
 
-    def __init__(self, expressions: Expressions) -> None:
+    def __init__(self, expressions: Evaluator, calls: Calls) -> None:
         self.expressions = expressions
+        self.calls = calls
 
     def condition(self, node: Expression) -> Condition:
         """A condition, without emitting anything; raises SourceError."""
@@ -100,7 +99,7 @@ class Tests:
         if isinstance(node, Call):
             function = known(node.function)
             if function is not None and function.is_test:
-                return self.expressions.calls.test(node, function)
+                return self.calls.test(node, function)
         scalar = arithmetic.scalar(self.expressions.value(node), node)
         if scalar.type.width == 1:
             return scalar.name
