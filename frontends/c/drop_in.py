@@ -83,6 +83,7 @@ def drop_in_text(path: str | Path, name: str, flags: Sequence[str], options: Opt
 def _replacement(translation: Translation, source: CSource, options: Options) -> _Replacement:
     region = translation.region
     _check_place(translation, source)
+    _check_threads(translation, source, options)
     function = program_of([translation], source)[region.name]
     kernel, name = f"{PREFIX}{region.name}_loops", f"{PREFIX}{region.name}"
     fixed = dict(options.sizes or {})
@@ -109,6 +110,35 @@ def _check_place(translation: Translation, source: CSource) -> None:
         )
     if region.block.end <= region.block.start:
         raise SourceError("the region is the expansion of a macro", region.place)
+
+
+def _check_threads(translation: Translation, source: CSource, options: Options) -> None:
+    """Raises SourceError where several threads of the program make a difference."""
+    region = translation.region
+    for symbol, node in translation.conditional_stores:
+        raise SourceError(
+            f"'{symbol.name}' is written under a condition on data, and optimised code would "
+            "always write it: another thread may do so at the same time",
+            node.place,
+            "write `x = test ? value : x` where no other thread writes it",
+        )
+    begin, end = _extent(source.data, region)
+    for directive in re.findall(rb"#[ \t]*pragma[ \t]+omp[ \t]+([^\n]*)", source.data[begin:end]):
+        words = directive.decode(errors="replace").split()
+        if words[:1] == ["simd"]:
+            continue
+        if words[:2] != ["parallel", "for"]:
+            raise SourceError(
+                f"the region is shared among threads: #pragma omp {' '.join(words[:2])}",
+                region.place,
+                "mark a region around the whole parallel part",
+            )
+        if options.threads == 1:
+            raise SourceError(
+                "the region has OpenMP pragmas, and optimised code is for one thread",
+                region.place,
+                "give --threads",
+            )
 
 
 def _spliced(

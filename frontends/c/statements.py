@@ -55,6 +55,7 @@ class Statements:
         self._blocks: dict[Block, tuple[TextBlock[Piece], int]] = {}
         self._cells: dict[Block, list[Variable]] = {}
         self._guards: list[str] = []
+        self.conditional_stores: dict[str, Piece] = {}
 
     def region(self, block: Block) -> None:
         """Emits the statements of a region; raises SourceError."""
@@ -236,6 +237,7 @@ class Statements:
     ) -> None:
         stored = self.expressions.arithmetic.scalar(value, node)
         if self._guards and guarded:
+            self.conditional_stores.setdefault(name, node)
             text = f"affine.load %{name}[{subscripts}] : {kind}"
             old = Scalar(self.emitter.operation(text, node), stored.type)
             stored = self.expressions.arithmetic.select(

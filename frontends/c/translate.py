@@ -51,7 +51,8 @@ class Translation:
     """A region as text; `nodes` has the piece of C for each line of it.
 
     `assumptions` are expressions over the sizes that must not be negative: C means something else
-    where they are. `ended_loops` are loop variables that are read behind the region.
+    where they are. `ended_loops` are loop variables that are read behind the region;
+    `conditional_stores` are of memory that C writes under a condition on data only.
     """
 
     region: Region
@@ -60,6 +61,7 @@ class Translation:
     parameters: tuple[Parameter, ...]
     assumptions: tuple[Affine, ...]
     ended_loops: tuple[Symbol, ...] = ()
+    conditional_stores: tuple[tuple[Symbol, Piece], ...] = ()
 
 
 def translate(region: Region) -> Translation:
@@ -99,8 +101,9 @@ def translate(region: Region) -> Translation:
         names = Names()
         declare = _Declarations(expressions, names, sizes, kept, strides)
         parameters = [found for each in arguments if (found := declare(each)) is not None]
+        statements = Statements(expressions, names)
         try:
-            Statements(expressions, names).region(body)
+            statements.region(body)
         except NewStrides as found:  # at most once for each dimension
             strides[found.symbol] = found.strides
             continue
@@ -110,7 +113,18 @@ def translate(region: Region) -> Translation:
     nodes = tuple(node for _, node in lines)
     assumptions = tuple(expressions.domain.assumptions)
     ended = tuple(each for each in loops if each in lasting)
-    return Translation(region, text, nodes, tuple(parameters), assumptions, ended)
+    stored = tuple(
+        (each.symbol, statements.conditional_stores[each.name])
+        for each in parameters
+        if each.name in statements.conditional_stores and _is_shared(each.symbol)
+    )
+    return Translation(region, text, nodes, tuple(parameters), assumptions, ended, stored)
+
+
+def _is_shared(symbol: Symbol) -> bool:
+    """Whether others may have the address of a variable, or of the elements of an array."""
+    is_number = isinstance(symbol.type, IntegerType | FloatType)
+    return not is_number or symbol.is_global or symbol.has_address
 
 
 def _function(

@@ -160,6 +160,21 @@ def test_fixed_sizes_and_a_schedule(tmp_path: Path, capsys: pytest.CaptureFixtur
             "void f(int n, long long *A) { for (int i = 0; i < n; i++) A[i] = 1; }\n",
             "1:31: 'A' has elements of type 'long long'",
         ),
+        (
+            "void f(int n, int *A) { for (int i = 0; i < n; i++) if (A[i] > 9) A[i] = 9; }\n",
+            "1:67: 'A' is written under a condition on data, and optimised code would always "
+            "write it: another thread may do so at the same time",
+        ),
+        (
+            "void f(int n, int *A) {\n#pragma omp parallel\n  {\n#pragma omp for\n"
+            "    for (int i = 0; i < n; i++) A[i] = 9;\n  }\n}\n",
+            "3:3: the region is shared among threads: #pragma omp parallel",
+        ),
+        (
+            "void f(int n, int *A) {\n#pragma omp parallel for\n"
+            "  for (int i = 0; i < n; i++) A[i] = 9;\n}\n",
+            "3:3: the region has OpenMP pragmas, and optimised code is for one thread",
+        ),
     ],
 )
 def test_what_stays(tmp_path: Path, text: str, reason: str) -> None:
