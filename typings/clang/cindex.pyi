@@ -81,7 +81,7 @@ class TranslationUnit:
 
 class Index:
     @staticmethod
-    def create(excludeDecls: bool = ...) -> Index: ...
+    def create() -> Index: ...
     def parse(
         self,
         path: str,
