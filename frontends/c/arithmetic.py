@@ -12,7 +12,7 @@ from ..text.emitter import Emitter
 from .c_types import BOOL, FloatType, IntegerType, NumberType
 from .domain import Domain
 from .tree import Piece
-from .values import Constant, Linear, Scalar, Value, index_of, literal, rounded
+from .values import LARGEST, Constant, Linear, Scalar, Value, index_of, literal, rounded
 
 _ANY: Any = operator
 
@@ -138,7 +138,7 @@ class Arithmetic:
             if folded is not None:
                 return folded
         if isinstance(kind, IntegerType):
-            index = self._affine(symbol, left, right, kind)
+            index = _bounded(self._affine(symbol, left, right, kind))
             if index is not None and (kind.signed or self._fits(index, kind)):
                 return linear(index, kind)
             self._explain(symbol, left, right, index, node)
@@ -283,6 +283,16 @@ class Arithmetic:
 
     def _error(self, node: Piece, message: str, hint: str | None = None) -> SourceError:
         return SourceError(message, node.place, hint)
+
+
+def _bounded(index: Index | None) -> Index | None:
+    """An affine integer whose constants fit into the text."""
+    numbers = (
+        [n for part in index.parts for n in (part.constant, *dict(part.terms).values())]
+        if (index is not None)
+        else []
+    )
+    return index if all(abs(number) < LARGEST for number in numbers) else None
 
 
 def linear(index: Index, kind: IntegerType) -> Value:

@@ -14,7 +14,13 @@ from ...support.extras import extra_for
 with extra_for("reading C"):
     from clang import cindex
 
-STANDARD = "-std=gnu17"
+_ARGUMENTS = (
+    "-std=gnu17",
+    "-w",
+    # Old programs, which other compilers take with a warning.
+    *("-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int"),
+    *("-Wno-error=int-conversion", "-Wno-error=incompatible-pointer-types"),
+)
 
 UNARY = {
     1: "x++",
@@ -82,11 +88,18 @@ class CSource:
         return Location(self.file, line, len(before) + 1, text)
 
 
+def _arguments(flags: Sequence[str]) -> list[str]:
+    """The arguments of clang: headers that it lacks, such as omp.h, are those of gcc."""
+    folders = sorted(Path("/usr/lib/gcc").glob("*/*/include"))
+    behind = [text for each in folders for text in ("-idirafter", str(each))]
+    return [*_ARGUMENTS, *behind, *flags]
+
+
 def parse(source: CSource, flags: Sequence[str] = ()) -> cindex.TranslationUnit:
     """The syntax tree of a file; raises SourceError for what a C compiler refuses."""
     index = cindex.Index.create()
     try:
-        unit = index.parse(source.file, [STANDARD, "-w", *flags], [(source.file, source.text)])
+        unit = index.parse(source.file, _arguments(flags), [(source.file, source.text)])
     except cindex.TranslationUnitLoadError:
         raise SourceError(
             f"{source.file}: clang cannot parse the file with these flags: "
@@ -102,7 +115,7 @@ def macro_names(source: CSource, flags: Sequence[str] = ()) -> set[str]:
     """The macros that are defined behind the file's text."""
     detailed = 1  # CXTranslationUnit_DetailedPreprocessingRecord
     unit = cindex.Index.create().parse(
-        source.file, [STANDARD, "-w", *flags], [(source.file, source.text)], options=detailed
+        source.file, _arguments(flags), [(source.file, source.text)], options=detailed
     )
     children = unit.cursor.get_children()
     return {each.spelling for each in children if each.kind.name == "MACRO_DEFINITION"}

@@ -9,6 +9,7 @@ from ...dialects.errors import SourceError
 from ..text.affine import Affine, Index, quotient
 from ..text.conditions import Condition, Fixed
 from ..text.emitter import Emitter, NotAffine
+from .aliases import Aliases
 from .arithmetic import PREDICATES, Arithmetic, linear
 from .c_types import INT, Elements, IntegerType, NumberType, PointerType
 from .calls import Calls
@@ -63,6 +64,7 @@ class Expressions:
         self.conditions = Conditions(self, self.calls)
         self.choices = Choices(self, self.conditions)
         self.flat = FlatArrays(self, strides)
+        self.aliases = Aliases(variables)
         self.arrays: dict[Symbol, Array] = {}
         self.names: dict[Symbol, Value] = {}
         self.values: dict[Variable, Value] = {}
@@ -125,11 +127,11 @@ class Expressions:
             return self.calls.value(node)
         if isinstance(node, Conditional):
             return self.choices.value(node)
+        if isinstance(node, Unary):
+            return self._unary(node)
         kind = number_type(node)
         if isinstance(node, Literal):
             return Constant(node.value, kind)
-        if isinstance(node, Unary):
-            return self._unary(node)
         if node.operator in ("&&", "||") or node.operator in PREDICATES:
             return self._truth(self.conditions.condition(node), node)
         rounded = self._rounded(node, kind)
@@ -244,7 +246,7 @@ class Expressions:
             return self.arithmetic.complement(value, node)
         if node.operator == "+":
             return value
-        raise SourceError("this operator is not supported", node.place)
+        raise SourceError("the address of a variable is not supported", node.place)
 
     # Elements
 
@@ -260,6 +262,7 @@ class Expressions:
 
     def access(self, node: Subscript) -> tuple[Array, str]:
         """An element: its array and the text of the subscripts; raises SourceError."""
+        node = self.aliases.resolved(node)
         written: list[Expression] = []
         base: Expression = node
         while isinstance(base, Subscript):
@@ -291,9 +294,9 @@ def _no_array(symbol: Symbol, node: Expression) -> SourceError:
         )
     if isinstance(symbol.type, PointerType) and not symbol.is_parameter and not symbol.is_global:
         return SourceError(
-            f"'{symbol.name}' is a pointer that the region declares",
+            f"'{symbol.name}' is a pointer that the region assigns",
             node.place,
-            "write the array that it points to",
+            "declare it with the element that it points at",
         )
     if symbol.is_volatile:
         return SourceError(f"'{symbol.name}' is volatile", node.place, "leave out 'volatile'")

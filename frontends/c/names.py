@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 class Names:
     """Gives out names."""
@@ -11,10 +13,11 @@ class Names:
 
     def take(self, name: str) -> str:
         """The name, or with a number behind it where it is taken."""
-        found, count = name, 0
+        base = re.sub(r"\W", "_", name, flags=re.ASCII)
+        found, count = base, 0
         while found in self._taken:
             count += 1
-            found = f"{name}${count}"
+            found = f"{base}${count}"
         self._taken.add(found)
         return found
 

@@ -173,11 +173,8 @@ class ExpressionReader:
             )
         if operator == "*":
             return self._dereference(operand, kind, place)
-        if operator == "&":
-            if isinstance(operand, Name):
-                operand.symbol.has_address = True
-            reason = "the address of a variable is not supported"
-            return Unsupported(place, kind, reason, None, (operand,))
+        if operator == "&" and isinstance(operand, Name):
+            operand.symbol.has_address = True
         return Unary(place, kind, operator, operand)
 
     def _dereference(self, pointer: Expression, kind: CType, place: Location) -> Expression:

@@ -58,7 +58,7 @@ def named(regions: Sequence[Region]) -> list[Region]:
     """Gives each region the name of its function, with a number where that has several."""
     for region in regions:
         same = [each for each in regions if each.function is region.function]
-        name = region.function.name
+        name = re.sub(r"\W", "_", region.function.name, flags=re.ASCII)
         region.name = name if len(same) == 1 else f"{name}_{same.index(region)}"
     return list(regions)
 

@@ -16,7 +16,7 @@ from ..text.conditions import (
 )
 from ..text.emitter import Block as TextBlock
 from ..text.emitter import Emitter
-from .c_types import BOOL, IntegerType, NumberType
+from .c_types import BOOL, IntegerType, NumberType, PointerType
 from .expressions import Expressions
 from .local_arrays import LocalArrays
 from .loops import Bounds, Loops, bound_text
@@ -282,6 +282,9 @@ class Statements:
         symbol = node.symbol
         if node.refused is not None:
             raise SourceError(node.refused, node.place, "declare it outside of the region")
+        if isinstance(symbol.type, PointerType):
+            self.expressions.aliases.declare(node)
+            return
         if self.arrays.allocates(symbol):
             self.arrays.allocate(node, at_top=len(self.emitter.blocks) == 1)
             return

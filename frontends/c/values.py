@@ -11,6 +11,9 @@ import numpy as np
 from ..text.affine import Affine, Index
 from .c_types import FloatType, IntegerType, NumberType
 
+LARGEST = 1 << 62
+"""Constants of affine integers are below."""
+
 
 @dataclass(frozen=True)
 class Constant:
@@ -44,7 +47,7 @@ def index_of(value: Value) -> Index | None:
     if isinstance(value, Linear):
         return value.index
     if isinstance(value, Constant) and isinstance(value.value, int):
-        return Index((Affine(constant=value.value),))
+        return Index((Affine(constant=value.value),)) if abs(value.value) < LARGEST else None
     return None
 
 

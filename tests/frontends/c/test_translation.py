@@ -221,3 +221,15 @@ void f(int n, double A[n]) {
 """
     (found,) = translated(tmp_path, text)
     assert found.text.count("arith.addf") == 1 and found.text.count("arith.mulf") == 1
+
+
+def test_pointers_to_rows_are_the_rows(tmp_path: Path) -> None:
+    body = """
+  for (int i = 1; i < n; i++) {
+    double *row = A[i];
+    const double *above = A[i - 1] + 1, *b = &B[i * n];
+    for (int j = 1; j < n; j++) { row[j] = above[j - 1]; *(row + j) += b[j]; }
+  }"""
+    text = region(tmp_path, "int n, double A[n][n], double *B", body)
+    for part in ("load %A[%i - 1, %j]", "load %B[%i, %j]", "store %0, %A[%i, %j]"):
+        assert part in text
