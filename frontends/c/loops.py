@@ -200,7 +200,11 @@ class Loops:
     def _check_conversion(self, left: Expression, symbol: Symbol, first: Index) -> None:
         """Comparisons in another type: it must have all values of the variable."""
         source, target = symbol.type, left.type
-        assert isinstance(source, IntegerType) and isinstance(target, IntegerType)
+        assert isinstance(source, IntegerType)
+        if not isinstance(target, IntegerType):
+            raise SourceError(
+                f"the bound of the loop is '{target}'", left.place, "compare with an integer"
+            )
         fits = target.width >= source.width
         if fits and source.signed and not target.signed:
             fits = all(self.expressions.domain.holds(part, assume=True) for part in first.parts)
