@@ -6,6 +6,7 @@ from ...dialects.errors import SourceError
 from .c_types import INT, FloatType, IntegerType, NumberType
 from .evaluator import Evaluator
 from .functions import ABSOLUTE, SIGN, Known, constant, known
+from .numbers import number_type
 from .tree import Call, Name, Symbol, walk
 from .values import Constant, Scalar, Value
 
@@ -62,7 +63,8 @@ class Calls:
 
     def _absolute(self, node: Call) -> Value:
         kind = node.type
-        assert isinstance(kind, IntegerType)
+        if not isinstance(kind, IntegerType):
+            raise _unknown(node)
         self.emitter.require_operations(node, "an absolute value is not")
         value = self.expressions.converted(node.arguments[0], kind)
         name = self.expressions.arithmetic.scalar(value, node).name
@@ -91,11 +93,10 @@ class Calls:
                     node.place,
                     "write its formula here",
                 )
-        assert isinstance(node.type, IntegerType | FloatType)
         outer = dict(self.expressions.names)
         self.expressions.names.update(values)
         try:
-            return self.expressions.converted(node.inlined, node.type)
+            return self.expressions.converted(node.inlined, number_type(node))
         finally:
             self.expressions.names.clear()
             self.expressions.names.update(outer)

@@ -112,7 +112,8 @@ class FlatArrays:
             return found
         for monomial in polynomial.terms:
             for size in monomial if len(monomial) == 2 else ():
-                assert isinstance(size, Name)
+                if not isinstance(size, Name) or not size.symbol:
+                    continue
                 parts = _divided(polynomial, [(size,)])
                 if parts is not None and self._are_within(parts[1:], [size], assume=False):
                     return {(size,)}
