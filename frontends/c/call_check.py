@@ -11,8 +11,9 @@ from ...dialects.errors import SourceError
 from ...passes.polyhedral.bounds import sizes_outside
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.scop import AccessKind, Array, Scop
-from .c_types import ArrayType, Elements
+from .c_types import ArrayType, Elements, PointerType
 from .translate import Parameter, Translation
+from .tree import Symbol
 
 
 @dataclass(frozen=True)
@@ -75,17 +76,20 @@ class _Maker:
         symbol = parameter.symbol
         if parameter.mlir == "index":
             self.declared.append(f"long long a{argument}")
-            self.given.append(f"(long long){symbol.name}")
+            self.given.append(f"(long long){symbol.spelling}")
             self._size(argument, None, f"a{argument}")
         else:
             self.declared.append(f"{symbol.type} a{argument}")
-            self.given.append(symbol.name)
+            self.given.append(symbol.spelling)
         self.texts[argument] = [f"a{argument}"]
+        self._share(argument, symbol, f"sizeof({symbol.type})")
+
+    def _share(self, argument: int, symbol: Symbol, size: str) -> None:
+        """Passes the address of a variable: what the region writes must not change it."""
         if symbol.has_address or (symbol.is_global and not symbol.is_const):
-            # The region writes to arrays: it must not change this number.
             self.declared.append(f"const void *v{argument}")
-            self.given.append(f"(const void *)&{symbol.name}")
-            self.shared[f"v{argument}"] = f"sizeof({symbol.type})"
+            self.given.append(f"(const void *)&{symbol.spelling}")
+            self.shared[f"v{argument}"] = size
 
     def _size(self, argument: int, dimension: int | None, text: str) -> None:
         name = self.sizes.get((argument, dimension))
@@ -102,7 +106,9 @@ class _Maker:
             )
         self.declared.append(f"void *a{argument}")
         address = "&" if not elements.extents else ""
-        self.given.append(f"(void *){address}{symbol.name}")
+        self.given.append(f"(void *){address}{symbol.spelling}")
+        if isinstance(symbol.type, PointerType):
+            self._share(argument, symbol, "sizeof(void *)")
         extents: list[str] = []
         dynamic: list[str] = []
         for dimension, extent in enumerate(elements.extents):
@@ -135,7 +141,7 @@ class _Maker:
             self.declared.append(f"long long {text}")
             self.given.append(f"(long long){parameter.lengths[dimension - 1]}")
             return
-        row = symbol.name + "[0]" * dimension
+        row = symbol.spelling + "[0]" * dimension
         self.declared.append(f"long long {text}")
         self.given.append(f"(long long)(sizeof({row}) / sizeof({row}[0]))")
 

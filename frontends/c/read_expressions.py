@@ -33,8 +33,8 @@ from .tree import (
 
 _REASONS: dict[str, tuple[str, str | None]] = {
     "MEMBER_REF_EXPR": (
-        "members of structures are not supported",
-        "give the loop a pointer to the member's array, or a scalar copy of the member",
+        "members of elements, of unions, and bit-fields are not supported",
+        "use an array for each member of the elements",
     ),
     "STRING_LITERAL": ("a string is not a number", None),
     "INIT_LIST_EXPR": ("lists of initial values are not supported", "assign the elements"),
@@ -79,6 +79,24 @@ class ExpressionReader:
             found.extents = self._extents(cursor, kind)
         return found
 
+    def _member(self, base: Name, cursor: cindex.Cursor) -> Symbol:
+        """The member of a structure, as a variable."""
+        arrow = "->" if isinstance(base.type, PointerType) else "."
+        spelling = f"{base.symbol.spelling}{arrow}{cursor.spelling}"
+        key = f"{id(base.symbol)}{spelling}"
+        if key not in self.symbols:
+            self.symbols[key] = Symbol(
+                f"{base.symbol.name}_{cursor.spelling}",
+                read_type(cursor.type),
+                base.symbol.place,
+                base.symbol.offset,
+                is_const=is_const(cursor.type),
+                is_volatile=base.symbol.is_volatile or is_volatile(cursor.type),
+                has_address=True,
+                spelling=spelling,
+            )
+        return self.symbols[key]
+
     def _extents(self, cursor: cindex.Cursor, kind: CType) -> tuple[Expression, ...]:
         """The expressions between the brackets of a declaration, where it has all of them."""
         rank = 0
@@ -105,6 +123,10 @@ class ExpressionReader:
             return self._constant(cursor, kind, place)
         if name == "DECL_REF_EXPR":
             return self._name(cursor, kind, place)
+        if name == "MEMBER_REF_EXPR" and len(inner) == 1 and _has_own_memory(cursor):
+            base = self.read(inner[0])
+            if isinstance(base, Name):
+                return Name(place, kind, self._member(base, cursor))
         if name == "ARRAY_SUBSCRIPT_EXPR" and len(inner) == 2:
             base, index = self.read(inner[0]), self.read(inner[1])
             if isinstance(base.type, IntegerType):  # i[A]
@@ -242,3 +264,11 @@ class ExpressionReader:
             parameters = (each for each in children if each.kind.name == "PARM_DECL")
             call.parameters = tuple(self.symbol(each) for each in parameters)
             call.inlined = self.read(returned[0])
+
+
+def _has_own_memory(member: cindex.Cursor) -> bool:
+    """Whether a member is no bit-field, and shares its memory with no other one."""
+    declared = member.referenced
+    if declared is None or declared.is_bitfield() or declared.semantic_parent is None:
+        return False
+    return declared.semantic_parent.kind.name == "STRUCT_DECL"

@@ -288,6 +288,7 @@ class Statements:
         if self.arrays.allocates(symbol):
             self.arrays.allocate(node, at_top=len(self.emitter.blocks) == 1)
             return
+        number_type(Name(node.place, symbol.type, symbol))
         variable = self.expressions.variables.declared.get(node)
         if node.value is None or variable is None:
             return

@@ -70,7 +70,7 @@ def translate(region: Region) -> Translation:
     own = _declared(body.statements)
     used = _used(body.statements)
     loops = _loop_symbols(body.statements)
-    outer = {symbol for symbol in used if symbol not in own}
+    outer = [symbol for symbol in used if symbol not in own]
     behind = region.behind
     later = {each.symbol for each in all_expressions(behind) if isinstance(each, Name)}
     for each in own & later:
@@ -84,7 +84,7 @@ def translate(region: Region) -> Translation:
         for each in outer
         if each.is_global or each.has_address or (each in later and is_live(each, behind))
     }
-    variables = find_variables(body, outer, lasting)
+    variables = find_variables(body, set(outer), lasting)
     kept, assigned = set(variables.kept), variables.assigned
     arguments = [
         symbol
@@ -202,11 +202,11 @@ class _Declarations:
         for symbol, value in self.expressions.names.items():
             index = index_of(value)
             if index is not None and index.affine == Affine.of(TextName(name, symbol=True)):
-                return symbol.name
+                return symbol.spelling
         return name
 
 
-def _ordered(parameters: Sequence[Symbol], outer: set[Symbol]) -> list[Symbol]:
+def _ordered(parameters: Sequence[Symbol], outer: Sequence[Symbol]) -> list[Symbol]:
     """Parameters in the order of C, then other variables as they are declared."""
     others = [each for each in outer if each not in parameters]
     return [*parameters, *sorted(others, key=lambda each: (not each.is_global, each.offset))]

@@ -19,7 +19,8 @@ class Symbol:
     """A variable or parameter.
 
     `constant` is the value of one that is constant; `extents` has those of a VLA, outermost first;
-    the address of one that `has_address` may be anywhere.
+    the address of one that `has_address` may be anywhere. A member of a structure is one as well,
+    with its `spelling` in C.
     """
 
     name: str
@@ -33,6 +34,10 @@ class Symbol:
     has_address: bool = False
     constant: int | float | None = None
     extents: tuple[Expression, ...] = ()
+    spelling: str = ""
+
+    def __post_init__(self) -> None:
+        self.spelling = self.spelling or self.name
 
 
 @dataclass(eq=False)

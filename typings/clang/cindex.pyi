@@ -58,6 +58,7 @@ class Cursor:
     location: SourceLocation
     extent: SourceRange
     referenced: Cursor | None
+    semantic_parent: Cursor | None
     enum_type: Type
     enum_value: int
     storage_class: StorageClass
@@ -68,6 +69,7 @@ class Cursor:
     def get_tokens(self) -> Iterator[Token]: ...
     def get_usr(self) -> str: ...
     def is_definition(self) -> bool: ...
+    def is_bitfield(self) -> bool: ...
 
 class Token:
     spelling: str

@@ -45,6 +45,10 @@ static void shift(int n, real *x, real *y) {
     else
         y[0] = 0;
 }
+struct grid { int n; real factor, *cells; };
+static void scale_cells(struct grid *g) {
+    for (int i = 0; i < g->n; i++) g->cells[i] *= g->factor;
+}
 int main(void) {
     static real A[N][N], B[N * N], C[N * N];
     unsigned char flags[N] = {0};
@@ -60,6 +64,8 @@ int main(void) {
     shift(N - 1, C, C + 1);     /* overlaps */
     shift(N, B, C);
     shift(2, B, C);
+    struct grid g = {N, 3, C + 7};
+    scale_cells(&g);
     for (int i = 0; i < N * N; i++) check += (i % 7) * (C[i] + B[i]) + flags[i % N];
     printf("%.17g\\n", check + A[5][7]);
     return 0;
@@ -97,7 +103,7 @@ def test_found_regions_give_the_same_results(tmp_path: Path) -> None:
     original, output = tmp_path / "program.c", tmp_path / "output.c"
     original.write_text(PROGRAM.replace("#pragma scop\n", "").replace("#pragma endscop\n", ""))
     made = loopwright.drop_in(original, output)
-    assert made.replaced == ("product", "smooth", "shift", "main_0", "main_1")
+    assert made.replaced == (*("product", "smooth", "shift", "scale_cells", "main_0", "main_1"),)
     compiler = compilers()[0]
     text = output.read_text()
     assert executed(compiler, output, "-O1") == executed(compiler, original, "-O0")

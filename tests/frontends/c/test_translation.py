@@ -233,3 +233,26 @@ def test_pointers_to_rows_are_the_rows(tmp_path: Path) -> None:
     text = region(tmp_path, "int n, double A[n][n], double *B", body)
     for part in ("load %A[%i - 1, %j]", "load %B[%i, %j]", "store %0, %A[%i, %j]"):
         assert part in text
+
+
+def test_members_of_structures_are_variables(tmp_path: Path) -> None:
+    text = """
+struct grid { struct { int rows, columns; } size; double *p, w[4], sum; };
+void f(struct grid *g) {
+#pragma scop
+  g->sum = 0;
+  for (int i = 0; i < g->size.rows; i++)
+    for (int j = 0; j < g->size.columns; j++)
+      g->sum += g->p[i * g->size.columns + j] * g->w[j % 4];
+#pragma endscop
+}
+"""
+    (found,) = translated(tmp_path, text)
+    assert [(each.name, each.mlir, each.symbol.spelling) for each in found.parameters] == [
+        ("g_sum", "memref<f64>", "g->sum"),
+        ("g_size_rows", "index", "g->size.rows"),
+        ("g_size_columns", "index", "g->size.columns"),
+        ("g_p", "memref<?x?xf64>", "g->p"),
+        ("g_w", "memref<4xf64>", "g->w"),
+    ]
+    assert "affine.load %g_p[%i, %j]" in found.text
