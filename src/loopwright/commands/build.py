@@ -24,7 +24,6 @@ import argparse
 import sys
 from collections.abc import Mapping
 
-from .. import drop_in
 from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
 from ..runtime.calling.api_checks import MOST_THREADS
@@ -155,6 +154,8 @@ def _write_drop_in(arguments: argparse.Namespace) -> int:
             raise UsageError(f"--{name} is not for drop-in sources, which have all regions")
     if arguments.target != "host" or arguments.prefix or arguments.verify or arguments.shared:
         raise UsageError("--target, --prefix, --verify and --shared are for libraries")
+    from .. import drop_in  # takes an extra
+
     made = drop_in(
         arguments.file,
         arguments.output,

@@ -23,7 +23,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .. import drop_in
 from ..dialects.errors import SourceError
 from . import UsageError
 
@@ -98,6 +97,8 @@ def flags_of(given: Sequence[str]) -> list[str]:
 
 def _optimised(source: str, given: Sequence[str], folder: Path) -> Path | None:
     """The drop-in source of a file; None where it stays as it is."""
+    from .. import drop_in  # takes an extra
+
     reports = os.environ.get("LOOPWRIGHT_CC_REPORT") == "1"
     folder.mkdir()
     output = folder / Path(source).name

@@ -46,14 +46,14 @@ class Generator:
     count: int = 0
 
     def function(self) -> RandomFunction:
-        """A function; sizes are from 3 to 5."""
+        """A function; sizes are from 1 to 5."""
         choose = self.random.choice
         arguments: list[tuple[str, object]] = []
         parameters: list[str] = []
         for name in ("n", "m"):
             self.sizes[name] = choose(SIZE_TYPES)
             parameters.append(f"{self.sizes[name]} {name}")
-            arguments.append((name, self.random.randint(3, 5)))
+            arguments.append((name, self.random.choice((1, 2, 3, 4, 5))))
         for name in ("s", "t"):
             kind = self.scalars[name] = choose(list(TYPES))
             parameters.append(f"{kind} {name}")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -74,8 +77,6 @@ def test_errors_after_parsing_point_into_the_file(tmp_path: Path) -> None:
 
 
 def test_a_program_is_pickled_as_text(tmp_path: Path) -> None:
-    import pickle
-
     path = tmp_path / "two.c"
     path.write_text(TWO)
     program = loopwright.load(path)
@@ -112,3 +113,19 @@ def test_shared_variables_are_arguments_in_memory(tmp_path: Path) -> None:
         warnings.simplefilter("error")
         program = loopwright.load(path)
     assert "%s: memref<f64>" in str(program)
+
+
+def test_without_the_parser_one_line_says_what_to_install(tmp_path: Path) -> None:
+    path = tmp_path / "two.c"
+    path.write_text(TWO)
+    lines = (
+        "import sys",
+        "sys.modules['clang'] = None",
+        "from loopwright.cli import main",
+        f"sys.exit(main(['schedule', {str(path)!r}]) * 10 + main(['build', '--help']))",
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=False
+    )
+    wanted = 'loopwright: error: reading C needs clang: pip install "loopwright[c]"\n'
+    assert done.stderr == wanted
