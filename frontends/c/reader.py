@@ -5,6 +5,7 @@ from __future__ import annotations
 from clang import cindex
 
 from .clang_library import CSource
+from .continues import HINT, REASON, without_continue
 from .read_expressions import ExpressionReader
 from .tree import (
     Block,
@@ -22,7 +23,7 @@ _REASONS: dict[str, tuple[str, str | None]] = {
     "WHILE_STMT": ("'while' loops are not supported", "write `for (i = 0; i < n; i++)`"),
     "DO_STMT": ("'do' loops are not supported", "write `for (i = 0; i < n; i++)`"),
     "BREAK_STMT": ("'break' is not supported", "put the condition into the bound of the loop"),
-    "CONTINUE_STMT": ("'continue' is not supported", "write the opposite condition as an 'if'"),
+    "CONTINUE_STMT": (REASON, HINT),
     "RETURN_STMT": ("'return' is not supported inside of a region", "end the region before it"),
     "GOTO_STMT": ("'goto' is not supported", None),
     "LABEL_STMT": ("labels are not supported", None),
@@ -150,4 +151,4 @@ class Reader:
                 cursor, "a loop with several variables is not supported", "set the others before it"
             )
         test, step = (self.expressions.read(each) for each in inner[1:3])
-        return For(place, start, end, first[0], test, step, self._block(inner[3]))
+        return For(place, start, end, first[0], test, step, without_continue(self._block(inner[3])))

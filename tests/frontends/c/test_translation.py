@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import loopwright
@@ -161,8 +162,6 @@ def test_unsigned_sizes_have_assumptions(tmp_path: Path) -> None:
     )
     assert "attributes {loopwright.assume = affine_set<(d0) : (d0 >= 0, d0 - 1 >= 0)>}" in text
     kernel = loopwright.load(text)["f"].compile(None)
-    import numpy as np
-
     values = np.arange(5.0)
     kernel(5, values)
     assert values.tolist() == [0, 0, 0, 0, 4]
@@ -256,3 +255,17 @@ void f(struct grid *g) {
         ("g_w", "memref<4xf64>", "g->w"),
     ]
     assert "affine.load %g_p[%i, %j]" in found.text
+
+
+def test_continue_is_the_other_branch(tmp_path: Path) -> None:
+    body = """
+  for (int i = 0; i < n; i++) {
+    if (i == 3) continue;
+    A[i] = 1;
+    if (i > 5) { A[i] = 2; continue; } else A[i] = 3;
+    A[i] = 4;
+  }"""
+    text = region(tmp_path, "int n, double A[n]", body)
+    values = np.zeros(8)
+    loopwright.load(text)["f"].compile(None)(8, values)
+    assert values.tolist() == [4, 4, 4, 0, 4, 4, 2, 2]
