@@ -69,7 +69,7 @@ class ExpressionReader:
                 self.place(cursor),
                 cursor.extent.start.offset,
                 is_parameter=cursor.kind.name == "PARM_DECL",
-                is_global=cursor.get_usr() != "" and "@F@" not in cursor.get_usr(),
+                is_global=_outlives_calls(cursor),
                 is_const=is_const(cursor.type),
                 is_volatile=is_volatile(cursor.type),
             )
@@ -272,3 +272,10 @@ def _has_own_memory(member: cindex.Cursor) -> bool:
     if declared is None or declared.is_bitfield() or declared.semantic_parent is None:
         return False
     return declared.semantic_parent.kind.name == "STRUCT_DECL"
+
+
+def _outlives_calls(variable: cindex.Cursor) -> bool:
+    """Whether a variable keeps its value between calls of the function."""
+    if variable.storage_class.name in ("STATIC", "EXTERN"):
+        return True
+    return variable.get_usr() != "" and "@F@" not in variable.get_usr()

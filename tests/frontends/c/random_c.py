@@ -157,7 +157,9 @@ class Generator:
         if how == "<<=":
             return f"{target} <<= ({value}) & 7;" if self.is_integer(value) else f"{target} = 1;"
         if how == "/=":
-            return f"{target} /= {self.divisor()};"
+            divisor = self.divisor()
+            whole = kind in INTEGERS and "1.0f" in divisor  # it might not fit otherwise
+            return f"{target} /= {3 if whole else divisor};"
         if how == "|=" and not self.is_integer(value):
             how = "="
         if how != "=" and kind in INTEGERS and not self.is_integer(value):

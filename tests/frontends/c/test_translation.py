@@ -269,3 +269,15 @@ def test_continue_is_the_other_branch(tmp_path: Path) -> None:
     values = np.zeros(8)
     loopwright.load(text)["f"].compile(None)(8, values)
     assert values.tolist() == [4, 4, 4, 0, 4, 4, 2, 2]
+
+
+def test_static_variables_keep_their_values(tmp_path: Path) -> None:
+    text = """
+void f(int n, double A[n]) {
+  static double last;
+  double next;
+  for (int i = 0; i < n; i++) { last = A[i]; next = 2 * last; A[i] = next; }
+}
+"""
+    (found,) = translated(tmp_path, text)
+    assert [each.mlir for each in found.parameters] == ["index", "memref<?xf64>", "memref<f64>"]
