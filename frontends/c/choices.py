@@ -136,9 +136,11 @@ class Choices:
             head = junction(True, found[0])
             again = partial(self.choose, rest, one, other, kind, node)
             return self.choose(head, one, again, kind, node)
-        with self.emitter.block() as first:
+        domain = self.expressions.domain
+        with domain.inside(_relations(condition) or []), self.emitter.block() as first:
             self._yield(one(), kind, node)
-        with self.emitter.block() as second:
+        inverse = _relations(negation(condition)) or []
+        with domain.inside(inverse), self.emitter.block() as second:
             self._yield(other(), kind, node)
         constraints = set_text([(each.expression, each.equation) for each in found[0]])
         head_text = f"affine.if {constraints} -> {kind.mlir}"

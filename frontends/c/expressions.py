@@ -34,7 +34,7 @@ from .tree import (
     Unary,
     Unsupported,
 )
-from .values import Constant, Linear, Scalar, Value, index_of
+from .values import Constant, Linear, Scalar, Value, index_of, rounded
 from .variables import Variable, Variables
 
 
@@ -177,7 +177,8 @@ class Expressions:
                 self.emitter.require_operations(node, f"'{symbol.name}' is '{found.type}'")
             return found
         if symbol.constant is not None:
-            return Constant(symbol.constant, number_type(node))
+            kind = number_type(node)
+            return Constant(rounded(symbol.constant, kind), kind)
         if symbol in self.left_loops:
             raise SourceError(
                 f"'{symbol.name}' is read behind its loop",

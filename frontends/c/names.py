@@ -17,7 +17,7 @@ class Names:
         found, count = base, 0
         while found in self._taken:
             count += 1
-            found = f"{base}${count}"
+            found = f"{base}_{count}"  # `$` is in the names of constants
         self._taken.add(found)
         return found
 

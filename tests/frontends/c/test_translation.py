@@ -281,3 +281,21 @@ void f(int n, double A[n]) {
 """
     (found,) = translated(tmp_path, text)
     assert [each.mlir for each in found.parameters] == ["index", "memref<?xf64>", "memref<f64>"]
+
+
+def test_names_are_apart_from_those_of_constants(tmp_path: Path) -> None:
+    body = """
+  for (int c = 0; c < n; c++) {
+    A[c] = 1.5;
+    for (int c = 0; c < 2; c++) A[c] += 2.5 + c;
+  }"""
+    text = region(tmp_path, "int n, double A[n]", body)
+    values = np.zeros(4)
+    loopwright.load(text)["f"].compile(None)(4, values)
+    assert values.tolist() == [11.5, 12.0, 1.5, 1.5]
+
+
+def test_branches_of_a_choice_know_their_condition(tmp_path: Path) -> None:
+    body = "for (unsigned i = 0; i < n; i++) A[i] = i > 0 ? B[i - 1] : B[i + 1];"
+    text = region(tmp_path, "unsigned n, double A[n], const double B[n]", body)
+    assert "affine.load %B[%i - 1]" in text
