@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.arithmetic import UndefinedBehaviourError
 from support.c_code import compilers
-from support.interpreter import Interpreter, UndefinedBehaviourError
+from support.interpreter import Interpreter
 
 from loopwright.dialects.errors import SourceError
 from loopwright.dialects.parse import parse_module
