@@ -100,6 +100,13 @@ def _check_place(translation: Translation, source: CSource) -> None:
             region.place,
             "declare it in the loop",
         )
+    for symbol in translation.uncertain_reads:
+        raise SourceError(
+            f"'{symbol.spelling}' is read only where a loop or condition runs: its pointer may "
+            "lead nowhere else",
+            region.place,
+            "copy it into a variable before the region",
+        )
     function = region.function
     head = source.data[function.start : function.body.start].decode(errors="replace")
     if not function.is_static and re.search(r"\binline\b", head):

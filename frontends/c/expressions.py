@@ -16,6 +16,7 @@ from .calls import Calls
 from .choices import Choices
 from .conditions import Conditions
 from .domain import Domain
+from .element_sizes import ElementSizes
 from .flat_arrays import FlatArrays, Stride
 from .idioms import rounded_division
 from .numbers import number_type
@@ -55,6 +56,7 @@ class Expressions:
         domain: Domain,
         variables: Variables,
         strides: Mapping[Symbol, tuple[Stride, ...]],
+        sizes: ElementSizes,
     ) -> None:
         self.emitter = emitter
         self.domain = domain
@@ -65,6 +67,7 @@ class Expressions:
         self.choices = Choices(self, self.conditions)
         self.flat = FlatArrays(self, strides)
         self.aliases = Aliases(variables)
+        self.sizes = sizes
         self.arrays: dict[Symbol, Array] = {}
         self.names: dict[Symbol, Value] = {}
         self.values: dict[Variable, Value] = {}
@@ -252,6 +255,10 @@ class Expressions:
     # Elements
 
     def _element(self, node: Subscript) -> Value:
+        node = self.aliases.resolved(node)
+        size = self.sizes.symbol(node) if self.emitter.is_affine_only else None
+        if size is not None:
+            return self.names[size]
         array, subscripts = self.access(node)
         self.emitter.require_operations(
             node,

@@ -94,6 +94,7 @@ class ExpressionReader:
                 is_volatile=base.symbol.is_volatile or is_volatile(cursor.type),
                 has_address=True,
                 spelling=spelling,
+                through=(*base.symbol.through, *([base.symbol] if arrow == "->" else [])),
             )
         return self.symbols[key]
 

@@ -11,7 +11,9 @@ from ..text.affine import Affine, Index
 from ..text.affine import Name as TextName
 from ..text.emitter import Emitter, Line
 from .c_types import Elements, FloatType, IntegerType, elements_of
+from .certain_reads import uncertain_reads
 from .domain import Domain
+from .element_sizes import ElementSizes, NewSize
 from .expressions import Array, Expressions
 from .flat_arrays import NewStrides, Stride, extents
 from .names import Names
@@ -52,7 +54,8 @@ class Translation:
 
     `assumptions` are expressions over the sizes that must not be negative: C means something else
     where they are. `ended_loops` are loop variables that are read behind the region;
-    `conditional_stores` are of memory that C writes under a condition on data only.
+    `conditional_stores` are of memory that C writes under a condition on data only,
+    `uncertain_reads` are variables behind pointers that C may not follow.
     """
 
     region: Region
@@ -62,6 +65,7 @@ class Translation:
     assumptions: tuple[Affine, ...]
     ended_loops: tuple[Symbol, ...] = ()
     conditional_stores: tuple[tuple[Symbol, Piece], ...] = ()
+    uncertain_reads: tuple[Symbol, ...] = ()
 
 
 def translate(region: Region) -> Translation:
@@ -94,10 +98,11 @@ def translate(region: Region) -> Translation:
     ]
     sizes = size_symbols(body.statements)
     strides: dict[Symbol, tuple[Stride, ...]] = {}
+    elements = ElementSizes.of(body.statements)
     while True:
         variables.forget_cells()
         emitter: Emitter[Piece] = Emitter()
-        expressions = Expressions(emitter, Domain(), variables, strides)
+        expressions = Expressions(emitter, Domain(), variables, strides, elements)
         names = Names()
         declare = _Declarations(expressions, names, sizes, kept, strides)
         parameters = [found for each in arguments if (found := declare(each)) is not None]
@@ -106,6 +111,11 @@ def translate(region: Region) -> Translation:
             statements.region(body)
         except NewStrides as found:  # at most once for each dimension
             strides[found.symbol] = found.strides
+            continue
+        except NewSize as found:
+            elements.found[found.key] = found.symbol
+            arguments.append(found.symbol)
+            sizes.add(found.symbol)
             continue
         break
     lines = _function(region, parameters, emitter, expressions.domain)
@@ -118,7 +128,11 @@ def translate(region: Region) -> Translation:
         for each in parameters
         if each.name in statements.conditional_stores and _is_shared(each.symbol)
     )
-    return Translation(region, text, nodes, tuple(parameters), assumptions, ended, stored)
+    symbols = [each.symbol for each in parameters]
+    uncertain = tuple(uncertain_reads(symbols, body.statements))
+    return Translation(
+        region, text, nodes, tuple(parameters), assumptions, ended, stored, uncertain
+    )
 
 
 def _is_shared(symbol: Symbol) -> bool:

@@ -20,7 +20,8 @@ class Symbol:
 
     `constant` is the value of one that is constant; `extents` has those of a VLA, outermost first;
     the address of one that `has_address` may be anywhere. A member of a structure is one as well,
-    with its `spelling` in C.
+    with its `spelling` in C, and so is an element that is a size; `through` are the pointers that
+    lead to it.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Symbol:
     constant: int | float | None = None
     extents: tuple[Expression, ...] = ()
     spelling: str = ""
+    through: tuple[Symbol, ...] = ()
 
     def __post_init__(self) -> None:
         self.spelling = self.spelling or self.name

@@ -172,6 +172,12 @@ def test_fixed_sizes_and_a_schedule(tmp_path: Path, capsys: pytest.CaptureFixtur
             "write it: another thread may do so at the same time",
         ),
         (
+            "struct g { int n; };\nvoid f(int n, int *A, struct g *g) {\n"
+            "  for (int i = 0; i < n; i++) for (int j = 0; j < g->n; j++) A[j] = 9;\n}\n",
+            "3:3: 'g->n' is read only where a loop or condition runs: its pointer may lead "
+            "nowhere else",
+        ),
+        (
             "void f(int n, int *A) {\n#pragma omp parallel\n  {\n#pragma omp for\n"
             "    for (int i = 0; i < n; i++) A[i] = 9;\n  }\n}\n",
             "3:3: the region is shared among threads: #pragma omp parallel",

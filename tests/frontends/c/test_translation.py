@@ -299,3 +299,26 @@ def test_branches_of_a_choice_know_their_condition(tmp_path: Path) -> None:
     body = "for (unsigned i = 0; i < n; i++) A[i] = i > 0 ? B[i - 1] : B[i + 1];"
     text = region(tmp_path, "unsigned n, double A[n], const double B[n]", body)
     assert "affine.load %B[%i - 1]" in text
+
+
+def test_elements_may_be_sizes(tmp_path: Path) -> None:
+    text = """
+static int grid[3];
+void f(double A[20][20]) {
+#pragma scop
+  for (int i = 1; i < grid[0] - 1; i++)
+    for (int j = 0; j < grid[1]; j++) A[i][j] = grid[2] * A[i - 1][j];
+#pragma endscop
+}
+"""
+    (found,) = translated(tmp_path, text)
+    assert [(each.name, each.mlir, each.symbol.spelling) for each in found.parameters] == [
+        ("A", "memref<?x20xf64>", "A"),
+        ("grid", "memref<3xi32>", "grid"),
+        ("grid_0", "index", "grid[0]"),
+        ("grid_1", "index", "grid[1]"),
+    ]
+    assert "to affine_map<()[s0] -> (s0 - 1)>()[%grid_0]" in found.text
+    written = text.replace("A[i][j] =", "grid[1] = A[i][j] =")
+    with pytest.raises(loopwright.errors.SourceError, match="an element of 'grid' is data"):
+        translated(tmp_path, written)
