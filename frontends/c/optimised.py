@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
+from ...dialects.errors import SourceError
 from ...lowering.c import emit_c
 from ...lowering.generate import generate
 from ...lowering.specialise import specialise
@@ -55,6 +56,10 @@ def optimised_loops(function: Function, options: Options, name: str) -> func.Fun
             )
     else:
         schedule = function.schedule(options.schedule, fast_math=options.fast_math)
+        if schedule.run_time_sizes:
+            raise SourceError(
+                f"give the tile sizes {', '.join(schedule.run_time_sizes)} as numbers"
+            )
     with ISL_LOCK:
         if schedule is not None:
             loops = generate(schedule, given, vectors=False)
