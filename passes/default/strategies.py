@@ -22,6 +22,7 @@ from .strict_order_reductions import strict_order_reductions
 from .tensor_contraction import tensor_contraction
 from .tile_transposition import tile_transposition
 from .time_tiling import time_tiling
+from .transposed_contraction import transposed_contraction
 from .triangular import triangular
 from .triangular_solve import triangular_solve
 from .unrolled_short_loops import unrolled_short_loops
@@ -41,6 +42,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     tensor_contraction,
     fused_contraction,
     privatised_contraction,
+    transposed_contraction,
     triangular,
     factorisation,
     column_updates,
@@ -62,5 +64,9 @@ FALLBACKS: tuple[Strategy, ...] = (
 )
 """Proposals for nests that one of `COMPETING` is the first to have an answer for."""
 
-COMPETING: tuple[Strategy, ...] = (recurrences, vectorise_and_parallelise)
+COMPETING: tuple[Strategy, ...] = (
+    transposed_contraction,
+    recurrences,
+    vectorise_and_parallelise,
+)
 """Strategies whose answers are not always better than all `FALLBACKS`: lanes along other loops."""

@@ -108,9 +108,9 @@ class InCoreTime:
             return 0.0
         trips = statement.trips(loops)
         chains = prod(
-            min(loop.unroll or count, count)
+            min(loop.unroll or count, count) / (loop.vector or 1 if loop is vector else 1)
             for loop, count in zip(loops, trips, strict=True)
-            if loop.unroll is not None and loop is not vector and loop is not innermost
+            if loop.unroll is not None and loop is not innermost
         )
         length = _chain(statement, loops, trips) * len(statement.statement.body)
         # Short chains that follow each other overlap.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
-from math import inf, prod
+from math import ceil, inf, prod
 
 import islpy as isl
 
 from ..polyhedral.counting import fix_parameters
-from ..polyhedral.schedule_tree import Loop, Tree, leaves
+from ..polyhedral.schedule_tree import Loop, Tree, leaves, walk
 from ..schedules.program_edits import outer_values
 from .operation_costs import accumulates_in_lanes
 from .program_statistics import StatementStatistics, subscript_steps
@@ -21,6 +21,10 @@ MOST_UNROLLED = 150
 
 LONGEST_UNROLLED = 8.0
 """Iterations of such a loop."""
+
+MOST_UNROLLED_VECTORS = 256
+"""Operations up to which loops with marked vectors are unrolled fully (`lowering.llvm.unrolling`).
+"""
 
 
 def narrowed(lanes: int, trips: float) -> int:
@@ -51,9 +55,7 @@ class VectorLoops:
         return innermost if is_free else None
 
     def unrolled(self, loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
-        """The loops as LLVM leaves them: it unrolls short ones fully before it vectorises."""
-        if self._program.is_explicit:
-            return loops
+        """The loops without those that are unrolled fully: short ones, and few marked vectors."""
         for depth, loop in enumerate(loops):
             if self._unrolls_all(loop, loops[:depth]):
                 return (*loops[:depth], *(replace(short, unroll=0) for short in loops[depth:]))
@@ -63,20 +65,24 @@ class VectorLoops:
         """Whether a loop, and all inside of it, is unrolled: few operations, few iterations."""
         found = self._short.get(id(loop))
         if found is None:
-            found = self._short[id(loop)] = self._copies(loop, outer) <= MOST_UNROLLED
+            has_vectors = any(isinstance(x, Loop) and x.vector is not None for x in walk(loop))
+            if has_vectors:
+                is_short = self._copies(loop, outer, inf) <= MOST_UNROLLED_VECTORS
+            else:
+                is_short = self._copies(loop, outer, LONGEST_UNROLLED) <= MOST_UNROLLED
+            found = self._short[id(loop)] = is_short
         return found
 
-    def _copies(self, tree: Tree, outer: tuple[Loop, ...]) -> float:
+    def _copies(self, tree: Tree, outer: tuple[Loop, ...], longest: float) -> float:
         """Operations of a tree when all of its loops are unrolled; infinite where one is long."""
         total = 0.0
         for leaf, loops in leaves(tree, outer):
             statement = self._program.statement(leaf.statement)
-            trips = statement.trips(loops)[len(outer) :]
             inside = loops[len(outer) :]
-            if any(each.vector is not None or each.parallel for each in inside):
+            counts = statement.trips(loops)[len(outer) :]
+            if any(each.parallel for each in inside) or max(counts, default=1.0) > longest:
                 return inf
-            if max(trips, default=1.0) > LONGEST_UNROLLED:
-                return inf
+            trips = (ceil(n / (x.vector or 1)) for x, n in zip(inside, counts, strict=True))
             total += prod(trips) * len(statement.statement.body)
         return total
 
