@@ -65,7 +65,7 @@ class Contraction:
     that they are. `vector` is the loop whose neighbouring iterations are
     neighbouring elements of the result, or of one of its columns where the result `is_transposed`;
     `streamed` is what is read along it, and `rows` a loop that does not change that. `terms` are
-    the loops of the sum, and `others` all that remain.
+    the loops of the sum, and `others` all that remain, those outside that `streamed` varies with.
     """
 
     statement: str
@@ -149,6 +149,8 @@ def recognise(
             # The rows of a transposed block are parts of columns of the result as it is stored.
             stored = [r for r in rows if is_contiguous(statement, loops[r], result)]
             tallest = max(stored or rows, key=lambda each: extents[each])
+            others = [each for each in free if each not in (vector, tallest)]
+            others.sort(key=lambda each: not selects(statement, loops[each], streamed[0]))
             return Contraction(
                 name,
                 {each: extents[each] for each in movable},
@@ -156,7 +158,7 @@ def recognise(
                 vector,
                 tallest,
                 terms,
-                tuple(each for each in free if each not in (vector, tallest)),
+                tuple(others),
                 streamed[0],
                 tuple(access for access in reads if access is not streamed[0]),
                 transposed,
@@ -241,8 +243,9 @@ class ContractionPlan(Steps):
         # The terms stay in their order, which decides how a sum is rounded.
         tiled, *inner = found.terms
         sizes = self._tile_sizes()
+        sharing = self._sharing() if packs else ()
         self.interchange((*found.others, found.rows, found.vector, *found.terms))
-        block = self._block_of_products() if packs and self._is_shared() else None
+        block = self._block_of_products(sharing) if sharing else None
         self.panels_at = self.panels_at or block
         rows, vector, terms = self.make_tiles((found.rows, found.vector, tiled), sizes)
         outer = (rows, vector, terms) if by_rows else (vector, terms, rows)
@@ -273,27 +276,34 @@ class ContractionPlan(Steps):
         self.step(Unroll((self.name(found.rows), self.name(found.vector))))
         self.step(Vectorize((self.name(found.vector),), self.lanes))
         if self.threads > 1:
-            parallel = block or found.others[0] if self.share == 1 else outer[0]
+            parallel = outer[0]
+            if self.share == 1:
+                parallel = block if block and sharing == found.others else found.others[0]
             self.step(Parallel((self.name(parallel),)))
         return self.schedule
 
-    def _is_shared(self) -> bool:
-        """Whether all products use the same operand in whole, which is packed once for them."""
-        found = self.found
-        statement = self.statistics.statements[found.statement]
-        around = {loop.name: loop for loop in loops_around(self.schedule.tree, found.statement)}
-        whole = zip(self._tile_sizes()[1:], (found.vector, found.terms[0]), strict=True)
-        return (
-            self.panels_at is None
-            and bool(found.others)
-            and all(size >= found.extents[name] for size, name in whole)
-            and not any(selects(statement, around[name], found.streamed) for name in found.others)
+    def _sharing(self) -> tuple[str, ...]:
+        """The loops over products that all use the same operand in whole: it is packed once.
+
+        They go inside of those that use others.
+        """
+        whole = zip(self._tile_sizes()[1:], (self.found.vector, self.found.terms[0]), strict=True)
+        if self.panels_at or any(size < self.found.extents[name] for size, name in whole):
+            return ()
+        statement = self.statistics.statements[self.found.statement]
+        around = {loop.name: loop for loop in loops_around(self.schedule.tree, self.statement)}
+        return tuple(
+            name
+            for name in self.found.others
+            if not selects(statement, around[name], self.found.streamed)
         )
 
-    def _block_of_products(self) -> str:
-        """Makes a loop around all products of a thread."""
-        share = ceil(self.batches / self.threads) if self.share == 1 else self.batches
-        (block,) = self.make_tiles(self.found.others[:1], (share,))
+    def _block_of_products(self, sharing: Sequence[str]) -> str:
+        """Makes a loop around all products of a thread that share an operand."""
+        extent = self.found.extents[sharing[0]]
+        is_outermost = self.share == 1 and len(sharing) == len(self.found.others)
+        size = ceil(extent / self.threads) if is_outermost else extent
+        (block,) = self.make_tiles(sharing[:1], (size,))
         return block
 
     def _pack_pairs(self, term: str, panels: str, rows: str) -> None:
@@ -385,8 +395,7 @@ class ContractionPlan(Steps):
         """Whether the streamed operand is worth a copy into panels."""
         streamed, extents = self.found.streamed, self.found.extents
         reuses = extents[self.found.rows] / self.tile.rows
-        if self._is_shared():
-            reuses *= prod(extents[name] for name in self.found.others)
+        reuses *= prod(extents[name] for name in self._sharing())
         if reuses <= REUSES_WORTH_A_COPY or not self._has_own_arrays():
             return False
         if self.pair is not None or self._stride(streamed, self.found.vector) != 1:

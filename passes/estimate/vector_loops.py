@@ -20,7 +20,8 @@ MOST_UNROLLED = 150
 """Operations up to which LLVM unrolls a loop fully (its threshold is a size of 300)."""
 
 LONGEST_UNROLLED = 8.0
-"""Iterations of such a loop."""
+"""Iterations of such a loop where they are independent: longer ones are vectorised first
+(`lowering.llvm.short_loops`)."""
 
 MOST_UNROLLED_VECTORS = 256
 """Operations up to which loops with marked vectors are unrolled fully (`lowering.llvm.unrolling`).
@@ -66,25 +67,46 @@ class VectorLoops:
         found = self._short.get(id(loop))
         if found is None:
             has_vectors = any(isinstance(x, Loop) and x.vector is not None for x in walk(loop))
-            if has_vectors:
-                is_short = self._copies(loop, outer, inf) <= MOST_UNROLLED_VECTORS
-            else:
-                is_short = self._copies(loop, outer, LONGEST_UNROLLED) <= MOST_UNROLLED
-            found = self._short[id(loop)] = is_short
+            most = MOST_UNROLLED_VECTORS if has_vectors else MOST_UNROLLED
+            operations, copies = self._copies(loop, outer)
+            found = operations <= most
+            if found and has_vectors:
+                # What a loop around these would use again has no registers else.
+                found = copies <= self._program.machine.vector_registers
+            elif found:
+                found = not self._is_vectorised_first(loop, outer)
+            self._short[id(loop)] = found
         return found
 
-    def _copies(self, tree: Tree, outer: tuple[Loop, ...], longest: float) -> float:
-        """Operations of a tree when all of its loops are unrolled; infinite where one is long."""
-        total = 0.0
+    def _is_vectorised_first(self, tree: Loop, outer: tuple[Loop, ...]) -> bool:
+        """Whether there is a loop of many independent iterations."""
+        return any(
+            count > LONGEST_UNROLLED and self._schedule.is_coincident(loop)
+            for leaf, around in leaves(tree, outer)
+            for loop, count in zip(
+                around[len(outer) :],
+                self._program.statement(leaf.statement).trips(around)[len(outer) :],
+                strict=True,
+            )
+        )
+
+    def _copies(self, tree: Tree, outer: tuple[Loop, ...]) -> tuple[float, float]:
+        """Operations of a tree when all of its loops are unrolled, and copies of a statement.
+
+        Infinite where a loop is kept.
+        """
+        operations = most = 0.0
         for leaf, loops in leaves(tree, outer):
             statement = self._program.statement(leaf.statement)
             inside = loops[len(outer) :]
             counts = statement.trips(loops)[len(outer) :]
-            if any(each.parallel for each in inside) or max(counts, default=1.0) > longest:
-                return inf
+            if any(each.parallel or each.unroll for each in inside):
+                return inf, inf
             trips = (ceil(n / (x.vector or 1)) for x, n in zip(inside, counts, strict=True))
-            total += prod(trips) * len(statement.statement.body)
-        return total
+            copies = prod(trips)
+            operations += copies * len(statement.statement.body)
+            most = max(most, copies)
+        return operations, most
 
     def is_in_step(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
         """Whether all statements of a vector loop run in the same iterations, without guards."""
