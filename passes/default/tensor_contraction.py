@@ -54,7 +54,9 @@ LEAST_LANES = 0.5
 """The part of a vector that must be used."""
 
 LEAST_TERMS = 32
-"""Terms of a sum that are worth the transposition of its result."""
+"""Terms of a sum that are worth the transposition of its result, or other products around it.
+
+Where sums are shorter, the way through the result decides."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class Contraction:
     that they are. `vector` is the loop whose neighbouring iterations are
     neighbouring elements of the result, or of one of its columns where the result `is_transposed`;
     `streamed` is what is read along it, and `rows` a loop that does not change that. `terms` are
-    the loops of the sum, and `others` all that remain, those outside that `streamed` varies with.
+    the loops of the sum, and `others` all that remain.
     """
 
     statement: str
@@ -149,8 +151,6 @@ def recognise(
             # The rows of a transposed block are parts of columns of the result as it is stored.
             stored = [r for r in rows if is_contiguous(statement, loops[r], result)]
             tallest = max(stored or rows, key=lambda each: extents[each])
-            others = [each for each in free if each not in (vector, tallest)]
-            others.sort(key=lambda each: not selects(statement, loops[each], streamed[0]))
             return Contraction(
                 name,
                 {each: extents[each] for each in movable},
@@ -158,7 +158,7 @@ def recognise(
                 vector,
                 tallest,
                 terms,
-                tuple(others),
+                tuple(each for each in free if each not in (vector, tallest)),
                 streamed[0],
                 tuple(access for access in reads if access is not streamed[0]),
                 transposed,
@@ -244,7 +244,8 @@ class ContractionPlan(Steps):
         tiled, *inner = found.terms
         sizes = self._tile_sizes()
         sharing = self._sharing() if packs else ()
-        self.interchange((*found.others, found.rows, found.vector, *found.terms))
+        others = (*(name for name in found.others if name not in sharing), *sharing)
+        self.interchange((*others, found.rows, found.vector, *found.terms))
         block = self._block_of_products(sharing) if sharing else None
         self.panels_at = self.panels_at or block
         rows, vector, terms = self.make_tiles((found.rows, found.vector, tiled), sizes)
@@ -278,7 +279,7 @@ class ContractionPlan(Steps):
         if self.threads > 1:
             parallel = outer[0]
             if self.share == 1:
-                parallel = block if block and sharing == found.others else found.others[0]
+                parallel = block if block and sharing == others else others[0]
             self.step(Parallel((self.name(parallel),)))
         return self.schedule
 
@@ -395,7 +396,8 @@ class ContractionPlan(Steps):
         """Whether the streamed operand is worth a copy into panels."""
         streamed, extents = self.found.streamed, self.found.extents
         reuses = extents[self.found.rows] / self.tile.rows
-        reuses *= prod(extents[name] for name in self._sharing())
+        if self.depth >= LEAST_TERMS:
+            reuses *= prod(extents[name] for name in self._sharing())
         if reuses <= REUSES_WORTH_A_COPY or not self._has_own_arrays():
             return False
         if self.pair is not None or self._stride(streamed, self.found.vector) != 1:
