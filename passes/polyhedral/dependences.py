@@ -163,10 +163,11 @@ class Dependences:
 class OrderConstraints:
     """The dependences that every order must keep, and the others.
 
-    `steps` are pairs of steps of a reduction whose operation gives the same result in any order.
-    They may change places, but not run together. Through their arrays, both are memory-based: of
-    each pair of instances that access an element. `is_complete` says whether that was possible for
-    all such arrays; the order of the program is kept through the others.
+    `steps` are pairs of steps of reductions, by one or several statements, in one element and by an
+    operation that gives the same result in any order. They may change places, but not run together.
+    Through their arrays, both are memory-based: of each pair of instances that access an element.
+    `is_complete` says whether that was possible for all such arrays; the order of the program is
+    kept through the others.
     """
 
     ordered: tuple[Dependence, ...]
@@ -291,7 +292,7 @@ def _constraints(dependences: Dependences, exact: Mapping[str, Accumulation]) ->
             if part.reduction and part.source in exact:
                 steps.append(part)
             else:
-                between = _steps_of_copies(part, exact)
+                between = _exact_steps(part, exact)
                 others = part.relation.subtract(between)
                 for relation, found in ((between, steps), (others, ordered)):
                     if not relation.is_empty():
@@ -299,13 +300,27 @@ def _constraints(dependences: Dependences, exact: Mapping[str, Accumulation]) ->
     return OrderConstraints(tuple(ordered), tuple(steps), attempts == _ATTEMPTS)
 
 
-def _steps_of_copies(item: Dependence, exact: Mapping[str, Accumulation]) -> isl.Map:
-    """The pairs of steps of one statement of the program that has been split into two."""
-    source, target = exact.get(item.source), exact.get(item.target)
-    if source is None or target is None or source.store.op is not target.store.op:
-        return isl.Map.empty(item.relation.get_space())
-    pairs = source.store.relation.apply_range(target.store.relation.reverse())
-    return item.relation.intersect(pairs)
+def _exact_steps(item: Dependence, exact: Mapping[str, Accumulation]) -> isl.Map:
+    """The pairs of a dependence between two statements that may change places."""
+    steps = steps_between(exact, item.source, item.target)
+    space = item.relation.get_space()
+    return isl.Map.empty(space) if steps is None else item.relation.intersect(steps)
+
+
+def steps_between(
+    accumulations: Mapping[str, Accumulation], source: str, target: str
+) -> isl.Map | None:
+    """The pairs of instances that accumulate in one element by one operation; None if none do.
+
+    What a step adds does not depend on the element: so the steps of several statements commute as
+    those of one do.
+    """
+    first, second = accumulations.get(source), accumulations.get(target)
+    if first is None or second is None or first.operation != second.operation:
+        return None
+    if first.store.array is not second.store.array:
+        return None
+    return first.store.relation.apply_range(second.store.relation.reverse())
 
 
 def _by_array(scop: Scop) -> Iterator[ArrayAccesses]:
