@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import ClassVar
@@ -124,7 +124,22 @@ def _restricted(statement: Statement, domain: isl.Set) -> Statement:
 
 def _split_dependences(old: Dependences, scop: Scop, copies: Mapping[str, str]) -> Dependences:
     """The dependences of the program with copies: the same pairs of instances."""
-    items: list[Dependence] = []
+    accumulations = {
+        statement.name: found
+        for statement in scop.statements
+        if (found := find_accumulation(statement)) is not None
+    }
+    items = tuple(_split_pairs(old, scop, copies))
+    conflicts = {
+        array: tuple(_split_pairs(through, scop, copies))
+        for array, through in old.conflicts.items()
+    }
+    return Dependences(scop, items, accumulations, conflicts)
+
+
+def _split_pairs(
+    old: Iterable[Dependence], scop: Scop, copies: Mapping[str, str]
+) -> Iterator[Dependence]:
     for dependence in old:
         for source in _both(dependence.source, copies):
             for target in _both(dependence.target, copies):
@@ -135,21 +150,13 @@ def _split_dependences(old: Dependences, scop: Scop, copies: Mapping[str, str]) 
                     .intersect_range(scop.statement(target).domain)
                 )
                 if not relation.is_empty():
-                    items.append(
-                        replace(
-                            dependence,
-                            source=source,
-                            target=target,
-                            relation=relation.coalesce(),
-                            reduction=dependence.reduction and source == target,
-                        )
+                    yield replace(
+                        dependence,
+                        source=source,
+                        target=target,
+                        relation=relation.coalesce(),
+                        reduction=dependence.reduction and source == target,
                     )
-    accumulations = {
-        statement.name: found
-        for statement in scop.statements
-        if (found := find_accumulation(statement)) is not None
-    }
-    return Dependences(scop, tuple(items), accumulations)
 
 
 def _both(name: str, copies: Mapping[str, str]) -> tuple[str, ...]:
