@@ -296,7 +296,7 @@ class _Packing:
     def _parts(self) -> tuple[list[Tree], list[Tree]]:
         """What the body runs before the copies into the buffer, and behind them."""
         body = self.loop.body
-        parts = list(body.children) if isinstance(body, Sequence) else [body]
+        parts: list[Tree] = list(body.children) if isinstance(body, Sequence) else [body]
         if not self.is_selection:
             return [], parts
         users = {statement.name for statement, _ in self.uses}
