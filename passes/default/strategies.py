@@ -13,6 +13,7 @@ from .fused_contraction import fused_contraction
 from .gauss_seidel import gauss_seidel
 from .index_set_splitting import index_set_splitting
 from .matrix_vector import matrix_vector
+from .nonserial_recurrences import nonserial_recurrences
 from .outermost_parallel import outermost_parallel
 from .output_stationary import output_stationary
 from .parallel_strips import parallel_strips
@@ -44,6 +45,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     triangular,
     factorisation,
     column_updates,
+    nonserial_recurrences,
     strict_order_reductions,
     triangular_solve,
     matrix_vector,
