@@ -17,6 +17,7 @@ from .nonserial_recurrences import nonserial_recurrences
 from .outermost_parallel import outermost_parallel
 from .output_stationary import output_stationary
 from .parallel_strips import parallel_strips
+from .pivot_blocks import pivot_blocks
 from .privatised_contraction import privatised_contraction
 from .recurrences import recurrences
 from .strict_order_reductions import strict_order_reductions
@@ -46,6 +47,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     factorisation,
     column_updates,
     nonserial_recurrences,
+    pivot_blocks,
     strict_order_reductions,
     triangular_solve,
     matrix_vector,
