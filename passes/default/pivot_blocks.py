@@ -5,19 +5,18 @@ updates a whole table in place with its row k and its column k, which it changes
 steps are exact for all values where every other element gets the row's and the column's values that
 its step reads: those before the step, or behind its own update of them. These are kept in panels,
 one version for each step of a block. Then the steps of a block run on its own rows and columns
-first; all other elements are a product over some semiring (min and plus, max and times, or and and).
+first; all other elements are a product over some semiring (min, plus; max, times; or, and).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.counting import fix_parameters
 from ..polyhedral.schedule_tree import Loop, Tree, chain, statements
-from ..polyhedral.scop import Access, AccessKind
+from ..polyhedral.scop import Access
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule, Transformation
 from ..transformations.distribute import Distribute
@@ -33,7 +32,6 @@ from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .operand_tiles import bounds
 from .semiring_product import ProductLoops, in_register_tiles, product_tile
-from .steps import attempt
 from .tensor_contraction import is_contiguous, selects
 
 PROFITABLE = 2_000_000
@@ -67,7 +65,7 @@ def pivot_blocks(schedule: Schedule, nest: Tree, context: SchedulingContext) -> 
     """Blocks of steps: the block itself, panels beside and above it, then all the rest.
 
     for k: for i: for j: S: A[i, j] = f(A[i, j], A[i, k], A[k, j])
-    ->  for kt: { for k: { C[k, i] = A[i, k]; R[k, j] = A[k, j]; S in rows or columns of the block };
+    ->  for kt: { for k: { C[k, i] = A[i, k]; R[k, j] = A[k, j]; S in rows and columns kt };
                   parallel it: for jt: for k: 6 x 16 block of S, with C and R }
     """
     found = recognise(schedule, nest, context)
@@ -170,12 +168,14 @@ class _Plan:
         return name
 
     def _cut(self) -> None:
-        """Blocks of steps, and the table in nine parts: rows and columns of the block, and others."""
+        """Blocks of steps, and the table in nine parts: before, in and behind the block."""
         found = self.found
         step = StripMine((found.steps,), BLOCK)
         (blocks,) = step.new_loops(self.schedule)
         self._step(step)
-        around = [loop.name for loop in self.schedule.chain((found.steps, found.rows, found.columns))]
+        around = [
+            loop.name for loop in self.schedule.chain((found.steps, found.rows, found.columns))
+        ]
         if around != [found.steps, found.rows, found.columns]:
             self._step(Interchange((found.steps, found.rows, found.columns)))
         ends = f"{BLOCK}{blocks}", f"{BLOCK}{blocks}+{BLOCK}"

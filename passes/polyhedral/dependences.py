@@ -136,12 +136,14 @@ class Dependences:
         ):
             return tuple(_relaxed(self))
 
-    def has_free_steps(self, array: str) -> bool:
-        """Whether steps of a reduction in the array may change places without fast math."""
-        return any(
-            accumulation.reassociable and accumulation.store.array.name == array
-            for accumulation in self.accumulations.values()
-        )
+    def has_free_steps(self, array: str, names: Iterable[str] | None = None) -> bool:
+        """Whether steps of a reduction in the array may change places without fast math.
+
+        Those of the statements called `names`, by default of all.
+        """
+        chosen = self.accumulations if names is None else self.accumulations.keys() & set(names)
+        found = (self.accumulations[name] for name in chosen)
+        return any(each.reassociable and each.store.array.name == array for each in found)
 
     @cached_property
     def constraints(self) -> OrderConstraints:
@@ -289,6 +291,9 @@ def _constraints(dependences: Dependences, exact: Mapping[str, Accumulation]) ->
         if accesses.array.name not in arrays:
             continue
         name = accesses.array.name
+        through = [item for item in dependences if item.array == name]
+        if through and all(item.memory_based for item in through):
+            dependences.conflicts.setdefault(name, tuple(through))
         if name not in dependences.conflicts and attempts:
             try:
                 found = _conflicts(accesses, dependences.accumulations, last_only=False)
@@ -296,7 +301,7 @@ def _constraints(dependences: Dependences, exact: Mapping[str, Accumulation]) ->
             except (TooComplexError, isl.Error):
                 attempts -= 1
         if name not in dependences.conflicts:
-            ordered += [item for item in dependences if item.array == name]
+            ordered += through
             continue
         for part in dependences.conflicts[name]:
             if part.reduction and part.source in exact:

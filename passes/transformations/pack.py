@@ -285,13 +285,22 @@ class _Packing:
             remember_dependences(
                 after_copies(self.schedule.dependences, scop, copies, self.array, self.buffer)
             )
-        elif not self.schedule.dependences.has_free_steps(self.array.name):
+        else:
             with suppress(TooComplexError, isl.Error), bounded(ARRAY_OPERATIONS):
-                inside = BufferDependences(
-                    self.schedule.dependences, self.outer, self.uses, self.buffer
-                )
-                note_dependences(scop, self.buffer, inside.items(copy_in, copy_out))
+                self._note_dependences(scop, copy_in, copy_out)
         return scop, tree
+
+    def _note_dependences(
+        self, scop: Scop, copy_in: List[Statement], copy_out: List[Statement]
+    ) -> None:
+        """The dependences through buffer and array, as far as they follow from those before."""
+        old = self.schedule.dependences
+        found = BufferDependences(old, self.outer, self.uses, self.buffer)
+        through = old.conflicts.get(self.array.name)
+        if through is not None:
+            note_dependences(scop, self.array, found.conflicts(through, copy_in, copy_out))
+        if not old.has_free_steps(self.array.name, (s.name for s, _ in self.uses)):
+            note_dependences(scop, self.buffer, found.items(copy_in, copy_out))
 
     def _parts(self) -> tuple[list[Tree], list[Tree]]:
         """What the body runs before the copies into the buffer, and behind them."""

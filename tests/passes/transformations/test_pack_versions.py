@@ -75,6 +75,22 @@ def test_derived_dependences_are_those_of_the_new_program(kind: str) -> None:
         assert of(after.dependences).is_equal(of(fresh))
 
 
+@pytest.mark.parametrize(
+    "packs",
+    [
+        "pack{loops=k array=A}",
+        "pack{loops=S0.j array=A}",
+        "pack{loops=S0_2_2.j array=A}",
+        f"{BEFORE},{AFTER},pack{{loops=S0_2_2.j array=A}},pack{{loops=S0.j array=A}}",
+        "strip-mine{loops=S0.j size=3},pack{loops=S0.jt array=A}",
+    ],
+)
+def test_conflicts_of_copies_of_all_uses(packs: str) -> None:
+    """Where steps of reductions may change places, copies in and out have their conflicts."""
+    after = schedule(f"{PARTS},{packs}", "i32")
+    assert _constraints(after.dependences).is_equal(_constraints(compute_dependences(after.scop)))
+
+
 def _relation(dependences: Dependences) -> isl.UnionMap:
     return dependences.relation
 
