@@ -27,15 +27,17 @@ from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from ..transformations.wavefront import Wavefront
 from .operand_tiles import Bound, bounds
-from .semiring_product import ProductLoops, in_register_tiles, product_tile
+from .semiring_product import ProductLoops, in_panels, in_register_tiles, product_tile
 from .steps import attempt
 from .subscript_order import by_subscripts
 
 PROFITABLE = 200_000
 """Statement instances below which tiles are not worth their edges."""
 
-WIDTH = 48
-"""Rows and columns of a tile, about: larger ones leave more terms to the tile itself."""
+WIDTH, TILES = 96, 8
+"""Rows and columns of a tile, and how many there are at least, about: larger ones leave more terms
+to the tile itself, smaller ones use what is packed less often. As many terms are packed at a time:
+other sizes make sets that cannot be counted."""
 
 
 def nonserial_recurrences(
@@ -145,30 +147,28 @@ class _Plan:
         self.tile = ""
         self.own: dict[str, tuple[str, Bound]] = {}
         """Contractions whose terms need elements of the same row and tile, with their loop."""
-        scop = schedule.scop
-        self.tiles = {
-            name: product_tile(scop.statement(name), schedule.target.vector_registers)
-            for name in found.terms
-        }
+        statistics = context.statistics(schedule.scop).statements[self.first]
         store = schedule.dependences.accumulations[self.first].store
         self.lanes = schedule.target.lanes(store.array.element_type)
+        self.register_tile = product_tile(statistics.statement, schedule.target.vector_registers)
+        extent = max(statistics.trips(loops_around(schedule.tree, self.first)[:2]))
+        width = self.register_tile.vectors * self.lanes
+        self.size = width * max(1, round(min(WIDTH, extent / TILES) / width))
 
     def apply(self) -> Schedule:
         """The whole schedule; raises TransformationError."""
         found = self.found
         rows, vector = f"{self.first}.{found.rows}", f"{self.first}.{found.vector}"
-        tile = self.tiles[self.first]
-        sizes = tuple(_multiple(unit) for unit in (tile.rows, tile.vectors * self.lanes))
+        sizes = (self.size, self.size)
         step = Tile((rows, vector), sizes)
         tiles = dict(zip((found.rows, found.vector), step.new_loops(self.schedule), strict=True))
         self._step(step)
         self.tile = tiles[found.vector]
-        size = dict(zip((found.rows, found.vector), sizes, strict=True))
-        interior = {name: self._cut(name, tiles, size) for name in found.terms}
+        interior = {name: self._cut(name, tiles) for name in found.terms}
         self._distribute(tuple(interior.values()))
         for name, product in interior.items():
             loops = ProductLoops(product, found.rows, found.vector, found.terms[name])
-            self.schedule = in_register_tiles(self.schedule, loops, self.tiles[name], self.lanes)
+            self._product(loops)
         self._rest(tuple(interior.values()))
         if self.context.threads > 1:
             around = tuple(f"{self.first}.{tiles[loop]}" for loop in (found.rows, found.vector))
@@ -176,15 +176,32 @@ class _Plan:
             self._step(Parallel(around[1:]))
         return self.schedule
 
+    def _product(self, loops: ProductLoops) -> None:
+        """Register tiles for the terms with operands in earlier tiles, from packed panels."""
+        tile = self.register_tile
+        statistics = self.context.statistics(self.schedule.scop)
+        statement = statistics.statements[loops.statement]
+        result = self.schedule.dependences.accumulations[loops.statement].store
+        streamed = [
+            read
+            for read in statement.statement.reads
+            if read.array is result.array
+            and read.map.results != result.map.results
+            and read.coefficients[-1] == result.coefficients[-1]
+        ]
+        if streamed and statistics.bytes(result.array) > self.schedule.target.caches[2]:
+            self.schedule = in_panels(self.schedule, loops, streamed, tile, self.lanes, self.size)
+        self.schedule = in_register_tiles(self.schedule, loops, tile, self.lanes)
+
     def _step(self, step: Transformation) -> None:
         self.schedule = self.schedule.apply(step)
 
-    def _cut(self, name: str, tiles: dict[str, str], size: dict[str, int]) -> str:
+    def _cut(self, name: str, tiles: dict[str, str]) -> str:
         """Splits the loop over terms; the statement with those that need only earlier tiles."""
         result = name
         for bound in sorted(self.found.bounds[name], key=lambda bound: bound.is_lower):
             known = {statement.name for statement in self.schedule.scop.statements}
-            at = bound.at(tiles[bound.loop], size[bound.loop])
+            at = bound.at(tiles[bound.loop], self.size)
             step = Split((f"{result}.{self.found.terms[name]}",), at)
             after = attempt(self.schedule, step)
             if after is None:
@@ -225,7 +242,7 @@ class _Plan:
         """What needs elements of the tile itself: row by row, in vectors as far as possible."""
         body = self.schedule.loop(f"{products[0]}.{self.tile}").body
         for names in [statements(part) for part in nests(body)]:
-            if names[0] not in products:
+            if not set(names) & set(products):
                 self._rows(names)
 
     def _rows(self, names: Sequence[str]) -> None:
@@ -287,8 +304,3 @@ class _Plan:
             self.schedule = self.schedule.apply_all(steps)
         except TransformationError:
             self.schedule = before
-
-
-def _multiple(unit: int) -> int:
-    """A multiple of `unit` near the width of a tile."""
-    return unit * max(1, round(WIDTH / unit))

@@ -10,12 +10,11 @@ first; all other elements are a product over some semiring (min, plus; max, time
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.counting import fix_parameters
-from ..polyhedral.schedule_tree import Loop, Tree, chain, statements
+from ..polyhedral.schedule_tree import Loop, Tree, chain, nests, statements
 from ..polyhedral.scop import Access
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule, Transformation
@@ -136,14 +135,15 @@ class _Plan:
         self.lanes = schedule.target.lanes(self.array.element_type)
         self.tile = product_tile(statement, schedule.target.vector_registers)
         self.parts: dict[Region, str] = {}
-        self.copies: dict[Region, list[tuple[str, int]]] = {}
-        """By the part of the table that they copy: statements, with their only loop that runs."""
+        self.copies: dict[Region, list[str]] = {}
+        """Statements by the part of the table that they copy from."""
 
     def apply(self) -> Schedule:
         """The whole schedule; raises TransformationError."""
         self._cut()
         for region in self.parts:
-            self._version(region)
+            if region[0]:
+                self._version(region, self.found.steps)
         phases = self._phases()
         self._apart(phases)
         for region in phases:
@@ -186,51 +186,64 @@ class _Plan:
 
         rows = thirds(found.statement, found.rows)
         for row, name in zip((-1, 0, 1), rows, strict=True):
-            for column, part in zip((-1, 0, 1), thirds(name, found.columns), strict=True):
-                self.parts[row, column] = part
-            self._step(Distribute((f"{name}.{found.rows}",)))
+            parts = thirds(name, found.columns)
+            self.parts |= {(row, k): part for k, part in zip((-1, 0, 1), parts, strict=True)}
+            if row == 0:
+                self._version_rows(*parts)
+            else:
+                self._step(Distribute((f"{name}.{found.rows}",)))
 
-    def _version(self, region: Region) -> None:
-        """Copies the values of pivots that a part reads and another part of the table computes."""
+    def _version_rows(self, before: str, inside: str, behind: str) -> None:
+        """Copies row by row what rows of the block read of the block, and takes these apart."""
+        rows = self.found.rows
+        copies = [self._version((0, k), rows, (0, 0)) for k in (-1, 1)]
+        own = (*copies[0], inside, *copies[1])
+        self._step(Reorder(statements=(*own, before, behind)))
+        self._step(Distribute((f"{before}.{rows}",), (own[-1], before)))
+
+    def _version(self, region: Region, loop: str, home: Region | None = None) -> list[str]:
+        """Copies in a loop what a part of the table reads of other parts, or of `home` alone.
+
+        The statements that copy.
+        """
         name = self.parts[region]
+        added: list[str] = []
         for read, pivots in self.found.operands:
-            home = tuple(0 if p else own for p, own in zip(pivots, region, strict=True))
-            if home == region:
+            row, column = (0 if p else own for p, own in zip(pivots, region, strict=True))
+            if (row, column) == region or home not in (None, (row, column)):
                 continue
-            pack = Pack((f"{name}.{self.found.steps}",), self.array.name, reads=(f"{name}.{read}",))
+            pack = Pack((f"{name}.{loop}",), self.array.name, reads=(f"{name}.{read}",))
             copy = self._added(pack)
-            runs = 1 - pivots.index(1) if sum(pivots) == 1 else 0
-            self.copies.setdefault((home[0], home[1]), []).append((copy, runs))
+            self.copies.setdefault((row, column), []).append(copy)
+            added.append(copy)
+        return added
 
-    def _phases(self) -> dict[Region, list[str]]:
-        """The statements of each part of the table, in their order: the block's own part first."""
+    def _phases(self) -> dict[Region, list[tuple[str, ...]]]:
+        """What each part of the table runs in a step, in its order: the block's own part first."""
+        regions = {name: region for region, name in self.parts.items()}
+        regions |= {name: region for region, names in self.copies.items() for name in names}
         body = self.schedule.loop(f"{self.parts[0, 0]}.{self.found.steps}").body
-        order = {name: n for n, name in enumerate(statements(body))}
-        regions = sorted(self.parts, key=lambda region: sum(map(abs, region)))
-        return {
-            region: sorted(
-                [self.parts[region], *(name for name, _ in self.copies.get(region, ()))],
-                key=lambda name: order[name],
-            )
-            for region in regions
+        phases: dict[Region, list[tuple[str, ...]]] = {
+            region: [] for region in sorted(self.parts, key=lambda each: sum(map(abs, each)))
         }
+        for part in nests(body):
+            phases[regions[statements(part)[0]]].append(statements(part))
+        return phases
 
-    def _apart(self, phases: dict[Region, list[str]]) -> None:
+    def _apart(self, phases: dict[Region, list[tuple[str, ...]]]) -> None:
         """The parts of the table one after the other, each with all steps of a block."""
-        order = [name for names in phases.values() for name in names]
+        order = [names[0] for parts in phases.values() for names in parts]
         self._step(Reorder(statements=tuple(order)))
-        last = [names[-1] for names in phases.values()]
+        last = [parts[-1][-1] for parts in phases.values()]
         self._step(Distribute((f"{order[0]}.{self.found.steps}",), tuple(last[:-1])))
 
     def _panel(self, region: Region, along: int) -> None:
         """Strips of a panel, each with all steps: along its columns, or else its rows."""
         name = self.parts[region]
         loops = {name: (self.found.rows, self.found.columns)}
-        for copy, _ in self.copies.get(region, ()):
-            loops[copy] = f"{self.array.name}0", f"{self.array.name}1"
-        names = [n for n in self._phases_order(name) if n in loops]
+        names = statements(self.schedule.loop(f"{name}.{self.found.steps}"))
         for statement in names:
-            own = loops[statement]
+            own = loops.setdefault(statement, (f"{self.array.name}0", f"{self.array.name}1"))
             if along == 1:
                 self._step(Interchange((f"{statement}.{own[1]}", f"{statement}.{own[0]}")))
             self._step(StripMine((f"{statement}.{own[along]}",), STRIP, ("strip",)))
@@ -248,9 +261,6 @@ class _Plan:
             vector, other = own[along], own[1 - along]
             self._step(Interchange((f"{statement}.{other}", f"{statement}.{vector}")))
             self._step(Vectorize((f"{statement}.{vector}",), self.lanes))
-
-    def _phases_order(self, name: str) -> Sequence[str]:
-        return statements(self.schedule.loop(f"{name}.{self.found.steps}"))
 
     def _transposed(self, name: str, strip: str) -> None:
         """Packs a strip of rows, so that rows lie side by side."""

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import ceil
 
 from xdsl.ir import Operation
 
 from ..estimate.register_tile import ADDRESSING, RegisterTile
-from ..polyhedral.scop import Statement
+from ..polyhedral.scop import Access, Statement
 from ..schedules.schedule import Schedule
 from ..transformations.interchange import Interchange
+from ..transformations.pack import read_number
 from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
+from .steps import Steps
 
 TALLEST, WIDEST = 8, 4
 """Rows of a block in registers, and vectors side by side, at most."""
@@ -55,21 +56,37 @@ def product_tile(statement: Statement, registers: int) -> RegisterTile:
     )
 
 
+def in_panels(
+    schedule: Schedule,
+    loops: ProductLoops,
+    reads: Sequence[Access],
+    tile: RegisterTile,
+    lanes: int,
+    depth: int,
+) -> Schedule:
+    """Strips of `depth` terms, for which what is read along vectors is packed into panels.
+
+    Raises TransformationError.
+    """
+    steps = Steps(schedule, loops.statement)
+    (strips,) = steps.make_tiles((loops.terms,), (depth,))
+    steps.interchange((strips, loops.rows, loops.vector, loops.terms))
+    for read in reads:
+        statement = steps.schedule.scop.statement(loops.statement)
+        number = f"{loops.statement}.{read_number(statement, read)}"
+        cut = len(read.map.results) - 1
+        steps.pack_panels(strips, read.array, cut, tile.vectors * lanes, reads=(number,))
+    return steps.schedule
+
+
 def _computes(operation: Operation) -> bool:
     return operation.name.startswith(("arith.", "math.")) and "constant" not in operation.name
 
 
 def in_register_tiles(
-    schedule: Schedule,
-    loops: ProductLoops,
-    tile: RegisterTile,
-    lanes: int,
-    outer: Sequence[str] = (),
+    schedule: Schedule, loops: ProductLoops, tile: RegisterTile, lanes: int
 ) -> Schedule:
-    """The innermost loops of a product in register tiles, all terms in each of them.
-
-    `outer` are tile loops around, in their order. Raises TransformationError.
-    """
+    """The three loops of a product in register tiles, all terms in each; TransformationError."""
     rows, vector, terms = map(loops.name, (loops.rows, loops.vector, loops.terms))
     step = Tile((rows, vector), (tile.rows, tile.vectors * lanes))
     now = [loop.name for loop in schedule.chain((rows, vector, terms))]
@@ -79,14 +96,8 @@ def in_register_tiles(
     schedule = schedule.apply(step)
     return schedule.apply_all(
         [
-            Interchange((*outer, *blocks, terms, rows, vector)),
+            Interchange((*blocks, terms, rows, vector)),
             Unroll((rows, vector)),
             Vectorize((vector,), lanes),
         ]
     )
-
-
-def even_tile(wanted: int, extent: int, unit: int) -> int:
-    """A multiple of `unit` near `wanted` that cuts an extent into nearly equal parts."""
-    parts = max(1, ceil(extent / wanted))
-    return max(unit, ceil(ceil(extent / parts) / unit) * unit)
