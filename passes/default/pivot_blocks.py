@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..estimate.program_statistics import bytes_of
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.counting import fix_parameters
 from ..polyhedral.schedule_tree import Loop, Tree, chain, nests, statements
@@ -33,7 +34,7 @@ from .operand_tiles import bounds
 from .semiring_product import ProductLoops, in_register_tiles, product_tile
 from .tensor_contraction import is_contiguous, selects
 
-PROFITABLE = 2_000_000
+PROFITABLE = 6_000_000
 """Statement instances below which blocks are not worth their edges."""
 
 BLOCK = 64
@@ -41,6 +42,12 @@ BLOCK = 64
 
 STRIP = 64
 """Rows or columns of a panel that a thread takes at a time."""
+
+PANEL_OF_L2 = 0.5
+"""The part of the second-level cache that rows of pivots fill, for a block of columns."""
+
+HEIGHT = 16
+"""Register tiles, one above the other, that a thread computes at a time."""
 
 Region = tuple[int, int]
 """A part of the table: rows and columns before (-1), in (0) or behind (1) those of the block."""
@@ -280,7 +287,10 @@ class _Plan:
         loops = ProductLoops(name, self.found.rows, self.found.columns, self.found.steps)
         rows, columns, steps = map(loops.name, (loops.rows, loops.vector, loops.terms))
         self._step(Interchange((rows, columns, steps)))
-        tile = Tile((rows, columns), (16 * self.tile.rows, 1024))
+        width = self.tile.vectors * self.lanes
+        element = bytes_of(self.array.element_type)
+        panel = int(self.schedule.target.caches[2] * PANEL_OF_L2) // (BLOCK * element * width)
+        tile = Tile((rows, columns), (HEIGHT * self.tile.rows, width * max(1, panel)))
         outer = tile.new_loops(self.schedule)
         self._step(tile)
         around = tuple(map(loops.name, outer[::-1]))
