@@ -13,9 +13,11 @@ from .fused_contraction import fused_contraction
 from .gauss_seidel import gauss_seidel
 from .index_set_splitting import index_set_splitting
 from .matrix_vector import matrix_vector
+from .nonserial_recurrences import nonserial_recurrences
 from .outermost_parallel import outermost_parallel
 from .output_stationary import output_stationary
 from .parallel_strips import parallel_strips
+from .pivot_blocks import pivot_blocks
 from .privatised_contraction import privatised_contraction
 from .recurrences import recurrences
 from .strict_order_reductions import strict_order_reductions
@@ -46,6 +48,8 @@ STRATEGIES: tuple[Strategy, ...] = (
     triangular,
     factorisation,
     column_updates,
+    nonserial_recurrences,
+    pivot_blocks,
     strict_order_reductions,
     triangular_solve,
     matrix_vector,
