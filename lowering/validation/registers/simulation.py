@@ -1,0 +1,416 @@
+"""Simulation of loop IR and its rewriting, side by side: memory and registers hold the same.
+
+Both access the same elements in the same order, apart from loads that are gone, whose users get
+values from registers, and stores that are gone or come later. The rewriting is right when
+
+- a load that is gone is of an address whose value is known, and its users have that value;
+- no load that is still there, or is added, can see what is out of date in memory;
+- an added access is to an element that the loop beside it accesses anyway, and that loop runs;
+- an added store writes the value that its address has;
+- a value that a loop carries is that of one address at the beginning of every iteration;
+- at the end of every loop and branch nothing is out of date that was not so before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects import affine as xdsl_affine
+from xdsl.dialects import func, memref, scf
+from xdsl.ir import Block, Operation, SSAValue
+
+from ....dialects import affine
+from ....dialects.memref import is_memref
+from ...loops.place_access import stored_value
+from ...nest.index_expression import Comparison, Index
+from ..verdict import NotKnownError
+from .addresses import Address, Addresses, Placed, is_impossible
+from .memory import Memory
+from .rewriting import Rewriting
+from .values import Named, Values, is_pure
+
+_LOOPS = (xdsl_affine.ForOp, affine.ParallelOp)
+_BRANCHES = (xdsl_affine.IfOp, scf.IfOp)
+_YIELDS = (xdsl_affine.YieldOp, scf.YieldOp, func.ReturnOp)
+_ALLOCATIONS = (memref.AllocOp, memref.AllocaOp)
+
+
+def check_rewriting(rewriting: Rewriting) -> None:
+    """Raises NotKnownError unless memory and values are proved to be the same after as before."""
+    if not rewriting.is_identity:
+        _Simulation(rewriting).run()
+
+
+class _Simulation:
+    def __init__(self, rewriting: Rewriting) -> None:
+        self.rewriting = rewriting
+        self.twins = rewriting.operations
+        self.twin_blocks = rewriting.blocks
+        self.values = Values(self.twins)
+        numbers: dict[object, int] = {}
+        self.before = Addresses(numbers, self.values.canonical)
+        self.after = Addresses(numbers, self.values.origin)
+        self.stores: dict[Operation, list[Placed]] = {}
+        self.accessed: dict[tuple[Operation, bool], set[Address]] = {}
+
+    def run(self) -> None:
+        """Raises NotKnownError."""
+        before, after = self.rewriting.before.body.block, self.rewriting.after.body.block
+        state = Memory()
+        self._arguments(before, after)
+        self._block(before, after, state)
+        if any(address.memref in before.args for address in state.stale):
+            raise NotKnownError("a store to an argument is left out")
+
+    def _arguments(self, before: Block, after: Block) -> None:
+        if [arg.type for arg in before.args] != [a.type for a in after.args[: len(before.args)]]:
+            raise NotKnownError("the arguments of a block have changed")
+        self.values.name_all(before.args, after.args)
+
+    def _block(self, before: Block, after: Block, state: Memory) -> None:
+        """Simulates a block of the function as it was, and what it has become."""
+        left = iter(before.ops)
+        for operation in after.ops:
+            if is_pure(operation):
+                self.values.define(operation)
+                continue
+            twin = self._twin(operation)
+            if twin is None:
+                self._added(operation, before, state)
+                continue
+            self._gone(left, twin, state)
+            if operation in self.twins:
+                self._kept(operation, twin, state)
+            elif isinstance(operation, xdsl_affine.ForOp):
+                self._carrying(operation, twin, state)
+            else:
+                self._guarded(operation, twin, state)
+        self._gone(left, None, state)
+
+    def _twin(self, operation: Operation) -> Operation | None:
+        """What an operation was: the loop itself for one that now carries values, or its guard."""
+        if operation in self.twins:
+            return self.twins[operation]
+        loop = _loop_in(operation)
+        twin = None if loop is None else self.twin_blocks.get(loop.body.block)
+        return None if twin is None else twin.parent_op()
+
+    def _gone(self, left: Iterator[Operation], end: Operation | None, state: Memory) -> None:
+        """Operations that are no longer there, up to one that is."""
+        for operation in left:
+            if operation is end:
+                return
+            if is_pure(operation):
+                self.values.evaluate(operation)
+                continue
+            if isinstance(operation, _YIELDS) and not operation.operands:
+                continue
+            address = self.before.address(operation)
+            if address is None:
+                raise NotKnownError(f"{operation.name} is gone")
+            masks = _masks(address)
+            if operation.results:
+                value = state.known.get(address)
+                if value is None:
+                    raise NotKnownError(f"a load of {address} is gone")
+                self.values.name(operation.results[0], Named(value, masks))
+            else:
+                name = self.values.names.get(stored_value(operation))
+                is_known = name is not None and name.masks <= masks
+                placed = self._placed(operation, address)
+                state.write(placed, name.value if name is not None and is_known else None)
+                state.stale[address] = placed
+        if end is not None:
+            raise NotKnownError(f"{end.name} is in another place")
+
+    def _placed(self, operation: Operation, address: Address) -> Placed:
+        return Placed(address, self.before.conditions(operation.parent))
+
+    def _added(self, operation: Operation, around: Block, state: Memory) -> None:
+        """An operation of the rewritten function alone, in what was a block or is in it."""
+        if isinstance(operation, _YIELDS):
+            return
+        address = self.after.address(operation)
+        if address is None:
+            raise NotKnownError(f"{operation.name} is added")
+        if not self._is_made_anyway(operation, address):
+            raise NotKnownError(f"an access to {address} is added that may not be made")
+        if operation.results:
+            state.check_current(Placed(address, self.before.conditions(around)))
+            self._loaded(operation.results[0], address, state)
+        elif state.known.get(address) is not self.values.leader(stored_value(operation)):
+            raise NotKnownError(f"a store to {address} is added")
+        else:
+            state.stale.pop(address, None)
+
+    def _loaded(self, result: SSAValue, address: Address, state: Memory) -> None:
+        """The rewritten function loads what is in memory."""
+        value = state.known.get(address)
+        if value is not None and address.mask is None:
+            self.values.equate(result, value)
+        else:
+            state.known[address] = result
+
+    def _kept(self, operation: Operation, twin: Operation, state: Memory) -> None:
+        address = self.before.address(twin)
+        self._check_same(operation, twin, address)
+        if address is not None:
+            placed = self._placed(twin, address)
+            if operation.results:
+                state.check_current(placed)
+                self._loaded(operation.results[0], address, state)
+            else:
+                state.write(placed, self.values.leader(stored_value(operation)))
+                state.stale.pop(address, None)
+        elif isinstance(operation, _LOOPS):
+            self._loop(operation, twin, state)
+        elif isinstance(operation, _BRANCHES):
+            self._branch(operation, twin, state)
+        elif isinstance(operation, memref.DeallocOp):
+            state.free(self.values.canonical(twin.operands[0]))
+        elif operation.regions or (_memrefs(operation) and not _is_harmless(operation)):
+            raise NotKnownError(f"{operation.name} may access anything")
+        self.values.name_all(twin.results, operation.results)
+
+    def _check_same(self, operation: Operation, twin: Operation, address: Address | None) -> None:
+        """The operation is the same, of the same values; a store, in the lanes that it writes."""
+        kinds = [(op.name, op.properties, [*op.result_types]) for op in (operation, twin)]
+        if kinds[0] != kinds[1] or len(operation.operands) != len(twin.operands):
+            raise NotKnownError(f"{operation.name} has changed")
+        is_store = address is not None and not operation.results
+        stored = stored_value(twin) if is_store else None
+        for own, other in zip(twin.operands, operation.operands, strict=True):
+            masks = _masks(address) if own is stored and address is not None else frozenset()
+            if not self.values.are_equal(own, other, masks):
+                raise NotKnownError(f"{operation.name} has another operand")
+
+    def _forget_stores(self, operation: Operation, state: Memory) -> None:
+        """Forgets all that an operation of the function as it was may store to."""
+        memrefs = {address.memref for address in state.known}
+        if memrefs:
+            stores = self._stores_in(operation)
+            state.forget(each for each in stores if each.address.memref in memrefs)
+
+    def _stores_in(self, operation: Operation) -> list[Placed]:
+        """All that an operation of the function as it was stores to."""
+        if operation not in self.stores:
+            found: list[Placed] = []
+            for inner in _directly_in(operation):
+                if inner.regions:
+                    found += self._stores_in(inner)
+                elif not is_pure(inner) and not inner.results:
+                    address = self.before.address(inner)
+                    found += [] if address is None else [self._placed(inner, address)]
+            self.stores[operation] = found
+        return self.stores[operation]
+
+    def _loop(self, operation: Operation, twin: Operation, state: Memory) -> None:
+        """A loop that carries what it has carried before."""
+        self._forget_stores(twin, state)
+        block, after = twin.regions[0].block, operation.regions[0].block
+        if len(block.args) != len(after.args):
+            raise NotKnownError("a loop carries other values")
+        inside = state.copy()
+        self._arguments(block, after)
+        self._block(block, after, inside)
+        state.leave(inside)
+
+    def _branch(self, operation: Operation, twin: Operation, state: Memory) -> None:
+        if operation.results:
+            raise NotKnownError("a branch has results")
+        outside = state.copy()
+        for region, other in zip(twin.regions, operation.regions, strict=True):
+            for block, after in zip(region.blocks, other.blocks, strict=True):
+                inside = outside.copy()
+                self._block(block, after, inside)
+                state.leave(inside)
+        self._forget_stores(twin, state)
+
+    def _guarded(self, guard: Operation, loop: Operation, state: Memory) -> None:
+        """A loop that carries values, with loads before and stores behind, where it runs at all."""
+        assert isinstance(guard, xdsl_affine.IfOp) and isinstance(loop, xdsl_affine.ForOp)
+        runs = self.before.conditions(loop.body.block)
+        for comparison in self.after.condition(guard):
+            for negated in _negations(comparison):
+                if not is_impossible([*runs, negated]):
+                    raise NotKnownError("a loop that carries values may be left out")
+        if guard.else_region.blocks or guard.results:
+            raise NotKnownError("a loop that carries values has another branch")
+        carrying = _loop_in(guard)
+        assert carrying is not None and loop.parent is not None
+        inside = state.copy()
+        for operation in guard.then_region.block.ops:
+            if is_pure(operation):
+                self.values.define(operation)
+            elif operation is carrying:
+                self._carrying(carrying, loop, inside)
+            else:
+                self._added(operation, loop.parent, inside)
+        state.leave(inside)
+        self._forget_stores(loop, state)
+
+    def _is_made_anyway(self, operation: Operation, address: Address) -> bool:
+        """Whether a loop beside an added access that certainly runs makes such an access, too."""
+        block = operation.parent
+        assert block is not None
+        return any(
+            address in self._made_by(loop, is_store=not operation.results)
+            for loop in block.ops
+            if isinstance(loop, xdsl_affine.ForOp) and loop not in self.twins
+        )
+
+    def _made_by(self, loop: xdsl_affine.ForOp, *, is_store: bool) -> set[Address]:
+        """What a loop accesses in its first iteration, if it certainly has one."""
+        if (loop, is_store) not in self.accessed:
+            before = self.twin_blocks[loop.body.block].parent_op()
+            assert isinstance(before, xdsl_affine.ForOp)
+            runs = self._runs(before, loop.parent_op())
+            self.accessed[loop, is_store] = self._first(before, is_store) if runs else set()
+        return self.accessed[loop, is_store]
+
+    def _runs(self, before: xdsl_affine.ForOp, guard: Operation | None) -> bool:
+        """Whether a loop certainly has an iteration, perhaps under a guard that was added."""
+        known = self.before.conditions(before.parent)
+        if isinstance(guard, xdsl_affine.IfOp) and guard not in self.twins:
+            known = (*self.after.condition(guard), *known)
+        lower = self.before.results(before.lowerBoundMap, before.lowerBoundOperands)
+        upper = self.before.results(before.upperBoundMap, before.upperBoundOperands)
+        empty = (Comparison(">=", low - high) for low in lower for high in upper)
+        return all(is_impossible([*known, each]) for each in empty)
+
+    def _first(self, loop: xdsl_affine.ForOp, is_store: bool) -> set[Address]:
+        """What a loop stores to, or loads or stores to, in its first iteration."""
+        lower = self.before.results(loop.lowerBoundMap, loop.lowerBoundOperands)
+        variable = self.before.number(loop.body.block.args[0])
+        found: set[Address] = set()
+        for operation in loop.body.block.ops:
+            address = None if is_pure(operation) else self.before.address(operation)
+            if address is None or (is_store and operation.results):
+                continue
+            if not address.depends_on(variable):
+                found.add(address)
+            elif len(lower) == 1:
+                found.add(address.at(variable, lower[0]))
+        return found
+
+    def _carrying(self, after: xdsl_affine.ForOp, before: Operation, state: Memory) -> None:
+        """A loop that carries values which it has stored and loaded before."""
+        assert isinstance(before, xdsl_affine.ForOp)
+        self._check_bounds(after, before)
+        block = after.body.block
+        variable = self.before.number(before.body.block.args[0])
+        addresses = self._carried(after, before, state)
+        self._forget_stores(before, state)
+        late = self._late_stores(before, addresses)
+        inside = state.copy()
+        inside.stale |= late
+        self._arguments(before.body.block, block)
+        for address, value in zip(addresses, block.args[1:], strict=True):
+            inside.known[address] = value
+        start = inside.copy()
+        self._block(before.body.block, block, inside)
+        start.leave(inside)
+        end = block.last_op
+        assert isinstance(end, xdsl_affine.YieldOp)
+        following = Index.variable(variable) + before.step.value.data
+        for address, value in zip(addresses, end.operands, strict=True):
+            if inside.known.get(address.at(variable, following)) is not self.values.leader(value):
+                raise NotKnownError(f"a loop carries another value than {address} has next")
+        state.stale |= late
+        for address, value in zip(addresses, after.results, strict=True):
+            if not address.depends_on(variable):
+                state.known[address] = value
+
+    def _check_bounds(self, after: xdsl_affine.ForOp, before: xdsl_affine.ForOp) -> None:
+        """The loop has the same iterations, and carried nothing before."""
+        bounds = [
+            (*loop.lowerBoundOperands, *loop.upperBoundOperands) for loop in (before, after)
+        ]
+        maps = [(loop.lowerBoundMap, loop.upperBoundMap, loop.step) for loop in (before, after)]
+        if (
+            before.inits
+            or maps[0] != maps[1]
+            or not all(map(self.values.are_equal, *bounds))
+        ):
+            raise NotKnownError("the bounds of a loop have changed")
+
+    def _carried(
+        self, after: xdsl_affine.ForOp, before: xdsl_affine.ForOp, state: Memory
+    ) -> list[Address]:
+        """The addresses of which a loop carries the values, each of one."""
+        lower = self.before.results(before.lowerBoundMap, before.lowerBoundOperands)
+        variable = self.before.number(before.body.block.args[0])
+        found: list[Address] = []
+        for value in after.inits:
+            leader = self.values.leader(value)
+            for address in self._candidates(before):
+                first = address.at(variable, lower[0]) if len(lower) == 1 else address
+                if (
+                    address not in found
+                    and not (len(lower) > 1 and address.depends_on(variable))
+                    and state.known.get(first) is leader
+                ):
+                    found.append(address)
+                    break
+            else:
+                raise NotKnownError("a loop carries a value of an unknown address")
+        return found
+
+    def _candidates(self, loop: xdsl_affine.ForOp) -> Iterator[Address]:
+        """Addresses of stores, and, where these move, those of the iteration before."""
+        variable = self.before.number(loop.body.block.args[0])
+        earlier = Index.variable(variable) - loop.step.value.data
+        for operation in loop.body.block.ops:
+            if not is_pure(operation) and not operation.results:
+                address = self.before.address(operation)
+                if address is not None:
+                    yield address.at(variable, earlier)
+
+    def _late_stores(
+        self, loop: xdsl_affine.ForOp, addresses: Sequence[Address]
+    ) -> dict[Address, Placed]:
+        """Stores to carried addresses that do not move, which may come after the loop."""
+        variable = self.before.number(loop.body.block.args[0])
+        found: dict[Address, Placed] = {}
+        for operation in loop.body.block.ops:
+            address = None if is_pure(operation) else self.before.address(operation)
+            if (
+                address in addresses
+                and address is not None
+                and not operation.results
+                and not address.depends_on(variable)
+            ):
+                found[address] = self._placed(operation, address)
+        return found
+
+
+def _loop_in(operation: Operation) -> xdsl_affine.ForOp | None:
+    """The operation, if it is a loop, or the loop in a guard."""
+    if isinstance(operation, xdsl_affine.ForOp):
+        return operation
+    if isinstance(operation, xdsl_affine.IfOp):
+        loops = [op for op in operation.then_region.block.ops if isinstance(op, xdsl_affine.ForOp)]
+        return loops[0] if len(loops) == 1 else None
+    return None
+
+
+def _directly_in(operation: Operation) -> Iterator[Operation]:
+    return (op for region in operation.regions for block in region.blocks for op in block.ops)
+
+
+def _negations(comparison: Comparison) -> list[Comparison]:
+    less = Comparison(">=", -comparison.left - 1)
+    more = Comparison(">=", comparison.left - 1)
+    return [less] if comparison.kind == ">=" else [less, more]
+
+
+def _masks(address: Address) -> frozenset[SSAValue]:
+    return frozenset() if address.mask is None else frozenset({address.mask})
+
+
+def _memrefs(operation: Operation) -> list[SSAValue]:
+    return [value for value in (*operation.operands, *operation.results) if is_memref(value.type)]
+
+
+def _is_harmless(operation: Operation) -> bool:
+    return isinstance(operation, (*_ALLOCATIONS, affine.PrefetchOp))
