@@ -84,9 +84,7 @@ class Addresses:
     of the iteration.
     """
 
-    def __init__(
-        self, numbers: dict[object, int], resolve: Callable[[SSAValue], SSAValue]
-    ) -> None:
+    def __init__(self, numbers: dict[object, int], resolve: Callable[[SSAValue], SSAValue]) -> None:
         self.numbers = numbers
         self.resolve = resolve
         self.known: dict[Block, tuple[Comparison, ...]] = {}

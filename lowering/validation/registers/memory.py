@@ -50,6 +50,6 @@ class Memory:
                 raise NotKnownError(f"{placed.address} may be loaded before it is stored")
 
     def leave(self, inside: Memory) -> None:
-        """Ends a region that was entered with this memory: it must have stored all that it has to."""
+        """Ends a region that was entered with this memory: nothing else may be out of date."""
         if inside.stale.keys() - self.stale.keys():
             raise NotKnownError("a store is left out at the end of a loop or branch")

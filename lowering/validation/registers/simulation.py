@@ -37,8 +37,12 @@ _ALLOCATIONS = (memref.AllocOp, memref.AllocaOp)
 
 def check_rewriting(rewriting: Rewriting) -> None:
     """Raises NotKnownError unless memory and values are proved to be the same after as before."""
-    if not rewriting.is_identity:
+    if rewriting.is_identity:
+        return
+    try:
         _Simulation(rewriting).run()
+    except NotKnownError as error:
+        raise NotKnownError(f"values in registers: {error}") from error
 
 
 class _Simulation:
@@ -177,11 +181,10 @@ class _Simulation:
         kinds = [(op.name, op.properties, [*op.result_types]) for op in (operation, twin)]
         if kinds[0] != kinds[1] or len(operation.operands) != len(twin.operands):
             raise NotKnownError(f"{operation.name} has changed")
-        is_store = address is not None and not operation.results
-        stored = stored_value(twin) if is_store else None
+        stored = None if address is None or operation.results else stored_value(twin)
+        lanes = frozenset[SSAValue]() if address is None else _masks(address)
         for own, other in zip(twin.operands, operation.operands, strict=True):
-            masks = _masks(address) if own is stored and address is not None else frozenset()
-            if not self.values.are_equal(own, other, masks):
+            if not self.values.are_equal(own, other, lanes if own is stored else frozenset()):
                 raise NotKnownError(f"{operation.name} has another operand")
 
     def _forget_stores(self, operation: Operation, state: Memory) -> None:
@@ -323,15 +326,9 @@ class _Simulation:
 
     def _check_bounds(self, after: xdsl_affine.ForOp, before: xdsl_affine.ForOp) -> None:
         """The loop has the same iterations, and carried nothing before."""
-        bounds = [
-            (*loop.lowerBoundOperands, *loop.upperBoundOperands) for loop in (before, after)
-        ]
+        bounds = [(*loop.lowerBoundOperands, *loop.upperBoundOperands) for loop in (before, after)]
         maps = [(loop.lowerBoundMap, loop.upperBoundMap, loop.step) for loop in (before, after)]
-        if (
-            before.inits
-            or maps[0] != maps[1]
-            or not all(map(self.values.are_equal, *bounds))
-        ):
+        if before.inits or maps[0] != maps[1] or not all(map(self.values.are_equal, *bounds)):
             raise NotKnownError("the bounds of a loop have changed")
 
     def _carried(

@@ -14,7 +14,7 @@ from xdsl.dialects import arith, memref
 from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import FloatAttr, VectorType
 from xdsl.dialects.memref import ExtractAlignedPointerAsIndexOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ....dialects import affine, vector
@@ -162,9 +162,11 @@ def _key(operation: Operation, operands: Sequence[SSAValue]) -> tuple[Hashable, 
     )
 
 
-def _distinct(attribute: Hashable) -> Hashable:
+def _distinct(attribute: Attribute) -> Hashable:
     """An attribute such that 0.0 and -0.0 are different."""
-    return str(attribute) if isinstance(attribute, FloatAttr) else attribute
+    if isa(attribute, FloatAttr):
+        return repr(attribute.value.data), attribute.type
+    return attribute
 
 
 def _is_elementwise(operation: Operation) -> bool:
