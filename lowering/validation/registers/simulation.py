@@ -32,6 +32,8 @@ from .values import Named, Values, is_pure
 _LOOPS = (xdsl_affine.ForOp, affine.ParallelOp)
 _BRANCHES = (xdsl_affine.IfOp, scf.IfOp)
 _YIELDS = (xdsl_affine.YieldOp, scf.YieldOp, func.ReturnOp)
+Masks = frozenset[SSAValue]
+
 _ALLOCATIONS = (memref.AllocOp, memref.AllocaOp)
 
 
@@ -54,6 +56,7 @@ class _Simulation:
         numbers: dict[object, int] = {}
         self.before = Addresses(numbers, self.values.canonical)
         self.after = Addresses(numbers, self.values.origin)
+        self.loaded: dict[SSAValue, Address] = {}
         self.stores: dict[Operation, list[Placed]] = {}
         self.accessed: dict[tuple[Operation, bool], set[Address]] = {}
 
@@ -66,10 +69,14 @@ class _Simulation:
         if any(address.memref in before.args for address in state.stale):
             raise NotKnownError("a store to an argument is left out")
 
-    def _arguments(self, before: Block, after: Block) -> None:
+    def _arguments(self, before: Block, after: Block, masks: Sequence[Masks] = ()) -> None:
+        """Arguments are equal; the last ones in the lanes of masks."""
         if [arg.type for arg in before.args] != [a.type for a in after.args[: len(before.args)]]:
             raise NotKnownError("the arguments of a block have changed")
-        self.values.name_all(before.args, after.args)
+        exact = len(before.args) - len(masks)
+        self.values.name_all(before.args[:exact], after.args[:exact])
+        for own, other, lanes in zip(before.args[exact:], after.args[exact:], masks, strict=False):
+            self.values.name(own, Named(other, lanes))
 
     def _block(self, before: Block, after: Block, state: Memory) -> None:
         """Simulates a block of the function as it was, and what it has become."""
@@ -141,6 +148,7 @@ class _Simulation:
             raise NotKnownError(f"an access to {address} is added that may not be made")
         if operation.results:
             state.check_current(Placed(address, self.before.conditions(around)))
+            self.loaded[operation.results[0]] = address
             self._loaded(operation.results[0], address, state)
         elif state.known.get(address) is not self.values.leader(stored_value(operation)):
             raise NotKnownError(f"a store to {address} is added")
@@ -168,6 +176,7 @@ class _Simulation:
                 state.stale.pop(address, None)
         elif isinstance(operation, _LOOPS):
             self._loop(operation, twin, state)
+            return
         elif isinstance(operation, _BRANCHES):
             self._branch(operation, twin, state)
         elif isinstance(operation, memref.DeallocOp):
@@ -181,11 +190,31 @@ class _Simulation:
         kinds = [(op.name, op.properties, [*op.result_types]) for op in (operation, twin)]
         if kinds[0] != kinds[1] or len(operation.operands) != len(twin.operands):
             raise NotKnownError(f"{operation.name} has changed")
-        stored = None if address is None or operation.results else stored_value(twin)
-        lanes = frozenset[SSAValue]() if address is None else _masks(address)
+        lanes = self._lanes(twin, address)
         for own, other in zip(twin.operands, operation.operands, strict=True):
-            if not self.values.are_equal(own, other, lanes if own is stored else frozenset()):
+            if not self.values.are_equal(own, other, lanes.get(own, frozenset())):
                 raise NotKnownError(f"{operation.name} has another operand")
+
+    def _lanes(self, twin: Operation, address: Address | None) -> dict[SSAValue, Masks]:
+        """Operands that have to be equal in the lanes of masks alone.
+
+        What a loop carries is equal in the same lanes in all iterations.
+        """
+        if address is not None and not twin.results:
+            return {stored_value(twin): _masks(address)}
+        carried: Sequence[SSAValue] = ()
+        if isinstance(twin, xdsl_affine.ForOp):
+            carried = twin.inits
+        elif isinstance(twin, xdsl_affine.YieldOp) and isinstance(
+            loop := twin.parent_op(), xdsl_affine.ForOp
+        ):
+            carried = loop.inits
+        operands = twin.operands[len(twin.operands) - len(carried) :]
+        lanes: dict[SSAValue, Masks] = {}
+        for own, first in zip(operands, carried, strict=True):
+            masks = self.values.names[first].masks if first in self.values.names else frozenset()
+            lanes[own] = masks & lanes.get(own, masks)
+        return lanes
 
     def _forget_stores(self, operation: Operation, state: Memory) -> None:
         """Forgets all that an operation of the function as it was may store to."""
@@ -214,9 +243,13 @@ class _Simulation:
         if len(block.args) != len(after.args):
             raise NotKnownError("a loop carries other values")
         inside = state.copy()
-        self._arguments(block, after)
+        carried = twin.inits if isinstance(twin, xdsl_affine.ForOp) else ()
+        masks = [self.values.names[value].masks for value in carried]
+        self._arguments(block, after, masks)
         self._block(block, after, inside)
         state.leave(inside)
+        for own, other, lanes in zip(twin.results, operation.results, masks, strict=False):
+            self.values.name(own, Named(other, lanes))
 
     def _branch(self, operation: Operation, twin: Operation, state: Memory) -> None:
         if operation.results:
@@ -339,13 +372,14 @@ class _Simulation:
         variable = self.before.number(before.body.block.args[0])
         found: list[Address] = []
         for value in after.inits:
-            leader = self.values.leader(value)
+            leader, loaded = self.values.leader(value), self.loaded.get(value)
             for address in self._candidates(before):
                 first = address.at(variable, lower[0]) if len(lower) == 1 else address
                 if (
                     address not in found
                     and not (len(lower) > 1 and address.depends_on(variable))
                     and state.known.get(first) is leader
+                    and loaded in (None, first)
                 ):
                     found.append(address)
                     break
