@@ -212,8 +212,8 @@ class _Simulation:
         operands = twin.operands[len(twin.operands) - len(carried) :]
         lanes: dict[SSAValue, Masks] = {}
         for own, first in zip(operands, carried, strict=True):
-            masks = self.values.names[first].masks if first in self.values.names else frozenset()
-            lanes[own] = masks & lanes.get(own, masks)
+            name = self.values.names.get(first, Named(first))
+            lanes[own] = name.masks & lanes.get(own, name.masks)
         return lanes
 
     def _forget_stores(self, operation: Operation, state: Memory) -> None:
