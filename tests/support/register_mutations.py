@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from loopwright.lowering.loops.place_access import stored_value
-from loopwright.lowering.validation.registers.addresses import Addresses
+from loopwright.lowering.validation.registers.addresses import Addresses, Numbers
 from loopwright.lowering.validation.registers.rewriting import Rewriting
 
 Change = Callable[[], None]
@@ -58,7 +58,7 @@ def faults(function: FuncOp) -> Iterator[tuple[str, Change]]:
 
 
 def _is_access(op: Operation) -> bool:
-    return Addresses({}, lambda value: value).address(op) is not None
+    return Addresses(Numbers(), lambda value: value).address(op) is not None
 
 
 def _accesses(op: Operation) -> Iterator[tuple[str, Change]]:

@@ -77,14 +77,25 @@ class Placed:
     conditions: tuple[Comparison, ...]
 
 
+class Numbers:
+    """Numbers of values, and of blocks: one that is the body of a loop with a step counts these."""
+
+    def __init__(self) -> None:
+        self.values: list[object] = []
+        self._numbers: dict[object, int] = {}
+
+    def number(self, value: object) -> int:
+        """The number of a value, perhaps a new one."""
+        if value not in self._numbers:
+            self._numbers[value] = len(self.values)
+            self.values.append(value)
+        return self._numbers[value]
+
+
 class Addresses:
-    """Addresses and conditions of a function, over the index values that `resolve` gives for its.
+    """Addresses and conditions of a function, over the values that `resolve` gives for its own."""
 
-    `numbers` are those of values; a block has one where it is the body of a loop with a step: that
-    of the iteration.
-    """
-
-    def __init__(self, numbers: dict[object, int], resolve: Callable[[SSAValue], SSAValue]) -> None:
+    def __init__(self, numbers: Numbers, resolve: Callable[[SSAValue], SSAValue]) -> None:
         self.numbers = numbers
         self.resolve = resolve
         self.known: dict[Block, tuple[Comparison, ...]] = {}
@@ -106,7 +117,11 @@ class Addresses:
 
     def number(self, value: object) -> int:
         """The number of a value, perhaps a new one."""
-        return self.numbers.setdefault(value, len(self.numbers))
+        return self.numbers.number(value)
+
+    def value(self, number: int) -> object:
+        """The value of a number."""
+        return self.numbers.values[number]
 
     def results(self, attribute: AffineMapAttr, operands: Sequence[SSAValue]) -> list[Index]:
         """The results of an affine map."""

@@ -24,7 +24,8 @@ from ....dialects.memref import is_memref
 from ...loops.place_access import stored_value
 from ...nest.index_expression import Comparison, Index
 from ..verdict import NotKnownError
-from .addresses import Address, Addresses, Placed, is_impossible
+from .addresses import Address, Addresses, Numbers, Placed, is_impossible
+from .loop_accesses import LoopAccesses
 from .memory import Memory
 from .rewriting import Rewriting
 from .values import Named, Values, is_pure
@@ -53,11 +54,11 @@ class _Simulation:
         self.twins = rewriting.operations
         self.twin_blocks = rewriting.blocks
         self.values = Values(self.twins)
-        numbers: dict[object, int] = {}
+        numbers = Numbers()
         self.before = Addresses(numbers, self.values.canonical)
         self.after = Addresses(numbers, self.values.origin)
         self.loaded: dict[SSAValue, Address] = {}
-        self.stores: dict[Operation, list[Placed]] = {}
+        self.accesses = LoopAccesses(self.before)
         self.accessed: dict[tuple[Operation, bool], set[Address]] = {}
 
     def run(self) -> None:
@@ -128,14 +129,11 @@ class _Simulation:
             else:
                 name = self.values.names.get(stored_value(operation))
                 is_known = name is not None and name.masks <= masks
-                placed = self._placed(operation, address)
+                placed = self.accesses.placed(operation, address)
                 state.write(placed, name.value if name is not None and is_known else None)
                 state.stale[address] = placed
         if end is not None:
             raise NotKnownError(f"{end.name} is in another place")
-
-    def _placed(self, operation: Operation, address: Address) -> Placed:
-        return Placed(address, self.before.conditions(operation.parent))
 
     def _added(self, operation: Operation, around: Block, state: Memory) -> None:
         """An operation of the rewritten function alone, in what was a block or is in it."""
@@ -167,7 +165,7 @@ class _Simulation:
         address = self.before.address(twin)
         self._check_same(operation, twin, address)
         if address is not None:
-            placed = self._placed(twin, address)
+            placed = self.accesses.placed(twin, address)
             if operation.results:
                 state.check_current(placed)
                 self._loaded(operation.results[0], address, state)
@@ -220,21 +218,8 @@ class _Simulation:
         """Forgets all that an operation of the function as it was may store to."""
         memrefs = {address.memref for address in state.known}
         if memrefs:
-            stores = self._stores_in(operation)
+            stores = self.accesses.stores_in(operation)
             state.forget(each for each in stores if each.address.memref in memrefs)
-
-    def _stores_in(self, operation: Operation) -> list[Placed]:
-        """All that an operation of the function as it was stores to."""
-        if operation not in self.stores:
-            found: list[Placed] = []
-            for inner in _directly_in(operation):
-                if inner.regions:
-                    found += self._stores_in(inner)
-                elif not is_pure(inner) and not inner.results:
-                    address = self.before.address(inner)
-                    found += [] if address is None else [self._placed(inner, address)]
-            self.stores[operation] = found
-        return self.stores[operation]
 
     def _loop(self, operation: Operation, twin: Operation, state: Memory) -> None:
         """A loop that carries what it has carried before."""
@@ -300,34 +285,13 @@ class _Simulation:
         if (loop, is_store) not in self.accessed:
             before = self.twin_blocks[loop.body.block].parent_op()
             assert isinstance(before, xdsl_affine.ForOp)
-            runs = self._runs(before, loop.parent_op())
-            self.accessed[loop, is_store] = self._first(before, is_store) if runs else set()
+            guard, known = loop.parent_op(), list[Comparison]()
+            if isinstance(guard, xdsl_affine.IfOp) and guard not in self.twins:
+                known += self.after.condition(guard)
+            runs = self.accesses.runs(before, known)
+            found = self.accesses.first(before, is_store=is_store) if runs else set[Address]()
+            self.accessed[loop, is_store] = found
         return self.accessed[loop, is_store]
-
-    def _runs(self, before: xdsl_affine.ForOp, guard: Operation | None) -> bool:
-        """Whether a loop certainly has an iteration, perhaps under a guard that was added."""
-        known = self.before.conditions(before.parent)
-        if isinstance(guard, xdsl_affine.IfOp) and guard not in self.twins:
-            known = (*self.after.condition(guard), *known)
-        lower = self.before.results(before.lowerBoundMap, before.lowerBoundOperands)
-        upper = self.before.results(before.upperBoundMap, before.upperBoundOperands)
-        empty = (Comparison(">=", low - high) for low in lower for high in upper)
-        return all(is_impossible([*known, each]) for each in empty)
-
-    def _first(self, loop: xdsl_affine.ForOp, is_store: bool) -> set[Address]:
-        """What a loop stores to, or loads or stores to, in its first iteration."""
-        lower = self.before.results(loop.lowerBoundMap, loop.lowerBoundOperands)
-        variable = self.before.number(loop.body.block.args[0])
-        found: set[Address] = set()
-        for operation in loop.body.block.ops:
-            address = None if is_pure(operation) else self.before.address(operation)
-            if address is None or (is_store and operation.results):
-                continue
-            if not address.depends_on(variable):
-                found.add(address)
-            elif len(lower) == 1:
-                found.add(address.at(variable, lower[0]))
-        return found
 
     def _carrying(self, after: xdsl_affine.ForOp, before: Operation, state: Memory) -> None:
         """A loop that carries values which it has stored and loaded before."""
@@ -337,7 +301,8 @@ class _Simulation:
         variable = self.before.number(before.body.block.args[0])
         addresses = self._carried(after, before, state)
         self._forget_stores(before, state)
-        late = self._late_stores(before, addresses)
+        kept = self.accesses.kept(before)
+        late = {address: kept[address] for address in addresses if address in kept}
         inside = state.copy()
         inside.stale |= late
         self._arguments(before.body.block, block)
@@ -354,7 +319,7 @@ class _Simulation:
                 raise NotKnownError(f"a loop carries another value than {address} has next")
         state.stale |= late
         for address, value in zip(addresses, after.results, strict=True):
-            if not address.depends_on(variable):
+            if not self.accesses.varies(address, before):
                 state.known[address] = value
 
     def _check_bounds(self, after: xdsl_affine.ForOp, before: xdsl_affine.ForOp) -> None:
@@ -368,12 +333,13 @@ class _Simulation:
         self, after: xdsl_affine.ForOp, before: xdsl_affine.ForOp, state: Memory
     ) -> list[Address]:
         """The addresses of which a loop carries the values, each of one."""
-        lower = self.before.results(before.lowerBoundMap, before.lowerBoundOperands)
+        lower = self.accesses.lower(before)
         variable = self.before.number(before.body.block.args[0])
+        candidates = list(self.accesses.carried(before))
         found: list[Address] = []
         for value in after.inits:
             leader, loaded = self.values.leader(value), self.loaded.get(value)
-            for address in self._candidates(before):
+            for address in candidates:
                 first = address.at(variable, lower[0]) if len(lower) == 1 else address
                 if (
                     address not in found
@@ -387,33 +353,6 @@ class _Simulation:
                 raise NotKnownError("a loop carries a value of an unknown address")
         return found
 
-    def _candidates(self, loop: xdsl_affine.ForOp) -> Iterator[Address]:
-        """Addresses of stores, and, where these move, those of the iteration before."""
-        variable = self.before.number(loop.body.block.args[0])
-        earlier = Index.variable(variable) - loop.step.value.data
-        for operation in loop.body.block.ops:
-            if not is_pure(operation) and not operation.results:
-                address = self.before.address(operation)
-                if address is not None:
-                    yield address.at(variable, earlier)
-
-    def _late_stores(
-        self, loop: xdsl_affine.ForOp, addresses: Sequence[Address]
-    ) -> dict[Address, Placed]:
-        """Stores to carried addresses that do not move, which may come after the loop."""
-        variable = self.before.number(loop.body.block.args[0])
-        found: dict[Address, Placed] = {}
-        for operation in loop.body.block.ops:
-            address = None if is_pure(operation) else self.before.address(operation)
-            if (
-                address in addresses
-                and address is not None
-                and not operation.results
-                and not address.depends_on(variable)
-            ):
-                found[address] = self._placed(operation, address)
-        return found
-
 
 def _loop_in(operation: Operation) -> xdsl_affine.ForOp | None:
     """The operation, if it is a loop, or the loop in a guard."""
@@ -423,10 +362,6 @@ def _loop_in(operation: Operation) -> xdsl_affine.ForOp | None:
         loops = [op for op in operation.then_region.block.ops if isinstance(op, xdsl_affine.ForOp)]
         return loops[0] if len(loops) == 1 else None
     return None
-
-
-def _directly_in(operation: Operation) -> Iterator[Operation]:
-    return (op for region in operation.regions for block in region.blocks for op in block.ops)
 
 
 def _negations(comparison: Comparison) -> list[Comparison]:
