@@ -118,6 +118,9 @@ class _NestWriter:
         found = correspond(program, generated.scop)
         if found.initialisations or found.combinations:
             raise NotKnownError("partial results of rfactor are not certified")
+        factors = (factor for copy in found.copies.values() for factor in copy.factors)
+        if any(factor.operation.name.startswith("arith.ext") for factor in factors):
+            raise NotKnownError("bytes that are widened as they are packed are not certified")
         self.origins = found.origins
         self.statements = {each.name: each for each in generated.scop.statements}
         self.arguments: dict[SSAValue, str] = dict(
