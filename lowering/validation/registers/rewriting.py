@@ -39,8 +39,8 @@ class Rewriting:
                 self.operations.get(after) is not before
                 or len(before.operands) != len(after.operands)
                 or any(map(_differ, map(values.get, before.operands), after.operands))
-                or before.properties.keys() != after.properties.keys()
-                or any(map(_differ, before.properties.values(), after.properties.values()))
+                or _differ_in(before.properties, after.properties)
+                or _differ_in(before.attributes, after.attributes)
                 or list(map(_arguments, before.regions)) != list(map(_arguments, after.regions))
             ):
                 return False
@@ -93,6 +93,10 @@ def _by_copy(earlier: Mapping[_T, _T], later: Mapping[_T, _T]) -> dict[_T, _T]:
 
 def _differ(one: object, other: object) -> bool:
     return one is not other
+
+
+def _differ_in(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
+    return one.keys() != other.keys() or any(one[key] is not other[key] for key in one)
 
 
 def _arguments(region: Region) -> list[int]:

@@ -123,7 +123,7 @@ class _Simulation:
             masks = _masks(address)
             if operation.results:
                 value = state.known.get(address)
-                if value is None:
+                if value is None or value.type != operation.results[0].type:
                     raise NotKnownError(f"a load of {address} is gone")
                 self.values.name(operation.results[0], Named(value, masks))
             else:
@@ -156,7 +156,7 @@ class _Simulation:
     def _loaded(self, result: SSAValue, address: Address, state: Memory) -> None:
         """The rewritten function loads what is in memory."""
         value = state.known.get(address)
-        if value is not None and address.mask is None:
+        if value is not None and value.type == result.type and address.mask is None:
             self.values.equate(result, value)
         else:
             state.known[address] = result
@@ -185,7 +185,9 @@ class _Simulation:
 
     def _check_same(self, operation: Operation, twin: Operation, address: Address | None) -> None:
         """The operation is the same, of the same values; a store, in the lanes that it writes."""
-        kinds = [(op.name, op.properties, [*op.result_types]) for op in (operation, twin)]
+        kinds = [
+            (op.name, op.properties, op.attributes, [*op.result_types]) for op in (operation, twin)
+        ]
         if kinds[0] != kinds[1] or len(operation.operands) != len(twin.operands):
             raise NotKnownError(f"{operation.name} has changed")
         lanes = self._lanes(twin, address)

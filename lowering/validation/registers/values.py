@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ....dialects import affine, vector
+from ....dialects.memref import is_memref
 from ..verdict import NotKnownError
 
 # Operations of these dialects have no effects, but for those below.
@@ -52,6 +53,7 @@ def is_pure(operation: Operation) -> bool:
         operation.name.startswith(_PURE_DIALECTS)
         and not operation.regions
         and not isinstance(operation, (*_ACCESSES, *_TRAPPING))
+        and not any(is_memref(operand.type) for operand in operation.operands)
     )
 
 
