@@ -37,11 +37,11 @@ class LoopAccesses:
 
     def varies(self, address: Address, loop: xdsl_affine.ForOp) -> bool:
         """Whether an address may be another one in another iteration of a loop."""
-        return any(_is_inside(value, loop) for value in self._values(address))
+        return any(_varies(value, loop) for value in self._values(address))
 
     def follows(self, address: Address, loop: xdsl_affine.ForOp) -> bool:
         """Whether nothing but the variable of a loop makes it another one there."""
-        inside = [value for value in self._values(address) if _is_inside(value, loop)]
+        inside = [value for value in self._values(address) if _varies(value, loop)]
         return all(value is loop.body.block.args[0] for value in inside)
 
     def _values(self, address: Address) -> list[object]:
@@ -90,6 +90,10 @@ class LoopAccesses:
         empty = (Comparison(">=", low - high) for low in self.lower(loop) for high in upper)
         return all(is_impossible([*around, each]) for each in empty)
 
+    def never_runs(self, loop: xdsl_affine.ForOp) -> bool:
+        """Whether a loop, which carries nothing, certainly has no iteration."""
+        return not loop.inits and is_impossible(self.addresses.conditions(loop.body.block))
+
     def lower(self, loop: xdsl_affine.ForOp) -> list[Index]:
         """The lower bounds of a loop."""
         return self.addresses.results(loop.lowerBoundMap, loop.lowerBoundOperands)
@@ -102,11 +106,15 @@ def _directly_in(operation: Operation) -> Iterator[Operation]:
     return (op for region in operation.regions for block in region.blocks for op in block.ops)
 
 
-def _is_inside(value: object, loop: Operation) -> bool:
-    """Whether a value is computed inside a loop."""
+def _varies(value: object, loop: Operation) -> bool:
+    """Whether a value may be another one in another iteration of a loop."""
     assert isinstance(value, SSAValue)
     owner = value.owner
     operation = owner.parent_op() if isinstance(owner, Block) else owner
     while operation is not None and operation is not loop:
         operation = operation.parent_op()
-    return operation is loop
+    if operation is None:
+        return False
+    if isinstance(owner, Block) or not is_pure(owner):
+        return True
+    return any(_varies(operand, loop) for operand in owner.operands)

@@ -117,6 +117,8 @@ class _Simulation:
                 continue
             if isinstance(operation, _YIELDS) and not operation.operands:
                 continue
+            if isinstance(operation, xdsl_affine.ForOp) and self.accesses.never_runs(operation):
+                continue
             address = self.before.address(operation)
             if address is None:
                 raise NotKnownError(f"{operation.name} is gone")
