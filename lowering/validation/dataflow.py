@@ -49,9 +49,13 @@ def check_buffer(buffer: Buffer, places: Places) -> None:
                 raise NotKnownError(f"elements of {buffer.name} are copied more than once")
     writers = list(_accessors(buffer, places, is_write=True))
     accessors = [*writers, *_accessors(buffer, places, is_write=False)]
+    copied = {transfer.statement for transfer in _copies_with(buffer, places, out=True)}
     for copy, (place, events, name) in product(copies_in, accessors):
         pairs = copy.inside.apply_range(place.reverse())
-        _in_order(pairs, copy.events, events, f"{copy.statement} does not run before {name}")
+        message = f"{copy.statement} does not run before {name}"
+        if name in copied and backward(pairs, copy.events, events) is not None:
+            raise NotKnownError(message)  # what is copied there may be what nobody has written
+        _in_order(pairs, copy.events, events, message)
     for copy, (place, events, name) in product(copies_out, writers):
         pairs = place.apply_range(copy.inside.reverse())
         _in_order(pairs, events, copy.events, f"{copy.statement} does not run after {name}")

@@ -22,7 +22,7 @@ class KeptDependences:
     """The dependences to keep; with `reassociate`, without those of reassociable reductions."""
 
     def __init__(self, dependences: Dependences, *, reassociate: bool) -> None:
-        self.dependences = dependences
+        self.dependences = dependences.with_partial_accumulations
         self.reassociate = reassociate
 
     def may_reorder(self, statement: str) -> bool:

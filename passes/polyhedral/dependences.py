@@ -15,7 +15,7 @@ from ...support.summaries import summary
 from .array_dataflow import ArrayAccesses, union
 from .distance import distances
 from .isl_context import TooComplexError, bounded, bounded_for
-from .reductions import Accumulation, find_accumulation
+from .reductions import Accumulation, find_accumulation, find_partial_accumulation
 from .scop import Array, Scop
 from .unimodular import UnimodularStatements
 
@@ -97,6 +97,20 @@ class Dependences:
     def relation(self) -> isl.UnionMap:
         """All of them in one relation."""
         return union(self.scop, (dependence.relation for dependence in self.items))
+
+    @cached_property
+    def with_partial_accumulations(self) -> Dependences:
+        """The same, where statements are reductions in the instances in which they are."""
+        partial = {
+            statement.name: found
+            for statement in self.scop.statements
+            if statement.name not in self.accumulations
+            and (found := find_partial_accumulation(statement)) is not None
+        }
+        if not partial:
+            return self
+        items = tuple(_split_reductions(self.items, partial))
+        return Dependences(self.scop, items, {**self.accumulations, **partial})
 
     def readable(self) -> str:
         """All of them as text, two lines each: kind, statements, array, distances; relation.
