@@ -12,6 +12,7 @@ exit codes: 0 all are equal; 1 some are different, or the command line or a prog
 examples:
   loopwright verify gemm.mlir tiled.mlir
   loopwright verify gemm.mlir unrolled.mlir --assume 'ni >= 1 and nj >= 1 and nk >= 1'
+  loopwright verify sum.mlir partial_sums.mlir --fast-math
   loopwright verify polybench/gemm mine.mlir --func gemm
 """
 
@@ -45,6 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         help="compare for sizes with this property only, such as 'n >= 1 and m >= n'",
     )
+    parser.add_argument(
+        "--fast-math",
+        action="store_true",
+        help="sums and products of floating-point numbers may be in any order",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -54,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     relations: list[Relation] = []
     for one, other in _pairs(arguments, first, second):
-        answer = verify(one, other, assume=arguments.assume)
+        answer = verify(one, other, assume=arguments.assume, fast_math=arguments.fast_math)
         print(f"{one.name}: {answer}")
         relations.append(answer.relation)
     if Relation.DIFFERENT in relations:
