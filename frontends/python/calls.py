@@ -6,11 +6,11 @@ import ast
 from collections.abc import Callable
 from typing import Protocol
 
+from ..text.conditions import Condition
+from ..text.emitter import Emitter
 from .arithmetic import Arithmetic
 from .captured import MISSING, Captured
-from .conditions import Condition
 from .element_types import ElementType, element_type, f64, i64
-from .emitter import Emitter
 from .functions import KNOWN, Known, known
 from .source import PythonSource
 from .values import Constant, Scalar, Value, element_of, is_float, is_weak, type_name
@@ -26,7 +26,7 @@ class Evaluator(Protocol):
     def captured(self) -> Captured: ...
 
     @property
-    def emitter(self) -> Emitter: ...
+    def emitter(self) -> Emitter[ast.AST]: ...
 
     @property
     def arithmetic(self) -> Arithmetic: ...

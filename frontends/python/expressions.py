@@ -10,11 +10,8 @@ from functools import partial
 from types import ModuleType
 from typing import TypeAlias
 
-from .affine import Affine, Index, Name, set_text
-from .arithmetic import Arithmetic, index_of
-from .calls import Calls
-from .captured import MISSING, Captured
-from .conditions import (
+from ..text.affine import Affine, Index, Name, set_text
+from ..text.conditions import (
     Condition,
     DataTest,
     Fixed,
@@ -27,8 +24,11 @@ from .conditions import (
     tests_data,
     zero,
 )
+from ..text.emitter import Emitter, NotAffine
+from .arithmetic import Arithmetic, index_of
+from .calls import Calls
+from .captured import MISSING, Captured
 from .element_types import ArrayType, element_type
-from .emitter import Emitter, NotAffine
 from .functions import known
 from .source import PythonSource
 from .values import Constant, Scalar, Value, type_name
@@ -42,6 +42,15 @@ PREDICATES: dict[type[ast.cmpop], str] = {
     ast.Eq: "eq",
     ast.NotEq: "ne",
 }
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test of data: a comparison (operator and both sides), or a call such as `isnan(x)`."""
+
+    node: ast.expr
+    operator: type[ast.cmpop] | None
+    sides: tuple[ast.expr, ...]
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,7 @@ class Expressions:
         self,
         source: PythonSource,
         captured: Captured,
-        emitter: Emitter,
+        emitter: Emitter[ast.AST],
         variables: Mapping[ast.Name, Variable],
     ) -> None:
         self.source = source
@@ -327,7 +336,7 @@ class Expressions:
         if isinstance(node, ast.Call):
             function = known(self.captured.resolve(node.func))
             if function is not None and function.kind == "class" and len(node.args) == 1:
-                return DataTest(node, None, tuple(node.args))
+                return DataTest(Test(node, None, tuple(node.args)))
         if isinstance(node, ast.Name | ast.Attribute):
             found = MISSING if self._is_local(node) else self.captured.resolve(node)
             if isinstance(found, bool):
@@ -350,7 +359,7 @@ class Expressions:
                 node, "'in' and 'is' are not supported", "compare with ==, !=, <, <=, > or >="
             )
         known = self.static(left), self.static(right)
-        test = DataTest(node, type(op), (left, right))
+        test = DataTest(Test(node, type(op), (left, right)))
         if isinstance(known[0], Constant) and isinstance(known[1], Constant):
             return Fixed(
                 bool(getattr(operator, PREDICATES[type(op)])(known[0].value, known[1].value))
@@ -387,13 +396,13 @@ class Expressions:
                 result = self.emitter.operation(f"arith.{word} {result}, {name} : i1", node)
             return result
         assert isinstance(condition, DataTest)
-        name = self._test(condition)
+        name = self._test(condition.subject)
         if not condition.negated:
             return name
         true = self.emitter.constant("true", "i1")
         return self.emitter.operation(f"arith.xori {name}, {true} : i1", node)
 
-    def _test(self, test: DataTest) -> str:
+    def _test(self, test: Test) -> str:
         values = [self.value(side) for side in test.sides]
         if test.operator is None:
             assert isinstance(test.node, ast.Call)

@@ -6,9 +6,9 @@ import ast
 
 import numpy as np
 
-from .affine import Affine, Index, Name, map_text
+from ..text.affine import Affine, Index, Name, map_text
+from ..text.emitter import Emitter
 from .element_types import ArrayType, ElementType, element_type, f64
-from .emitter import Emitter
 from .expressions import ArrayValue, Expressions
 from .source import PythonSource
 from .values import literal
@@ -18,7 +18,9 @@ from .variables import Variable
 class LocalArrays:
     """Allocates arrays; they live to the end of the function."""
 
-    def __init__(self, expressions: Expressions, source: PythonSource, emitter: Emitter) -> None:
+    def __init__(
+        self, expressions: Expressions, source: PythonSource, emitter: Emitter[ast.AST]
+    ) -> None:
         self.expressions = expressions
         self.source = source
         self.emitter = emitter

@@ -13,11 +13,7 @@ from types import FunctionType, ModuleType
 from typing import Any, cast
 from weakref import WeakSet
 
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp
-from xdsl.ir import Attribute
-
 from ...dialects.errors import SourceError
-from ...dialects.locations import Source
 from ...dialects.parse import parse_module
 from ...passes.machine.target import Target
 from ...passes.schedules.schedule import Schedule
@@ -25,10 +21,11 @@ from ...runtime.kernel import Kernel
 from ...runtime.program import DEFAULT, Function, Program
 from ...support.fork_safety import after_fork_in_child
 from ...support.immutable import Immutable
+from ..text.relocation import relocate
 from .captured import MISSING, Captured
 from .checking import Extents, compare
 from .source import PythonSource
-from .translate import Translation, translate
+from .translate import translate
 
 
 class PythonKernel(Immutable):
@@ -62,7 +59,9 @@ class PythonKernel(Immutable):
         with self._lock:
             if self._function is None:
                 module = parse_module(self.mlir, self._source.file)
-                _relocate(module, self._translation, self._source)
+                places = [self._source.location(node) for node in self._translation.nodes]
+                lines = [""] * (self._source.first_line - 1) + list(self._source.lines)
+                relocate(module, places, "\n".join(lines), self._source.file)
                 self._function = Program(module)[self._translation.name]
             return self._function
 
@@ -212,22 +211,3 @@ def _again(
     function.__module__, function.__qualname__ = identity
     function.__annotations__ = annotations
     return PythonKernel(function, source, names)
-
-
-def _relocate(module: ModuleOp, translation: Translation, source: PythonSource) -> None:
-    """Gives all operations the positions of the Python source that they are from."""
-    lines = [""] * (source.first_line - 1) + list(source.lines)
-    text = Source("\n".join(lines), source.file)
-
-    def moved(location: Attribute | None) -> FileLineColLoc | None:
-        if not isinstance(location, FileLineColLoc):
-            return None
-        place = source.location(translation.nodes[location.line.data - 1])
-        return FileLineColLoc(text.name, IntAttr(place.line), IntAttr(place.column))
-
-    for operation in module.walk():
-        operation.location = moved(operation.location) or operation.location
-        for region in operation.regions:
-            for block in region.blocks:
-                for argument in block.args:
-                    argument.location = moved(argument.location) or argument.location

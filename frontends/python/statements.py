@@ -6,8 +6,8 @@ import ast
 from collections.abc import Sequence
 
 from ...dialects.errors import SourceError
-from .affine import Affine, Index, Name, map_text, quotient, set_text
-from .conditions import (
+from ..text.affine import Affine, Index, Name, map_text, quotient, set_text
+from ..text.conditions import (
     Condition,
     Fixed,
     alternatives,
@@ -16,8 +16,8 @@ from .conditions import (
     negation,
     tests_data,
 )
+from ..text.emitter import Block, Emitter
 from .element_types import ElementType
-from .emitter import Block, Emitter
 from .expressions import Expressions
 from .local_arrays import LocalArrays
 from .source import PythonSource
@@ -32,12 +32,14 @@ class KindChanged(Exception):
 class Statements:
     """Emits statements."""
 
-    def __init__(self, expressions: Expressions, source: PythonSource, emitter: Emitter) -> None:
+    def __init__(
+        self, expressions: Expressions, source: PythonSource, emitter: Emitter[ast.AST]
+    ) -> None:
         self.expressions = expressions
         self.source = source
         self.emitter = emitter
         self.arrays = LocalArrays(expressions, source, emitter)
-        self._blocks: dict[int, Block] = {}
+        self._blocks: dict[int, Block[ast.AST]] = {}
         self._cells: dict[Variable, str] = {}
         self._names: dict[str, int] = {}
 
@@ -162,7 +164,7 @@ class Statements:
             test = first_test(condition)
             assert test is not None
             raise self.source.error(
-                test.node,
+                test.subject.node,
                 "the condition of an 'if' statement depends on data",
                 "assign a conditional expression: `A[i] = x if ... else A[i]`",
             )

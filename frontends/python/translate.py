@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .affine import Affine, Index, Name
+from ..text.affine import Affine, Index, Name
+from ..text.emitter import Emitter, Line
 from .captured import MISSING, Captured
 from .element_types import ELEMENT_TYPES, ArrayType, ElementType, element_type, f64
-from .emitter import Emitter, Line
 from .expressions import ArrayValue, Expressions
 from .source import PythonSource
 from .statements import KindChanged, Statements
@@ -66,7 +66,7 @@ def translate(
     _check_names(definition, source)
     variables = find_variables(definition, source)
     while True:
-        emitter = Emitter()
+        emitter: Emitter[ast.AST] = Emitter()
         expressions = Expressions(source, captured, emitter, variables)
         _declare(parameters, expressions)
         try:
@@ -85,11 +85,11 @@ def translate(
 def _function(
     definition: ast.FunctionDef,
     parameters: tuple[Parameter, ...],
-    head: list[Line],
-    emitter: Emitter,
-) -> list[Line]:
+    head: list[Line[ast.AST]],
+    emitter: Emitter[ast.AST],
+) -> list[Line[ast.AST]]:
     arguments = ", ".join(f"%{each.name}: {each.mlir}" for each in parameters)
-    lines: list[Line] = [(f"func.func @{definition.name}({arguments}) {{", definition)]
+    lines: list[Line[ast.AST]] = [(f"func.func @{definition.name}({arguments}) {{", definition)]
     lines += [(f"  {line}", node) for line, node in head]
     lines += emitter.blocks[0].indented()
     return [*lines, ("  return", definition), ("}", definition)]

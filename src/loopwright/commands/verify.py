@@ -25,7 +25,7 @@ from ..runtime.program import Function, Program
 from ..runtime.verifying.answer import Relation
 from ..runtime.verifying.verify import verify
 from . import UsageError
-from .shipped import load_program
+from .shipped import add_cflags_argument, load_program
 
 NOT_KNOWN = 2
 
@@ -36,8 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             name,
             metavar=what,
-            help="a program in affine MLIR, or a shipped kernel (polybench/gemm)",
+            help="a program in affine MLIR or C, or a shipped kernel (polybench/gemm)",
         )
+    add_cflags_argument(parser)
     parser.add_argument("-f", "--func", metavar="NAME", help="the function (default: all of FILE)")
     parser.add_argument(
         "--assume",
@@ -54,7 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints an answer for each function."""
-    first, second = (load_program(name) for name in (arguments.first, arguments.second))
+    first, second = (
+        load_program(name, arguments.cflags) for name in (arguments.first, arguments.second)
+    )
     relations: list[Relation] = []
     for one, other in _pairs(arguments, first, second):
         answer = verify(one, other, assume=arguments.assume, fast_math=arguments.fast_math)
