@@ -58,8 +58,12 @@ def generate(
     Raises SourceError where isl cannot make the loops, and TooManyOperationsError as soon as more
     than `most` operations are made, constants not counted.
     """
+    is_inspected = inspect is not None
     with bounded_for(schedule.scop.func, f"the loops of '@{schedule.scop.name}'"):
-        return _generate(schedule, sizes, vectors, most, inspect)
+        function, generated = _generate(schedule, sizes, vectors, most, is_inspected)
+    if inspect is not None and generated is not None:
+        inspect(generated)
+    return function
 
 
 def _generate(
@@ -67,8 +71,8 @@ def _generate(
     sizes: Mapping[str, int],
     vectors: bool,
     most: int | None,
-    inspect: Inspect | None,
-) -> func.FuncOp:
+    is_inspected: bool,
+) -> tuple[func.FuncOp, Generated | None]:
     scop = schedule.scop
     context = _fixed(scop, sizes)
     tile_sizes = schedule.run_time_sizes
@@ -120,7 +124,7 @@ def _generate(
     builder.emit(func.ReturnOp(*results))
     kind = ([*entry.arg_types], [result.type for result in results])
     function = func.FuncOp(scop.name, kind, Region(entry))
-    history = None if inspect is None else History(function)
+    history = History(function) if is_inspected else None
     hoist_masks(function)
     replace_scalars(function)
     if history is not None:
@@ -131,12 +135,12 @@ def _generate(
             history.note()
         prefetch_and_bypass(function, schedule.target)
         narrow_arithmetic(function)
-    if inspect is not None and history is not None:
-        values = {**parameters, **known}
-        marks = tuple(emitter.vectors), tuple(emitter.independent)
-        steps = tuple(history.rewritings)
-        inspect(Generated(scop, nest, placements, values, context, *marks, steps))
-    return function
+    if history is None:
+        return function, None
+    values = {**parameters, **known}
+    marks = tuple(emitter.vectors), tuple(emitter.independent)
+    steps = tuple(history.rewritings)
+    return function, Generated(scop, nest, placements, values, context, *marks, steps)
 
 
 def _asked_loops(schedule: Schedule) -> set[str]:

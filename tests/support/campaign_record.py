@@ -10,7 +10,10 @@ from typing import Any
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 COLUMNS = ("campaign", "checked", "no verdict", "findings", "seeds")
-COMMAND = "make pairs; make fuzz"
+COMMAND = (
+    "python tests/campaign.py --pairs 750 --seed SEED; "
+    "python tests/fuzz.py --inputs 1000 --seed SEED"
+)
 TEXT = (
     "Programs, schedules and inputs that nobody wrote, in pieces, one process at a time: random "
     "pairs of a program and a schedule, validated, compiled, and compared with the interpreter of "

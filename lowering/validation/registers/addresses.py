@@ -240,13 +240,23 @@ class Addresses:
 
 def can_overlap(one: Placed, other: Placed) -> bool:
     """Whether the two access a common element for some values of all variables."""
-    if one.address.memref is not other.address.memref:
+    if one.address.memref is not other.address.memref or _are_apart(one.address, other.address):
         return False
     meeting = _overlap(one.address, other.address)
     verdict = decide(Connective("all", tuple(meeting)))
     if verdict is not None:
         return verdict
     return not is_impossible([*one.conditions, *other.conditions, *meeting])
+
+
+def _are_apart(one: Address, other: Address) -> bool:
+    """Whether two rows of an array are others, as a constant subscript shows."""
+    rows = zip(one.subscripts[:-1], other.subscripts[:-1], strict=True)
+    return (
+        one.offsets is None
+        and other.offsets is None
+        and any(a.constant != b.constant and a.terms == b.terms for a, b in rows)
+    )
 
 
 def is_impossible(conditions: Sequence[Comparison]) -> bool:
@@ -260,7 +270,7 @@ def is_impossible(conditions: Sequence[Comparison]) -> bool:
 
 def _overlap(one: Address, other: Address) -> list[Comparison]:
     """When two addresses of one memref have an element in common, or more often."""
-    differences = [a - b for a, b in zip(one.subscripts, other.subscripts, strict=True)]
+    differences = list(map(_difference, one.subscripts, other.subscripts))
     if one.offsets is None and other.offsets is None:
         if not differences:
             return []
@@ -283,6 +293,11 @@ def _overlap(one: Address, other: Address) -> list[Comparison]:
         Comparison(">=", distance + (max(mine) - min(others))),
         Comparison(">=", -distance + (max(others) - min(mine))),
     ]
+
+
+def _difference(one: Index, other: Index) -> Index:
+    # Most terms are the same, in the same order.
+    return Index(one.constant - other.constant) if one.terms == other.terms else one - other
 
 
 def _offsets(address: Address) -> Sequence[int]:

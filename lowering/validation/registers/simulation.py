@@ -339,23 +339,25 @@ class _Simulation:
         """The addresses of which a loop carries the values, each of one."""
         lower = self.accesses.lower(before)
         variable = self.before.number(before.body.block.args[0])
-        candidates = list(self.accesses.carried(before))
-        found: list[Address] = []
+        candidates: dict[Address, list[Address]] = {}
+        for address in self.accesses.carried(before):
+            if len(lower) == 1:
+                candidates.setdefault(address.at(variable, lower[0]), []).append(address)
+            elif not address.depends_on(variable):
+                candidates.setdefault(address, []).append(address)
+        found: dict[Address, None] = {}
         for value in after.inits:
             leader, loaded = self.values.leader(value), self.loaded.get(value)
-            for address in candidates:
-                first = address.at(variable, lower[0]) if len(lower) == 1 else address
-                if (
-                    address not in found
-                    and not (len(lower) > 1 and address.depends_on(variable))
-                    and state.known.get(first) is leader
-                    and loaded in (None, first)
-                ):
-                    found.append(address)
+            for first in candidates if loaded is None else (loaded,):
+                if state.known.get(first) is not leader:
+                    continue
+                address = next((a for a in candidates.get(first, ()) if a not in found), None)
+                if address is not None:
+                    found[address] = None
                     break
             else:
                 raise NotKnownError("a loop carries a value of an unknown address")
-        return found
+        return list(found)
 
 
 def _loop_in(operation: Operation) -> xdsl_affine.ForOp | None:
