@@ -13,7 +13,7 @@ from .affine import Affine, Index, extremum, map_text, quotient
 from .element_types import ElementType, element_type, f64, i64
 from .emitter import Emitter
 from .source import PythonSource
-from .values import Constant, Kind, Number, Scalar, Value, element_of, is_float, is_weak, literal
+from .values import Constant, Kind, Number, Scalar, Value, element_of, is_float, is_weak, literal, type_name
 
 _PYTHON: Any = operator
 
@@ -99,6 +99,25 @@ class Arithmetic:
         text = f"arith.{name} {scalar.name} : {source} to {element}"
         return Scalar(self.emitter.operation(text, node), element)
 
+    def stored(self, value: Value, element: ElementType, array: str, place: ast.AST) -> str:
+        """The value as an element; raises SourceError where that would lose something."""
+        source = element_of(value)
+        lossless = (
+            source == element
+            or (is_weak(value) and is_float(value) <= element.is_float)
+            or (not is_float(value) and element.is_float and source.width < element.width)
+            or (source.is_float == element.is_float and source.width < element.width)
+        )
+        if not lossless:
+            quotient = isinstance(place, ast.BinOp) and isinstance(place.op, ast.Div)
+            floor = "// for /, or " if quotient and not element.is_float else ""
+            raise self.source.error(
+                place,
+                f"the value is {type_name(value)}, but '{array}' has elements of type {element}",
+                f"write {floor}{element}(...) around the value",
+            )
+        return self.convert(value, element, place).name
+
     def common(self, left: Value, right: Value, node: ast.AST) -> tuple[Scalar, Scalar]:
         """Both operands in the type in which NumPy computes; raises SourceError for mixed types."""
         weak = is_weak(left) and is_weak(right)
@@ -111,9 +130,7 @@ class Arithmetic:
             if is_float(other) and not element.is_float:
                 element = f64
         else:
-            element = element_of(left)
-            if element != element_of(right):
-                raise self._mixed(left, right, node)
+            element = self._promoted(element_of(left), element_of(right), node)
         # Of `a += b`, the right operand is the value of the statement.
         nodes = getattr(node, "left", node), getattr(node, "right", getattr(node, "value", node))
         pair = self.convert(left, element, nodes[0]), self.convert(right, element, nodes[1])
@@ -122,14 +139,16 @@ class Arithmetic:
             Scalar(pair[1].name, element, weak),
         )
 
-    def _mixed(self, left: Value, right: Value, node: ast.AST) -> Exception:
-        a, b = element_of(left), element_of(right)
-        computed = np.result_type(a.numpy, b.numpy).name.replace("float", "f").replace("int", "i")
-        return self.source.error(
-            node,
-            f"operands of types {a} and {b}: NumPy computes this in {computed}",
-            f"write {computed}(...) around the operand of the other type",
-        )
+    def _promoted(self, one: ElementType, other: ElementType, node: ast.AST) -> ElementType:
+        """The type in which NumPy computes with two types."""
+        computed = element_type(np.result_type(one.numpy, other.numpy).type)
+        if computed is None:
+            raise self.source.error(
+                node,
+                f"operands of types {one} and {other}: NumPy computes this in another type",
+                "write f64(...) around one of them",
+            )
+        return computed
 
     def binary(self, kind: type[ast.operator], left: Value, right: Value, node: ast.AST) -> Value:
         """The result of a binary operator."""

@@ -3,55 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from typing import Protocol
 
-from .arithmetic import Arithmetic
-from .captured import MISSING, Captured
-from .conditions import Condition
-from .element_types import ElementType, element_type, f64, i64
-from .emitter import Emitter
+import numpy as np
+
+from .captured import MISSING
+from .element_types import ElementType, dtype, element_type, f64, i64
+from .evaluator import Evaluator
 from .functions import KNOWN, Known, known
-from .source import PythonSource
 from .values import Constant, Scalar, Value, element_of, is_float, is_weak, type_name
-
-
-class Evaluator(Protocol):
-    """What evaluates the arguments of calls."""
-
-    @property
-    def source(self) -> PythonSource: ...
-
-    @property
-    def captured(self) -> Captured: ...
-
-    @property
-    def emitter(self) -> Emitter: ...
-
-    @property
-    def arithmetic(self) -> Arithmetic: ...
-
-    def value(self, node: ast.expr) -> Value:
-        """The value of an expression."""
-        ...
-
-    def condition(self, node: ast.expr) -> Condition:
-        """A condition."""
-        ...
-
-    def choose(
-        self,
-        condition: Condition,
-        one: Callable[[], Value],
-        other: Callable[[], Value],
-        node: ast.AST,
-    ) -> Value:
-        """The value of a conditional expression."""
-        ...
-
-    def length(self, node: ast.Call) -> Value:
-        """The first extent of the array argument of a call."""
-        ...
 
 
 class Calls:
@@ -63,6 +22,8 @@ class Calls:
     def call(self, node: ast.Call) -> Value:
         """The value of a call; raises SourceError."""
         expressions, source = self.expressions, self.expressions.source
+        if self._is_method(node, "astype"):
+            return self._astype(node)
         spelled = ast.unparse(node.func)
         found = expressions.captured.resolve(node.func)
         if found is MISSING:
@@ -99,6 +60,8 @@ class Calls:
                 lambda: expressions.value(other),
                 node,
             )
+        if function.kind == "outer":
+            return expressions.outer(node)
         if function.kind == "class":
             raise source.error(node, "a truth value is not a number", "write `1 if ... else 0`")
         return self._apply(function, spelled, node)
@@ -118,6 +81,14 @@ class Calls:
                 result = arithmetic.first(function.operation, result, value, node)
             return result
         expressions.emitter.require_operations(node, f"'{spelled}' is not")
+        if function.kind == "operator":
+            return arithmetic.binary(getattr(ast, function.operation), values[0], values[1], node)
+        if function.kind == "negative":
+            return arithmetic.negate(values[0], node)
+        if function.kind == "clip":
+            low, high = known(np.maximum), known(np.minimum)
+            assert low is not None and high is not None
+            return self._extremum(high, [self._extremum(low, values[:2], node), values[2]], node)
         if function.kind == "square":
             return arithmetic.binary(ast.Mult, values[0], values[0], node)
         if function.kind == "absolute":
@@ -129,6 +100,33 @@ class Calls:
         if function.kind == "integer":
             return self._rounded(function, values[0], node)
         return self._float(function, values, node)
+
+    def _is_method(self, node: ast.Call, name: str) -> bool:
+        """Whether a call is of this method of an array."""
+        function = node.func
+        if not isinstance(function, ast.Attribute) or function.attr != name:
+            return False
+        return bool(self.expressions.shape(function.value))
+
+    def _astype(self, node: ast.Call) -> Value:
+        expressions = self.expressions
+        assert isinstance(node.func, ast.Attribute)
+        written = node.args[0] if len(node.args) == 1 and not node.keywords else node
+        element = dtype(expressions.captured.resolve(written))
+        if element is None:
+            raise expressions.source.error(
+                written, "this is no type of elements", "write A.astype(f64)"
+            )
+        return expressions.arithmetic.convert(expressions.value(node.func.value), element, node)
+
+    def truth(self, node: ast.Call) -> str:
+        """The truth value of a call such as `isnan(x)`."""
+        expressions = self.expressions
+        function = known(expressions.captured.resolve(node.func))
+        assert function is not None
+        scalar = self.floating(expressions.value(node.args[0]), function, node)
+        text = f"{function.operation} {scalar.name} : {scalar.element}"
+        return expressions.emitter.operation(text, node)
 
     def _cast(self, element: ElementType, node: ast.Call) -> Value:
         expressions = self.expressions

@@ -14,13 +14,15 @@ MISSING = object()
 class Captured:
     """The names of the enclosing scopes, as they are at decoration.
 
-    `numbers` has the constants that the kernel was made with.
+    `numbers` has the constants that the kernel was made with, `hidden` the names of the function's
+    own arguments and variables.
     """
 
     def __init__(self, names: Mapping[str, Any]) -> None:
         self.names = names
         self.numbers: dict[str, object] = {}
         self.used: dict[str, object] = {}
+        self.hidden: set[str] = set()
 
     @classmethod
     def of(cls, function: FunctionType) -> Captured:
@@ -44,7 +46,7 @@ class Captured:
     def resolve(self, node: ast.expr) -> object:
         """The object that a name, or an attribute of a module, means; MISSING for all else."""
         if isinstance(node, ast.Name):
-            return self.value(node.id)
+            return MISSING if node.id in self.hidden else self.value(node.id)
         if isinstance(node, ast.Attribute):
             owner = self.resolve(node.value)
             if isinstance(owner, ModuleType):

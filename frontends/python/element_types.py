@@ -102,6 +102,13 @@ i8, i16, i32, i64 = (ElementType(f"i{width}") for width in (8, 16, 32, 64))
 ELEMENT_TYPES = (f32, f64, i8, i16, i32, i64)
 
 
+def dtype(value: object) -> ElementType | None:
+    """The element type that `dtype=` means, where it may be Python's `float` or `int` as well."""
+    if isinstance(value, type):
+        value = {float: np.float64, int: np.int64}.get(value, value)
+    return element_type(value)
+
+
 def element_type(value: object) -> ElementType | None:
     """The element type that a captured object stands for, such as `np.float32`."""
     if isinstance(value, ElementType):

@@ -12,14 +12,16 @@ Line = tuple[str, ast.AST]
 
 @dataclass
 class Block:
-    """Lines of one nesting level; allocations come first."""
+    """Lines of one nesting level; allocations of scalars come first, `releases` of arrays last."""
 
     allocations: list[Line] = field(default_factory=list[Line])
     lines: list[Line] = field(default_factory=list[Line])
+    releases: list[Line] = field(default_factory=list[Line])
 
     def indented(self) -> list[Line]:
         """All lines, one level deeper."""
-        return [(f"  {text}", node) for text, node in (*self.allocations, *self.lines)]
+        lines = (*self.allocations, *self.lines, *self.releases)
+        return [(f"  {text}", node) for text, node in lines]
 
 
 class NotAffine(Exception):

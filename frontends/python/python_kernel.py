@@ -9,6 +9,7 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from types import FunctionType, ModuleType
 from typing import Any, cast
 from weakref import WeakSet
@@ -21,12 +22,14 @@ from ...dialects.locations import Source
 from ...dialects.parse import parse_module
 from ...passes.machine.target import Target
 from ...passes.schedules.schedule import Schedule
+from ...runtime.calling.errors import ArgumentCountError
 from ...runtime.kernel import Kernel
 from ...runtime.program import DEFAULT, Function, Program
 from ...support.fork_safety import after_fork_in_child
 from ...support.immutable import Immutable
 from .captured import MISSING, Captured
-from .checking import Extents, compare
+from .checking import compare
+from .signatures import PythonSignature, ReturningKernel
 from .source import PythonSource
 from .translate import Translation, translate
 
@@ -45,7 +48,8 @@ class PythonKernel(Immutable):
         self.python = function
         self._source = source
         self._translation = translate(function, source, names)
-        self._extents = Extents.of(function.__name__, self._translation.parameters)
+        self._signature = inspect.signature(function)
+        self._count = len(self._translation.parameters)
         self._lock = threading.RLock()
         self._function: Function | None = None
         self._kernel: Kernel | None = None
@@ -63,8 +67,14 @@ class PythonKernel(Immutable):
             if self._function is None:
                 module = parse_module(self.mlir, self._source.file)
                 _relocate(module, self._translation, self._source)
-                self._function = Program(module)[self._translation.name]
+                found = Program(module)[self._translation.name]
+                self._function = PythonFunction(self, found)
             return self._function
+
+    @property
+    def translation(self) -> Translation:
+        """The function as text, with what it takes and returns."""
+        return self._translation
 
     def compile(
         self,
@@ -99,15 +109,14 @@ class PythonKernel(Immutable):
         SourceError where a number from the enclosing scope has changed since the decoration.
         """
         self._check_numbers()
-        given = self._positional(args, named) if named else args
+        given = self._positional(args, named)
         compare(self, self.python, given, self._translation)
 
-    def __call__(self, *args: object, **named: object) -> None:
-        """Runs the kernel."""
-        if named:
+    def __call__(self, *args: object, **named: object) -> Any:
+        """Runs the kernel, and returns what the function returns."""
+        if named or len(args) != self._count:
             args = self._positional(args, named)
-        self._extents.check(args)
-        (self._kernel or self._compiled())(*args)
+        return (self._kernel or self._compiled())(*args)
 
     def _compiled(self) -> Kernel:
         with self._lock:
@@ -118,7 +127,13 @@ class PythonKernel(Immutable):
     def _positional(
         self, args: tuple[object, ...], named: Mapping[str, object]
     ) -> tuple[object, ...]:
-        return inspect.signature(self.python).bind(*args, **named).args
+        """The arguments in the order of the text, with defaults for those that are missing."""
+        try:
+            bound = self._signature.bind(*args, **named)
+        except TypeError as error:
+            raise ArgumentCountError(f"{self.python.__name__}: {error}") from None
+        bound.apply_defaults()
+        return tuple(bound.arguments.values())
 
     def _check_numbers(self) -> None:
         captured = Captured.of(cast(FunctionType, self.python))
@@ -153,6 +168,31 @@ class PythonKernel(Immutable):
     def __repr__(self) -> str:
         parameters = ", ".join(str(each) for each in self._translation.parameters)
         return f"<PythonKernel {self.python.__name__}({parameters})>"
+
+
+class PythonFunction(Function):
+    """The function that a Python function has become."""
+
+    def __init__(self, kernel: PythonKernel, function: Function) -> None:
+        super().__init__(function.module, function.function)
+        self.kernel = kernel
+        if kernel.translation.results:
+            self.kernel_class = type(
+                "ReturningKernel", (ReturningKernel,), {"translation": kernel.translation}
+            )
+
+    @cached_property
+    def signature(self) -> PythonSignature:
+        """What a kernel takes and returns; raises SourceError, UnsupportedSignature."""
+        return PythonSignature.of_translation(self.scop, self.kernel.translation)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """A function is pickled with its kernel."""
+        return _function_of, (self.kernel,)
+
+
+def _function_of(kernel: PythonKernel) -> Function:
+    return kernel.function
 
 
 _kernels: WeakSet[PythonKernel] = WeakSet()

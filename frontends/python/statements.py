@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
 from ...dialects.errors import SourceError
-from .affine import Affine, Index, Name, map_text, quotient, set_text
+from .affine import Affine, Index, Name, quotient, set_text
+from .array_statements import ArrayStatements
 from .conditions import (
     Condition,
     Fixed,
+    Relation,
     alternatives,
     first_test,
     junction,
@@ -20,8 +23,10 @@ from .element_types import ElementType
 from .emitter import Block, Emitter
 from .expressions import Expressions
 from .local_arrays import LocalArrays
+from .nests import Nests, bound_text
+from .results import Result
 from .source import PythonSource
-from .values import Kind, Scalar, Value, element_of, is_float, is_weak, type_name
+from .values import Kind, Scalar, Value
 from .variables import Variable
 
 
@@ -32,19 +37,55 @@ class KindChanged(Exception):
 class Statements:
     """Emits statements."""
 
-    def __init__(self, expressions: Expressions, source: PythonSource, emitter: Emitter) -> None:
+    def __init__(
+        self,
+        expressions: Expressions,
+        source: PythonSource,
+        emitter: Emitter,
+        taken: set[str],
+    ) -> None:
         self.expressions = expressions
         self.source = source
         self.emitter = emitter
-        self.arrays = LocalArrays(expressions, source, emitter)
+        self.nests = Nests(emitter, taken, expressions.accesses.ranges)
+        self.local_arrays = LocalArrays(expressions, source, emitter, self.nests)
+        self.arrays = ArrayStatements(
+            expressions, source, emitter, self.nests, self.local_arrays
+        )
         self._blocks: dict[int, Block] = {}
         self._cells: dict[Variable, str] = {}
-        self._names: dict[str, int] = {}
+        self.results: tuple[Result, ...] = ()
 
     def function(self, definition: ast.FunctionDef) -> None:
         """Emits the body of a function; raises SourceError, KindChanged."""
-        self.block(definition.body)
-        self.arrays.release(definition)
+        *body, last = definition.body
+        returns = isinstance(last, ast.Return)
+        self._blocks[id(definition.body)] = self.emitter.blocks[-1]
+        for statement in body if returns else definition.body:
+            self.statement(statement)
+        self.results = self._results(last) if returns else ()
+
+    def _results(self, node: ast.Return) -> tuple[Result, ...]:
+        """What the function returns."""
+        if node.value is None:
+            return ()
+        written = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+        results: list[Result] = []
+        for each in written:
+            view = self.expressions.view(each)
+            if view is None:
+                value = self.expressions.value(each)
+                scalar = self.expressions.arithmetic.scalar(value, each)
+                results.append(Result(each, scalar=scalar))
+                continue
+            if not view.is_whole or (view.array.sizes and not view.array.returned):
+                raise self.source.error(
+                    each,
+                    f"'{ast.unparse(each)}' is part of another array",
+                    f"return {ast.unparse(each)}.copy()",
+                )
+            results.append(Result(each, view=view))
+        return tuple(results)
 
     def block(self, statements: list[ast.stmt]) -> None:
         """Emits the statements of a block into the emitter's innermost one."""
@@ -56,6 +97,7 @@ class Statements:
 
     def statement(self, node: ast.stmt) -> None:
         """Emits one statement; raises SourceError."""
+        self.expressions.computed.clear()
         if isinstance(node, ast.For):
             self._loop(node)
         elif isinstance(node, ast.If):
@@ -70,8 +112,10 @@ class Statements:
             )
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             pass  # a docstring
-        elif isinstance(node, ast.Return) and node.value is None:
-            raise self.source.error(node, "'return' is not supported", "leave it out")
+        elif isinstance(node, ast.Return):
+            raise self.source.error(
+                node, "'return' before the end of the function", "write it as the last statement"
+            )
         elif not isinstance(node, ast.Pass):
             reason, hint = _REFUSED.get(type(node), ("this statement is not supported", None))
             raise self.source.error(node, reason, hint)
@@ -108,9 +152,10 @@ class Statements:
         lower_text = self._bound(lower, "max", node.iter)
         upper_text = self._bound(upper, "min", node.iter)
         names[name] = Index((value,))
+        self.expressions.accesses.ranges[Name(name, symbol=False)] = lower, upper
         with self.emitter.block() as block:
             self.block(node.body)
-        del names[name]
+        del names[name], self.expressions.accesses.ranges[Name(name, symbol=False)]
         self.expressions.left_loops.add(name)
         steps = f" step {step}" if step != 1 else ""
         self.emitter.nest(f"affine.for %{name} = {lower_text} to {upper_text}{steps}", block, node)
@@ -140,15 +185,7 @@ class Statements:
                 else ("upper bound cannot be a maximum")
             )
             raise self.source.error(node, f"a {which}: the loop would be a union of ranges")
-        affine = bound.affine
-        if affine is None:
-            return f"{kind} {map_text(bound.parts)}"
-        if not affine.terms:
-            return str(affine.constant)
-        names = affine.names()
-        if affine == Affine.of(names[0]):
-            return f"%{names[0].text}"
-        return map_text([affine])
+        return bound_text(bound, kind)
 
     # Conditions
 
@@ -178,9 +215,11 @@ class Statements:
         if len(found) > 1 and inverse is not None and len(inverse) == 1:
             found, one, other = inverse, other, one
         constraints = set_text([(r.expression, r.equation) for r in found[0]])
-        with self.emitter.block() as first:
+        with self.emitter.block() as first, self._under(found[0]):
             self.block(one)
-        with self.emitter.block() as second:
+        opposite = alternatives(negation(junction(True, found[0])))
+        certain = opposite[0] if opposite is not None and len(opposite) == 1 else ()
+        with self.emitter.block() as second, self._under(certain):
             if len(found) > 1:
                 rest = junction(False, [junction(True, each) for each in found[1:]])
                 self._branch(rest, one, other, node)
@@ -192,25 +231,38 @@ class Statements:
         self.emitter.nest(f"affine.if {constraints}", first, node, "} else {")
         self.emitter.blocks[-1].lines += [*second.indented(), ("}", node)]
 
+    @contextmanager
+    def _under(self, relations: tuple[Relation, ...]) -> Generator[None]:
+        """Meanwhile, these relations hold."""
+        conditions = self.expressions.accesses.conditions
+        before = len(conditions)
+        for each in relations:
+            conditions.append(each.expression)
+            if each.equation:
+                conditions.append(each.expression.times(-1))
+        try:
+            yield
+        finally:
+            del conditions[before:]
+
     # Assignments
 
     def _assign(self, node: ast.Assign) -> None:
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple):
             self._assign_several(node.targets[0].elts, node)
             return
-        if self.arrays.allocates(node.value):
-            at_top = len(self.emitter.blocks) == 1 and len(node.targets) == 1
-            self.arrays.allocate(node.targets[0], node.value, at_top=at_top)
+        if len(node.targets) == 1 and self.arrays.assign(node.targets[0], node):
             return
         value = self.expressions.value(node.value)
         for target in node.targets:
             self._store(target, value, node)
 
     def _assign_several(self, targets: Sequence[ast.expr], node: ast.Assign) -> None:
-        shape = self.expressions.shape(node.value)
-        if shape is not None:
-            values: list[Value] = list(shape)
+        extents = self.expressions.extents(node.value)
+        if extents is not None:
+            values: list[Value] = list(extents)
         elif isinstance(node.value, ast.Tuple):
+            self.arrays.reductions.compute(node.value)
             values = [self.expressions.value(each) for each in node.value.elts]
         else:
             raise self.source.error(
@@ -222,6 +274,8 @@ class Statements:
             self._store(target, value, node)
 
     def _update(self, node: ast.AugAssign) -> None:
+        if self.arrays.assign(node.target, node):
+            return
         old: ast.expr = node.target
         if isinstance(old, ast.Name) and old in self.expressions.variables:
             before = self.expressions.read(self.expressions.variables[old], old)
@@ -235,11 +289,15 @@ class Statements:
 
     def _store(self, target: ast.expr, value: Value, node: ast.stmt) -> None:
         if isinstance(target, ast.Subscript):
-            array, subscripts = self.expressions.access(target)
-            name = self._stored(value, array.type.element, array.name, node)
-            self.emitter.line(
-                f"affine.store {name}, %{array.name}[{subscripts}] : {array.type.mlir}", node
+            view = self.expressions.view(target)
+            if view is None:
+                raise self.expressions.no_array(target)
+            array = view.array
+            place = node.value if isinstance(node, ast.Assign | ast.AugAssign) else node
+            name = self.expressions.arithmetic.stored(
+                value, array.type.element, array.name, place
             )
+            self.emitter.line(f"affine.store {name}, {array.element(view.at(()))}", node)
         elif isinstance(target, ast.Name):
             variable = self.expressions.variables.get(target)
             if variable is None or target.id in self.expressions.names:
@@ -257,26 +315,6 @@ class Statements:
             what = f"the argument '{target.id}' cannot be assigned to"
             hint = "use another name" if isinstance(found, Scalar) else "write to its elements"
         return self.source.error(target, what, hint)
-
-    def _stored(self, value: Value, element: ElementType, array: str, node: ast.stmt) -> str:
-        """The value as an element; raises SourceError where that would lose something."""
-        source = element_of(value)
-        place = node.value if isinstance(node, ast.Assign | ast.AugAssign) else node
-        lossless = (
-            source == element
-            or (is_weak(value) and is_float(value) <= element.is_float)
-            or (not is_float(value) and element.is_float and source.width < element.width)
-            or (source.is_float == element.is_float and source.width < element.width)
-        )
-        if not lossless:
-            quotient = isinstance(place, ast.BinOp) and isinstance(place.op, ast.Div)
-            floor = "// for /, or " if quotient and not element.is_float else ""
-            raise self.source.error(
-                place,
-                f"the value is {type_name(value)}, but '{array}' has elements of type {element}",
-                f"write {floor}{element}(...) around the value",
-            )
-        return self.expressions.arithmetic.convert(value, element, place).name
 
     def _set(self, variable: Variable, value: Value, node: ast.stmt) -> None:
         if variable.is_value:
@@ -304,9 +342,7 @@ class Statements:
 
     def _allocate(self, variable: Variable, element: ElementType, node: ast.stmt) -> str:
         """Allocates the memory cell of a variable; returns its name."""
-        used = self._names.get(variable.name, 0)
-        self._names[variable.name] = used + 1
-        cell = f"{variable.name}${used}" if used else variable.name
+        cell = self.local_arrays.unique(variable.name)
         self.emitter.allocate(self._blocks[id(variable.block)], cell, str(element), node)
         self._cells[variable] = variable.cell = cell
         return cell
@@ -316,7 +352,6 @@ _REFUSED: dict[type[ast.stmt], tuple[str, str | None]] = {
     ast.While: ("'while' loops are not supported", "write `for i in range(...)`"),
     ast.Break: ("'break' is not supported", "give the range its last value"),
     ast.Continue: ("'continue' is not supported", "write the opposite condition as an 'if'"),
-    ast.Return: ("a kernel returns nothing", "write the result to an array"),
     ast.Assert: ("'assert' is not supported", "check arguments before the call"),
     ast.FunctionDef: ("functions inside of a kernel are not supported", "write the formula"),
     ast.Expr: ("this statement has no effect", "assign the value"),

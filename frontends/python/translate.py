@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,14 @@ from .affine import Affine, Index, Name
 from .captured import MISSING, Captured
 from .element_types import ELEMENT_TYPES, ArrayType, ElementType, element_type, f64
 from .emitter import Emitter, Line
-from .expressions import ArrayValue, Expressions
+from .expressions import Expressions
+from .requirements import Requirement
+from .results import Result, name_results
 from .source import PythonSource
 from .statements import KindChanged, Statements
 from .values import Scalar
 from .variables import find_variables
+from .views import ArrayValue
 
 ParameterType = type[int] | type[float] | ElementType | ArrayType
 
@@ -43,12 +46,19 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Translation:
-    """A function as text; `nodes` has the piece of Python for each line of it."""
+    """A function as text; `nodes` has the piece of Python for each line of it.
+
+    Behind its parameters, the text takes the arrays that the caller allocates for the results.
+    """
 
     name: str
     text: str
     nodes: tuple[ast.AST, ...]
     parameters: tuple[Parameter, ...]
+    results: tuple[Result, ...]
+    allocated: tuple[ArrayValue, ...]
+    returns_tuple: bool
+    requirements: tuple[Requirement, ...]
     numbers: Mapping[str, object]
     used: Mapping[str, object]
 
@@ -64,35 +74,60 @@ def translate(
     captured = Captured(names)
     parameters = _parameters(definition, source, captured, function)
     _check_names(definition, source)
+    taken = captured.hidden = _local_names(definition)
+    returned = name_results(definition, taken)
     variables = find_variables(definition, source)
     while True:
         emitter = Emitter()
         expressions = Expressions(source, captured, emitter, variables)
         _declare(parameters, expressions)
         try:
-            Statements(expressions, source, emitter).function(definition)
+            statements = Statements(expressions, source, emitter, taken)
+            statements.local_arrays.returned = returned - {each.name for each in parameters}
+            statements.function(definition)
         except KindChanged:  # at most once for each variable and type
             continue
         break
-    extents = expressions.dimensions.items()
-    head = [*emitter.constants(definition), *((f"%{n} = {t}", definition) for n, t in extents)]
-    lines = _function(definition, parameters, head, emitter)
+    body = emitter.blocks[0].indented()
+    arrays = [ArrayValue(p.name, p.type) for p in parameters if isinstance(p.type, ArrayType)]
+    text = "".join(line for line, _ in body)
+    extents = [(line, definition) for line in expressions.accesses.dimensions(text, arrays)]
+    head = [(f"  {line}", each) for line, each in (*emitter.constants(definition), *extents)]
+    allocated = tuple(statements.local_arrays.returns)
+    lines = _function(definition, parameters, allocated, statements.results, [*head, *body])
     text = "".join(f"{line}\n" for line, _ in lines)
     nodes = tuple(node for _, node in lines)
-    return Translation(definition.name, text, nodes, parameters, captured.numbers, captured.used)
+    last = definition.body[-1]
+    return Translation(
+        definition.name,
+        text,
+        nodes,
+        parameters,
+        statements.results,
+        allocated,
+        isinstance(last, ast.Return) and isinstance(last.value, ast.Tuple),
+        tuple(expressions.accesses.requirements),
+        captured.numbers,
+        captured.used,
+    )
 
 
 def _function(
     definition: ast.FunctionDef,
     parameters: tuple[Parameter, ...],
-    head: list[Line],
-    emitter: Emitter,
+    allocated: Sequence[ArrayValue],
+    results: Sequence[Result],
+    body: list[Line],
 ) -> list[Line]:
-    arguments = ", ".join(f"%{each.name}: {each.mlir}" for each in parameters)
-    lines: list[Line] = [(f"func.func @{definition.name}({arguments}) {{", definition)]
-    lines += [(f"  {line}", node) for line, node in head]
-    lines += emitter.blocks[0].indented()
-    return [*lines, ("  return", definition), ("}", definition)]
+    inputs = [f"%{each.name}: {each.mlir}" for each in parameters]
+    inputs += [f"%{each.name}: {each.type.mlir}" for each in allocated]
+    numbers = [each.scalar for each in results if each.scalar is not None]
+    types = ", ".join(str(each.element) for each in numbers)
+    values = f" {', '.join(each.name for each in numbers)} : {types}" if numbers else ""
+    outputs = f" -> ({types})" if len(numbers) > 1 else f" -> {types}" if numbers else ""
+    head = f"func.func @{definition.name}({', '.join(inputs)}){outputs} {{"
+    end = definition.body[-1]
+    return [(head, definition), *body, (f"  return{values}", end), ("}", definition)]
 
 
 def _parameters(
@@ -102,16 +137,15 @@ def _parameters(
     function: Callable[..., Any],
 ) -> tuple[Parameter, ...]:
     arguments = definition.args
-    for extra in (arguments.vararg, arguments.kwarg, *arguments.kwonlyargs):
+    for extra in (arguments.vararg, arguments.kwarg):
         if extra is not None:
-            raise source.error(extra, "a kernel has positional arguments only")
-    for default in arguments.defaults:
-        raise source.error(default, "defaults of arguments are not supported", "leave it out")
+            raise source.error(extra, "a kernel has a fixed number of arguments")
     annotations = getattr(function, "__annotations__", {})
-    names = {each.arg for each in (*arguments.posonlyargs, *arguments.args)}
+    every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    names = {each.arg for each in every}
     return tuple(
         Parameter(each.arg, _type(each, annotations.get(each.arg), names, source, captured))
-        for each in (*arguments.posonlyargs, *arguments.args)
+        for each in every
     )
 
 
@@ -152,6 +186,15 @@ def _type(
     )
 
 
+def _local_names(definition: ast.FunctionDef) -> set[str]:
+    """The names that mean something inside of the function alone."""
+    return {
+        node.arg if isinstance(node, ast.arg) else node.id
+        for node in ast.walk(definition)
+        if isinstance(node, ast.arg) or isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+
+
 def _check_names(definition: ast.FunctionDef, source: PythonSource) -> None:
     for node in ast.walk(definition):
         name = (
@@ -164,9 +207,13 @@ def _check_names(definition: ast.FunctionDef, source: PythonSource) -> None:
 def _declare(parameters: tuple[Parameter, ...], expressions: Expressions) -> None:
     """Gives the arguments their meanings."""
     for each in parameters:
+        if each.type is int:
+            size = Affine.of(Name(each.name, symbol=True))
+            expressions.accesses.extents[each.name] = size
+    for each in parameters:
         name = f"%{each.name}"
         if isinstance(each.type, ArrayType):
-            meaning = ArrayValue(each.name, each.type)
+            meaning = expressions.accesses.argument(ArrayValue(each.name, each.type))
         elif isinstance(each.type, ElementType):
             meaning = Scalar(name, each.type)
         elif each.type is int:
