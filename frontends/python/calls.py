@@ -6,6 +6,7 @@ import ast
 
 import numpy as np
 
+from .arithmetic import extremum_name
 from .captured import MISSING
 from .element_types import ElementType, dtype, element_type, f64, i64
 from .evaluator import Evaluator
@@ -125,7 +126,7 @@ class Calls:
         function = known(expressions.captured.resolve(node.func))
         assert function is not None
         scalar = self.floating(expressions.value(node.args[0]), function, node)
-        text = f"{function.operation} {scalar.name} : {scalar.element}"
+        text = f"{function.operation} {scalar.name} : {scalar.element.mlir}"
         return expressions.emitter.operation(text, node)
 
     def _cast(self, element: ElementType, node: ast.Call) -> Value:
@@ -168,7 +169,7 @@ class Calls:
             operands = list(arithmetic.common(values[0], values[1], node))
         names = ", ".join(operand.name for operand in operands)
         element = operands[0].element
-        result = emitter.operation(f"{function.operation} {names} : {element}", node)
+        result = emitter.operation(f"{function.operation} {names} : {element.mlir}", node)
         # A scalar function of NumPy returns NumPy's type, also for numbers of Python.
         return Scalar(result, element, weak=function.of_math)
 
@@ -177,7 +178,7 @@ class Calls:
             return value
         arithmetic, emitter = self.expressions.arithmetic, self.expressions.emitter
         scalar = arithmetic.scalar(value, node)
-        text = f"{function.operation} {scalar.name} : {scalar.element}"
+        text = f"{function.operation} {scalar.name} : {scalar.element.mlir}"
         rounded = Scalar(emitter.operation(text, node), scalar.element)
         return Scalar(arithmetic.convert(rounded, i64, node).name, i64, weak=True)
 
@@ -185,9 +186,11 @@ class Calls:
         arithmetic, emitter = self.expressions.arithmetic, self.expressions.emitter
         if is_float(value):
             scalar = arithmetic.scalar(value, node)
-            text = f"math.absf {scalar.name} : {scalar.element}"
+            text = f"math.absf {scalar.name} : {scalar.element.mlir}"
             return Scalar(emitter.operation(text, node), scalar.element, scalar.weak)
         scalar = arithmetic.scalar(value, node)
+        if scalar.element.is_unsigned:
+            return scalar
         negative = arithmetic.negate(scalar, node)
         assert isinstance(negative, Scalar)
         return arithmetic.operation("maxsi", scalar, negative, node)
@@ -197,6 +200,6 @@ class Calls:
         one, other = arithmetic.common(values[0], values[1], node)
         name = f"{function.operation}f"
         if not one.element.is_float:
-            name = f"{function.operation[:3]}si"
+            name = extremum_name(function.operation[:3], one.element)
         result = arithmetic.operation(name, one, other, node)
         return Scalar(result.name, result.element)

@@ -200,10 +200,10 @@ class Choices:
         for block, value in ((first_block, first_value), (second_block, second_value)):
             with self.emitter.block(block):
                 name = self.arithmetic.convert(value, kind.element, node).name
-                self.emitter.line(f"affine.yield {name} : {kind.element}", node)
+                self.emitter.line(f"affine.yield {name} : {kind.element.mlir}", node)
         constraints = set_text([(r.expression, r.equation) for r in found[0]])
         result = self.emitter.branches(
-            f"affine.if {constraints} -> {kind.element}", first_block, second_block, node
+            f"affine.if {constraints} -> {kind.element.mlir}", first_block, second_block, node
         )
         return Scalar(result, kind.element, kind.weak)
 

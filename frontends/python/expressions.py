@@ -286,7 +286,7 @@ class Expressions:
         )
         kind = variable.kind
         assert kind is not None, "definite assignment"
-        text = f"affine.load %{variable.cell}[] : memref<{kind.element}>"
+        text = f"affine.load %{variable.cell}[] : memref<{kind.element.mlir}>"
         return Scalar(self.emitter.operation(text, node), kind.element, kind.weak)
 
     def _captured(self, node: ast.expr, found: object) -> Value:

@@ -47,7 +47,7 @@ class LocalArrays:
     def cell(self, name: str, element: ElementType, node: ast.AST) -> View:
         """A number in memory."""
         array = ArrayValue(self.unique(name), ArrayType(element, ()), ())
-        self.emitter.allocate(self.emitter.blocks[-1], array.name, str(element), node)
+        self.emitter.allocate(self.emitter.blocks[-1], array.name, element.mlir, node)
         return View(array, (), ())
 
     def allocate(
@@ -136,7 +136,7 @@ class LocalArrays:
 
     def constant(self, value: int, element: ElementType) -> Scalar:
         """A number of an element type."""
-        return Scalar(self.emitter.constant(literal(value, element), str(element)), element)
+        return Scalar(self.emitter.constant(literal(value, element), element.mlir), element)
 
 
 def _arguments(node: ast.Call, names: list[str]) -> dict[str, ast.expr] | None:

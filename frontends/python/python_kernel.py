@@ -31,7 +31,7 @@ from .captured import MISSING, Captured
 from .checking import compare
 from .signatures import PythonSignature, ReturningKernel
 from .source import PythonSource
-from .translate import Translation, translate
+from .translate import ParameterType, Translation, translate
 
 
 class PythonKernel(Immutable):
@@ -42,23 +42,32 @@ class PythonKernel(Immutable):
     """
 
     def __init__(
-        self, function: Callable[..., Any], source: PythonSource, names: Mapping[str, Any]
+        self,
+        function: Callable[..., Any],
+        source: PythonSource,
+        names: Mapping[str, Any],
+        types: Mapping[str, ParameterType] | None = None,
     ) -> None:
         functools.update_wrapper(self, function)
         self.python = function
         self._source = source
-        self._translation = translate(function, source, names)
         self._signature = inspect.signature(function)
-        self._count = len(self._translation.parameters)
+        self._count = len(self._signature.parameters)
+        self._types = types
+        self._names = names
+        self._translation = self._translate()
         self._lock = threading.RLock()
         self._function: Function | None = None
         self._kernel: Kernel | None = None
         _kernels.add(self)
 
+    def _translate(self) -> Translation | None:
+        return translate(self.python, self._source, self._names, self._types)
+
     @property
     def mlir(self) -> str:
         """The function as MLIR text."""
-        return self._translation.text
+        return self.translation.text
 
     @property
     def function(self) -> Function:
@@ -66,14 +75,15 @@ class PythonKernel(Immutable):
         with self._lock:
             if self._function is None:
                 module = parse_module(self.mlir, self._source.file)
-                _relocate(module, self._translation, self._source)
-                found = Program(module)[self._translation.name]
+                _relocate(module, self.translation, self._source)
+                found = Program(module)[self.translation.name]
                 self._function = PythonFunction(self, found)
             return self._function
 
     @property
     def translation(self) -> Translation:
         """The function as text, with what it takes and returns."""
+        assert self._translation is not None
         return self._translation
 
     def compile(
@@ -110,7 +120,7 @@ class PythonKernel(Immutable):
         """
         self._check_numbers()
         given = self._positional(args, named)
-        compare(self, self.python, given, self._translation)
+        compare(self, self.python, given, self.translation)
 
     def __call__(self, *args: object, **named: object) -> Any:
         """Runs the kernel, and returns what the function returns."""
@@ -137,7 +147,7 @@ class PythonKernel(Immutable):
 
     def _check_numbers(self) -> None:
         captured = Captured.of(cast(FunctionType, self.python))
-        for spelled, before in self._translation.numbers.items():
+        for spelled, before in self.translation.numbers.items():
             now = captured.resolve(ast.parse(spelled, mode="eval").body)
             if now is MISSING or type(now) is not type(before) or now != before:
                 name = self.python.__name__
@@ -159,14 +169,20 @@ class PythonKernel(Immutable):
             found = getattr(found, part, None)
         if found is self and self.python.__module__ != "__main__":
             return _named, (self.python.__module__, name)
-        used = self._translation.used
+        used = self._used()
         modules = {n: v.__name__ for n, v in used.items() if isinstance(v, ModuleType)}
         others = {n: v for n, v in used.items() if not isinstance(v, ModuleType)}
         identity = (self.python.__module__, name)
-        return _again, (self._source, modules, others, self.python.__annotations__, identity)
+        annotations = self.python.__annotations__
+        recipe = (type(self), self._types, self._source, modules, others, annotations, identity)
+        return _again, recipe
+
+    def _used(self) -> Mapping[str, object]:
+        """What the function uses of the enclosing scopes."""
+        return self.translation.used
 
     def __repr__(self) -> str:
-        parameters = ", ".join(str(each) for each in self._translation.parameters)
+        parameters = ", ".join(str(each) for each in self.translation.parameters)
         return f"<PythonKernel {self.python.__name__}({parameters})>"
 
 
@@ -206,24 +222,6 @@ def _release_all() -> None:
 after_fork_in_child(_release_all)
 
 
-def kernel(function: Callable[..., Any]) -> PythonKernel:
-    """Compiles a Python function over NumPy arrays: `@loopwright.kernel`.
-
-    Each argument is annotated: `int` (a size), `float`, `f64` or another element type, or an array
-    such as `f64["N", "N"]`. The function is translated now, with the numbers that names of the
-    enclosing scope have now; it is compiled when it is called first with arguments of some shapes.
-    Raises SourceError, which points at the Python source.
-    """
-    if not inspect.isfunction(function):
-        raise TypeError(f"loopwright.kernel: expected a function, got {function!r}")
-    try:
-        return PythonKernel(function, PythonSource.of(function), Captured.of(function).names)
-    except SourceError as error:
-        raise error.with_traceback(None) from None  # the user's mistake, not a fault of ours
-    except RecursionError:
-        raise SourceError(f"the function '{function.__name__}' is nested too deeply") from None
-
-
 def _named(module: str, name: str) -> object:
     """The kernel of a module."""
     found: object = importlib.import_module(module)
@@ -233,6 +231,8 @@ def _named(module: str, name: str) -> object:
 
 
 def _again(
+    kind: type[PythonKernel],
+    types: Mapping[str, ParameterType] | None,
     source: PythonSource,
     modules: Mapping[str, str],
     others: Mapping[str, object],
@@ -245,13 +245,14 @@ def _again(
     definition = source.parse()
     definition.decorator_list = []
     definition.returns = None
-    for argument in (*definition.args.posonlyargs, *definition.args.args):
+    arguments = definition.args
+    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         argument.annotation = None
     exec(compile(ast.Module([definition], []), source.file, "exec"), names)
     function = names.pop(definition.name)
     function.__module__, function.__qualname__ = identity
     function.__annotations__ = annotations
-    return PythonKernel(function, source, names)
+    return kind(function, source, names, types)
 
 
 def _relocate(module: ModuleOp, translation: Translation, source: PythonSource) -> None:

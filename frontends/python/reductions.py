@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 from .affine import Affine, Index
+from .arithmetic import extremum_name
 from .contractions import Contraction, Contractions
-from .element_types import ElementType, f64, i64
+from .element_types import ElementType, f64, i64, u64
 from .emitter import Block, Emitter
 from .expressions import Expressions
 from .local_arrays import LocalArrays
@@ -121,7 +122,8 @@ class Reductions:
     def _element(self, form: Contraction, term: Scalar) -> ElementType:
         """The type of the result: NumPy adds up integers in 64 bits."""
         if len(form.operands) == 1 and not term.element.is_float and form.kind in _OPERATORS:
-            return f64 if form.kind == "mean" else i64
+            wide = u64 if term.element.is_unsigned else i64
+            return f64 if form.kind == "mean" else wide
         return term.element
 
     def _print(self, form: Contraction, node: ast.expr) -> _Printed:
@@ -194,7 +196,7 @@ class Reductions:
             assert isinstance(result, Scalar)
             return result
         return arithmetic.operation(
-            f"{form.kind}imumf" if term.element.is_float else f"{form.kind}si",
+            extremum_name(form.kind, term.element),
             before,
             term,
             node,

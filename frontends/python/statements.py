@@ -338,12 +338,12 @@ class Statements:
         if cell is None:
             cell = self._allocate(variable, kind.element, node)
         name = self.expressions.arithmetic.convert(value, kind.element, node).name
-        self.emitter.line(f"affine.store {name}, %{cell}[] : memref<{kind.element}>", node)
+        self.emitter.line(f"affine.store {name}, %{cell}[] : memref<{kind.element.mlir}>", node)
 
     def _allocate(self, variable: Variable, element: ElementType, node: ast.stmt) -> str:
         """Allocates the memory cell of a variable; returns its name."""
         cell = self.local_arrays.unique(variable.name)
-        self.emitter.allocate(self._blocks[id(variable.block)], cell, str(element), node)
+        self.emitter.allocate(self._blocks[id(variable.block)], cell, element.mlir, node)
         self._cells[variable] = variable.cell = cell
         return cell
 

@@ -64,15 +64,18 @@ class Translation:
 
 
 def translate(
-    function: Callable[..., Any], source: PythonSource, names: Mapping[str, Any]
+    function: Callable[..., Any],
+    source: PythonSource,
+    names: Mapping[str, Any],
+    types: Mapping[str, ParameterType] | None = None,
 ) -> Translation:
     """The text of a function whose annotations and constants have these meanings in `names`.
 
-    Raises SourceError.
+    `types` are those of arguments without annotations. Raises SourceError.
     """
     definition = source.parse()
     captured = Captured(names)
-    parameters = _parameters(definition, source, captured, function)
+    parameters = _parameters(definition, source, captured, function, types or {})
     _check_names(definition, source)
     taken = captured.hidden = _local_names(definition)
     returned = name_results(definition, taken)
@@ -122,7 +125,7 @@ def _function(
     inputs = [f"%{each.name}: {each.mlir}" for each in parameters]
     inputs += [f"%{each.name}: {each.type.mlir}" for each in allocated]
     numbers = [each.scalar for each in results if each.scalar is not None]
-    types = ", ".join(str(each.element) for each in numbers)
+    types = ", ".join(each.element.mlir for each in numbers)
     values = f" {', '.join(each.name for each in numbers)} : {types}" if numbers else ""
     outputs = f" -> ({types})" if len(numbers) > 1 else f" -> {types}" if numbers else ""
     head = f"func.func @{definition.name}({', '.join(inputs)}){outputs} {{"
@@ -135,6 +138,7 @@ def _parameters(
     source: PythonSource,
     captured: Captured,
     function: Callable[..., Any],
+    types: Mapping[str, ParameterType],
 ) -> tuple[Parameter, ...]:
     arguments = definition.args
     for extra in (arguments.vararg, arguments.kwarg):
@@ -144,7 +148,12 @@ def _parameters(
     every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     names = {each.arg for each in every}
     return tuple(
-        Parameter(each.arg, _type(each, annotations.get(each.arg), names, source, captured))
+        Parameter(
+            each.arg,
+            types[each.arg]
+            if each.arg in types and each.arg not in annotations
+            else _type(each, annotations.get(each.arg), names, source, captured),
+        )
         for each in every
     )
 
