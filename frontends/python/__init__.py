@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .decorator import kernel
 from .element_types import f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
+from .promises import prange
 from .python_kernel import PythonKernel
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "i32",
     "i64",
     "kernel",
+    "prange",
     "u8",
     "u16",
     "u32",

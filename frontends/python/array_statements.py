@@ -7,6 +7,7 @@ earlier one has written, a temporary takes the old values.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from .affine import Affine
 from .affine_sets import overwrites
@@ -31,13 +32,14 @@ class ArrayStatements:
         emitter: Emitter,
         nests: Nests,
         arrays: LocalArrays,
+        inline: Callable[[ast.Call, bool], None],
     ) -> None:
         self.expressions = expressions
         self.source = source
         self.emitter = emitter
         self.nests = nests
         self.arrays = arrays
-        self.reductions = Reductions(expressions, source, emitter, nests, arrays)
+        self.reductions = Reductions(expressions, source, emitter, nests, arrays, inline)
 
     def assign(self, target: ast.expr, node: ast.Assign | ast.AugAssign) -> bool:
         """Emits an assignment where one side is an array; raises SourceError.
@@ -49,7 +51,7 @@ class ArrayStatements:
             return self._name(target, node)
         view = self.expressions.view(target)
         if view is None or not view.rank:
-            self.reductions.compute(node.value)
+            self.reductions.compute(node.value, whole=operator is None)
             shape = self.expressions.shape(node.value)
             if shape:
                 raise self.source.error(
@@ -62,7 +64,7 @@ class ArrayStatements:
         if operator is None or accumulate:
             if self.reductions.into(node.value, view, accumulate=accumulate):
                 return True
-        self.reductions.compute(node.value)
+        self.reductions.compute(node.value, whole=operator is None)
         shape = self.expressions.shape(node.value)
         result = broadcast(view.extents, shape)
         fits = result is not None and len(shape) <= view.rank
@@ -84,13 +86,24 @@ class ArrayStatements:
             if not self.expressions.shape(node.value):
                 return False
         if variable is None or not variable.may_be_array:
-            raise self.source.error(
-                target,
-                f"'{target.id}' cannot become an array here",
-                f"write {target.id}[...] = ... to store into it, or use a name of its own",
-            )
+            raise self._refusal(target)
         self.expressions.values[variable] = self._array(variable, node.value)
         return True
+
+    def name(self, target: ast.expr, view: View) -> None:
+        """Gives a view a name; raises SourceError."""
+        variable = self.expressions.variables.get(target) if isinstance(target, ast.Name) else None
+        if variable is None or not variable.may_be_array:
+            raise self._refusal(target)
+        self.expressions.values[variable] = view
+
+    def _refusal(self, target: ast.expr) -> Exception:
+        spelled = ast.unparse(target)
+        return self.source.error(
+            target,
+            f"'{spelled}' cannot become an array here",
+            f"write {spelled}[...] = ... to store into it, or use a name of its own",
+        )
 
     def _array(self, variable: Variable, node: ast.expr) -> View:
         if self.arrays.function(node) is not None:

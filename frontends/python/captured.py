@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -35,6 +36,15 @@ class Captured:
             except ValueError:  # assigned after the decoration
                 names.pop(name, None)
         return cls(names)
+
+    @contextmanager
+    def inside(self, other: Captured) -> Generator[None]:
+        """Meanwhile, names mean what they mean in another function."""
+        before, self.__dict__ = self.__dict__, other.__dict__
+        try:
+            yield
+        finally:
+            self.__dict__ = before
 
     def value(self, name: str) -> object:
         """The object of a name; MISSING where there is none."""

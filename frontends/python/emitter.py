@@ -17,6 +17,7 @@ class Block:
     allocations: list[Line] = field(default_factory=list[Line])
     lines: list[Line] = field(default_factory=list[Line])
     releases: list[Line] = field(default_factory=list[Line])
+    names: set[str] = field(default_factory=set[str])
 
     def indented(self) -> list[Line]:
         """All lines, one level deeper."""
@@ -61,6 +62,15 @@ class Emitter:
             yield block
         finally:
             self.blocks.pop()
+
+    def unique(self, name: str) -> str:
+        """A name for something in memory that no block around has; the innermost one has it now."""
+        text, number = name, 0
+        while any(text in block.names for block in self.blocks):
+            number += 1
+            text = f"{name}${number}"
+        self.blocks[-1].names.add(text)
+        return text
 
     def line(self, text: str, node: ast.AST) -> None:
         """Prints a line."""

@@ -29,7 +29,6 @@ class LocalArrays:
         self.nests = nests
         self.returned: set[str] = set()
         self.returns: list[ArrayValue] = []
-        self._names: dict[str, int] = {}
 
     def function(self, node: ast.expr) -> object:
         """The function of NumPy with which an expression allocates an array; None for all else."""
@@ -38,15 +37,9 @@ class LocalArrays:
         found = self.expressions.captured.resolve(node.func)
         return next((each for each in _ALLOCATING if each is found), None)
 
-    def unique(self, name: str) -> str:
-        """A name in the text for a variable of this name."""
-        used = self._names.get(name, 0)
-        self._names[name] = used + 1
-        return f"{name}${used}" if used else name
-
     def cell(self, name: str, element: ElementType, node: ast.AST) -> View:
         """A number in memory."""
-        array = ArrayValue(self.unique(name), ArrayType(element, ()), ())
+        array = ArrayValue(self.emitter.unique(name), ArrayType(element, ()), ())
         self.emitter.allocate(self.emitter.blocks[-1], array.name, element.mlir, node)
         return View(array, (), ())
 
@@ -56,12 +49,12 @@ class LocalArrays:
         """An array; one that is `returned` is an argument in the text."""
         if name in self.returned and len(self.emitter.blocks) == 1:
             kind = ArrayType(element, ("",) * len(extents))
-            array = ArrayValue(self.unique(name), kind, tuple(extents), returned=True)
+            array = ArrayValue(self.emitter.unique(name), kind, tuple(extents), returned=True)
             self.returns.append(array)
             return View.whole(array, extents)
         sizes = [self.nests.capacity(extent) for extent in extents]
         kind = ArrayType(element, tuple("" if e.terms else e.constant for e in sizes))
-        array = ArrayValue(self.unique(name), kind, tuple(sizes))
+        array = ArrayValue(self.emitter.unique(name), kind, tuple(sizes))
         names = ", ".join(
             self.expressions.arithmetic.index_name(size, node) for size in sizes if size.terms
         )

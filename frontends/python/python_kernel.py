@@ -29,6 +29,7 @@ from ...support.fork_safety import after_fork_in_child
 from ...support.immutable import Immutable
 from .captured import MISSING, Captured
 from .checking import compare
+from .promises import check_promises
 from .signatures import PythonSignature, ReturningKernel
 from .source import PythonSource
 from .translate import ParameterType, Translation, translate
@@ -77,6 +78,8 @@ class PythonKernel(Immutable):
                 module = parse_module(self.mlir, self._source.file)
                 _relocate(module, self.translation, self._source)
                 found = Program(module)[self.translation.name]
+                if self.translation.promises:
+                    check_promises(found.scop, self.translation.promises, self._source)
                 self._function = PythonFunction(self, found)
             return self._function
 
@@ -146,16 +149,10 @@ class PythonKernel(Immutable):
         return tuple(bound.arguments.values())
 
     def _check_numbers(self) -> None:
-        captured = Captured.of(cast(FunctionType, self.python))
-        for spelled, before in self.translation.numbers.items():
-            now = captured.resolve(ast.parse(spelled, mode="eval").body)
-            if now is MISSING or type(now) is not type(before) or now != before:
-                name = self.python.__name__
-                was = "is gone" if now is MISSING else f"is {now!r} now"
-                raise SourceError(
-                    f"'{spelled}' was {before!r} when the kernel '{name}' was made, and {was}",
-                    hint="pass it as an argument, or decorate the function again",
-                )
+        name = self.python.__name__
+        _check_same(self.python, self.translation.numbers, name)
+        for each in self.translation.called:
+            _check_same(each.kernel.python, each.captured.numbers, name)
 
     def forget_lock(self) -> None:
         """In the child of a fork: what other threads held is free."""
@@ -177,6 +174,21 @@ class PythonKernel(Immutable):
         recipe = (type(self), self._types, self._source, modules, others, annotations, identity)
         return _again, recipe
 
+    @property
+    def source(self) -> PythonSource:
+        """The source of the function."""
+        return self._source
+
+    @property
+    def parameter_types(self) -> Mapping[str, ParameterType]:
+        """The types of the arguments that have one."""
+        return {each.name: each.type for each in self.translation.parameters}
+
+    @property
+    def names(self) -> Mapping[str, Any]:
+        """What the names of the enclosing scopes mean."""
+        return self._names
+
     def _used(self) -> Mapping[str, object]:
         """What the function uses of the enclosing scopes."""
         return self.translation.used
@@ -184,6 +196,19 @@ class PythonKernel(Immutable):
     def __repr__(self) -> str:
         parameters = ", ".join(str(each) for each in self.translation.parameters)
         return f"<PythonKernel {self.python.__name__}({parameters})>"
+
+
+def _check_same(function: Callable[..., Any], numbers: Mapping[str, object], kernel: str) -> None:
+    """Raises SourceError where a number from the enclosing scope has changed."""
+    captured = Captured.of(cast(FunctionType, function))
+    for spelled, before in numbers.items():
+        now = captured.resolve(ast.parse(spelled, mode="eval").body)
+        if now is MISSING or type(now) is not type(before) or now != before:
+            was = "is gone" if now is MISSING else f"is {now!r} now"
+            raise SourceError(
+                f"'{spelled}' was {before!r} when the kernel '{kernel}' was made, and {was}",
+                hint="pass it as an argument, or decorate the function again",
+            )
 
 
 class PythonFunction(Function):
@@ -257,13 +282,17 @@ def _again(
 
 def _relocate(module: ModuleOp, translation: Translation, source: PythonSource) -> None:
     """Gives all operations the positions of the Python source that they are from."""
-    lines = [""] * (source.first_line - 1) + list(source.lines)
-    text = Source("\n".join(lines), source.file)
+    texts: dict[PythonSource, Source] = {}
 
     def moved(location: Attribute | None) -> FileLineColLoc | None:
         if not isinstance(location, FileLineColLoc):
             return None
-        place = source.location(translation.nodes[location.line.data - 1])
+        node = translation.nodes[location.line.data - 1]
+        place, origin = source.location(node), source.of_node(node)
+        if origin not in texts:
+            lines = [""] * (origin.first_line - 1) + list(origin.lines)
+            texts[origin] = Source("\n".join(lines), origin.file)
+        text = texts[origin]
         return FileLineColLoc(text.name, IntAttr(place.line), IntAttr(place.column))
 
     for operation in module.walk():

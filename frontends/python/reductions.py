@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
 
@@ -12,6 +13,7 @@ from .contractions import Contraction, Contractions
 from .element_types import ElementType, f64, i64, u64
 from .emitter import Block, Emitter
 from .expressions import Expressions
+from .inlining import CallableKernel
 from .local_arrays import LocalArrays
 from .nests import Nest, Nests
 from .source import PythonSource
@@ -45,32 +47,43 @@ class Reductions:
         emitter: Emitter,
         nests: Nests,
         arrays: LocalArrays,
+        inline: Callable[[ast.Call, bool], None],
     ) -> None:
         self.expressions = expressions
         self.source = source
         self.emitter = emitter
         self.nests = nests
         self.arrays = arrays
+        self.inline = inline
         self.forms = Contractions(source, expressions.captured, expressions.shape)
 
-    def compute(self, node: ast.AST, name: str = "") -> None:
+    def compute(self, node: ast.AST, name: str = "", *, whole: bool = True) -> None:
         """Emits all contractions inside of an expression: they are `computed` behind that.
 
-        The expression itself may get a name.
+        The expression itself may get a name, and is `whole` where it is a statement's right side.
         """
         if isinstance(node, ast.IfExp):
             for each in ast.walk(node):
-                if isinstance(each, ast.expr) and self.forms.kind(each):
+                if isinstance(each, ast.expr) and (self.forms.kind(each) or self.kernel(each)):
                     raise self.source.error(
                         each,
-                        "a reduction in a conditional expression",
+                        "a reduction or a call of a kernel in a conditional expression",
                         "assign it to a variable before",
                     )
         for child in ast.iter_child_nodes(node):
-            self.compute(child)
+            self.compute(child, whole=False)
         if isinstance(node, ast.expr) and node not in self.expressions.computed:
             if self.forms.kind(node) is not None:
                 self._compute(node, name)
+            elif isinstance(node, ast.Call) and self.kernel(node) is not None:
+                self.inline(node, whole)
+
+    def kernel(self, node: ast.expr) -> CallableKernel | None:
+        """The kernel that an expression calls."""
+        if not isinstance(node, ast.Call):
+            return None
+        found = self.expressions.captured.resolve(node.func)
+        return found if isinstance(found, CallableKernel) else None
 
     def _compute(self, node: ast.expr, name: str) -> None:
         form = self.forms.read(node)
@@ -105,7 +118,7 @@ class Reductions:
         if self.forms.kind(node) is None:
             return False
         for child in ast.iter_child_nodes(node):
-            self.compute(child)
+            self.compute(child, whole=False)
         form = self.forms.read(node)
         if form is None or form.kept or (accumulate and form.kind != "sum"):
             return False

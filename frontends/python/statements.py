@@ -21,13 +21,16 @@ from .conditions import (
 )
 from .element_types import ElementType
 from .emitter import Block, Emitter
-from .expressions import Expressions
+from .expressions import Expressions, Meaning
+from .inlining import CallableKernel, Callees, bind
 from .local_arrays import LocalArrays
 from .nests import Nests, bound_text
+from .promises import Promise, prange
 from .results import Result
 from .source import PythonSource
 from .values import Kind, Scalar, Value
 from .variables import Variable
+from .views import ONE, View
 
 
 class KindChanged(Exception):
@@ -42,36 +45,28 @@ class Statements:
         expressions: Expressions,
         source: PythonSource,
         emitter: Emitter,
-        taken: set[str],
+        callees: Callees,
     ) -> None:
         self.expressions = expressions
         self.source = source
         self.emitter = emitter
-        self.nests = Nests(emitter, taken, expressions.accesses.ranges)
+        self.nests = Nests(emitter, callees.taken, expressions.accesses.ranges)
         self.local_arrays = LocalArrays(expressions, source, emitter, self.nests)
         self.arrays = ArrayStatements(
-            expressions, source, emitter, self.nests, self.local_arrays
+            expressions, source, emitter, self.nests, self.local_arrays, self._inline
         )
+        self.callees = callees
+        self.promises: list[Promise] = []
+        self._calls: list[CallableKernel] = []
         self._blocks: dict[int, Block] = {}
         self._cells: dict[Variable, str] = {}
         self.results: tuple[Result, ...] = ()
+        self.several: dict[ast.expr, list[Meaning]] = {}
 
     def function(self, definition: ast.FunctionDef) -> None:
         """Emits the body of a function; raises SourceError, KindChanged."""
-        *body, last = definition.body
-        returns = isinstance(last, ast.Return)
-        self._blocks[id(definition.body)] = self.emitter.blocks[-1]
-        for statement in body if returns else definition.body:
-            self.statement(statement)
-        self.results = self._results(last) if returns else ()
-
-    def _results(self, node: ast.Return) -> tuple[Result, ...]:
-        """What the function returns."""
-        if node.value is None:
-            return ()
-        written = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
         results: list[Result] = []
-        for each in written:
+        for each in self._body(definition):
             view = self.expressions.view(each)
             if view is None:
                 value = self.expressions.value(each)
@@ -85,15 +80,78 @@ class Statements:
                     f"return {ast.unparse(each)}.copy()",
                 )
             results.append(Result(each, view=view))
-        return tuple(results)
+        self.results = tuple(results)
+
+    def _body(self, definition: ast.FunctionDef) -> list[ast.expr]:
+        """Emits all statements of a function; returns the expressions that it returns."""
+        *body, last = definition.body
+        if not isinstance(last, ast.Return):
+            self.block(definition.body)
+            return []
+        self._begin(definition.body)
+        for statement in body:
+            self.statement(statement)
+        if last.value is None:
+            return []
+        return last.value.elts if isinstance(last.value, ast.Tuple) else [last.value]
+
+    def _check_pure(self, node: ast.Call, arguments: list[Meaning], first: int) -> None:
+        """Raises SourceError where a call inside of an expression writes to its arguments."""
+        arrays = {each.array.name for each in arguments if isinstance(each, View)}
+        for line, _ in self.emitter.blocks[-1].lines[first:]:
+            if "affine.store" in line and any(f"%{name}[" in line for name in arrays):
+                raise self.source.error(
+                    node,
+                    f"'{ast.unparse(node.func)}' writes to its arguments",
+                    "call it in a statement of its own",
+                )
+
+    def _inline(self, node: ast.Call, whole: bool) -> None:
+        """Emits the statements of a kernel that is called; raises SourceError.
+
+        A call that is not the `whole` right side of a statement must not write to arguments.
+        """
+        expressions = self.expressions
+        kernel = self.arrays.reductions.kernel(node)
+        assert kernel is not None
+        if kernel in self._calls:
+            raise self.source.error(node, f"'{kernel.python.__name__}' calls itself")
+        callee = self.callees.callee(kernel, node)
+        meanings = bind(callee, node, expressions, self.source)
+        before = len(self.emitter.blocks[-1].lines)
+        computed = dict(expressions.computed)
+        self._calls.append(kernel)
+        expressions.variables.update(callee.variables)
+        expressions.names.update(meanings)
+        with expressions.captured.inside(callee.captured):
+            results: list[Meaning] = []
+            for each in self._body(callee.definition):
+                view = expressions.view(each)
+                results.append(expressions.value(each) if view is None else view)
+        if not whole:
+            self._check_pure(node, list(meanings.values()), before)
+        for name in meanings:
+            del expressions.names[name]
+        self._calls.pop()
+        expressions.computed.clear()
+        expressions.computed.update(computed)
+        returned = callee.definition.body[-1]
+        several = isinstance(returned, ast.Return) and isinstance(returned.value, ast.Tuple)
+        if several or not results:
+            self.several[node] = results
+        else:
+            expressions.computed[node] = results[0]
 
     def block(self, statements: list[ast.stmt]) -> None:
         """Emits the statements of a block into the emitter's innermost one."""
+        self._begin(statements)
+        for statement in statements:
+            self.statement(statement)
+
+    def _begin(self, statements: list[ast.stmt]) -> None:
         self._blocks[id(statements)] = self.emitter.blocks[-1]
         for variable in [each for each in self._cells if each.block is statements]:
             del self._cells[variable]  # a branch that is printed again
-        for statement in statements:
-            self.statement(statement)
 
     def statement(self, node: ast.stmt) -> None:
         """Emits one statement; raises SourceError."""
@@ -112,6 +170,8 @@ class Statements:
             )
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             pass  # a docstring
+        elif isinstance(node, ast.Expr) and self.arrays.reductions.kernel(node.value) is not None:
+            self.arrays.reductions.compute(node.value)
         elif isinstance(node, ast.Return):
             raise self.source.error(
                 node, "'return' before the end of the function", "write it as the last statement"
@@ -133,9 +193,17 @@ class Statements:
             what = "an argument or the variable of an outer loop"
             raise self.source.error(node.target, f"'{name}' is {what}", "use another name")
         start, stop, step = self._range(node.iter)
+        assert isinstance(node.iter, ast.Call)
+        if self.expressions.captured.resolve(node.iter.func) is prange:
+            self.promises.append(Promise(node, len(self.expressions.accesses.ranges)))
         loop = Affine.of(Name(name, symbol=False))
         if step > 0:
             lower, upper, value = start, stop, loop
+        elif step == -1 and start.affine is not None and stop.affine is not None:
+            # The loop in the text runs up over the same values.
+            last = stop.affine.plus(ONE)
+            lower, upper = Index((last,)), Index((start.affine.plus(ONE),))
+            value, step = start.affine.plus(last).plus(loop, -1), 1
         else:
             first = start.affine
             if first is None:
@@ -162,7 +230,7 @@ class Statements:
 
     def _range(self, node: ast.expr) -> tuple[Index, Index, int]:
         found = self.expressions.captured.resolve(node.func) if isinstance(node, ast.Call) else None
-        if not isinstance(node, ast.Call) or found is not range:
+        if not isinstance(node, ast.Call) or (found is not range and found is not prange):
             raise self.source.error(node, "loops run over range(...)", "write `for i in range(n)`")
         if node.keywords or not 1 <= len(node.args) <= 3:
             raise self.source.error(node, "'range' takes one to three numbers")
@@ -260,7 +328,10 @@ class Statements:
     def _assign_several(self, targets: Sequence[ast.expr], node: ast.Assign) -> None:
         extents = self.expressions.extents(node.value)
         if extents is not None:
-            values: list[Value] = list(extents)
+            values: list[Meaning] = list(extents)
+        elif self.arrays.reductions.kernel(node.value) is not None:
+            self.arrays.reductions.compute(node.value)
+            values = [*self.several.get(node.value, [])]
         elif isinstance(node.value, ast.Tuple):
             self.arrays.reductions.compute(node.value)
             values = [self.expressions.value(each) for each in node.value.elts]
@@ -271,7 +342,10 @@ class Statements:
         if len(values) != len(targets):
             raise self.source.error(node, f"{len(targets)} variables, but {len(values)} values")
         for target, value in zip(targets, values, strict=True):
-            self._store(target, value, node)
+            if isinstance(value, View):
+                self.arrays.name(target, value)
+            else:
+                self._store(target, value, node)
 
     def _update(self, node: ast.AugAssign) -> None:
         if self.arrays.assign(node.target, node):
@@ -330,7 +404,7 @@ class Statements:
                     f"start with a number of type {kind}, or use another name",
                 )
             if (joined.element, joined.weak) != (variable.kind.element, variable.kind.weak):
-                variable.kind = joined
+                variable.settled = joined
                 raise KindChanged
             kind = joined
         variable.kind = kind
@@ -342,7 +416,7 @@ class Statements:
 
     def _allocate(self, variable: Variable, element: ElementType, node: ast.stmt) -> str:
         """Allocates the memory cell of a variable; returns its name."""
-        cell = self.local_arrays.unique(variable.name)
+        cell = self.emitter.unique(variable.name)
         self.emitter.allocate(self._blocks[id(variable.block)], cell, element.mlir, node)
         self._cells[variable] = variable.cell = cell
         return cell

@@ -12,6 +12,8 @@ from .captured import MISSING, Captured
 from .element_types import ELEMENT_TYPES, ArrayType, ElementType, element_type, f64
 from .emitter import Emitter, Line
 from .expressions import Expressions
+from .inlining import Callee, Callees
+from .promises import Promise
 from .requirements import Requirement
 from .results import Result, name_results
 from .source import PythonSource
@@ -59,6 +61,8 @@ class Translation:
     allocated: tuple[ArrayValue, ...]
     returns_tuple: bool
     requirements: tuple[Requirement, ...]
+    promises: tuple[Promise, ...]
+    called: tuple[Callee, ...]
     numbers: Mapping[str, object]
     used: Mapping[str, object]
 
@@ -80,12 +84,15 @@ def translate(
     taken = captured.hidden = _local_names(definition)
     returned = name_results(definition, taken)
     variables = find_variables(definition, source)
+    callees = Callees(taken)
     while True:
         emitter = Emitter()
+        for variable in (*variables.values(), *callees.variables()):
+            variable.kind = variable.settled
         expressions = Expressions(source, captured, emitter, variables)
         _declare(parameters, expressions)
         try:
-            statements = Statements(expressions, source, emitter, taken)
+            statements = Statements(expressions, source, emitter, callees)
             statements.local_arrays.returned = returned - {each.name for each in parameters}
             statements.function(definition)
         except KindChanged:  # at most once for each variable and type
@@ -110,6 +117,8 @@ def translate(
         allocated,
         isinstance(last, ast.Return) and isinstance(last.value, ast.Tuple),
         tuple(expressions.accesses.requirements),
+        tuple(statements.promises),
+        tuple(callees.known.values()),
         captured.numbers,
         captured.used,
     )

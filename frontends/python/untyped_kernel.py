@@ -56,6 +56,11 @@ class UntypedKernel(PythonKernel):
         """That for the types of the last call; raises SourceError before the first one."""
         return self._latest().function
 
+    @property
+    def parameter_types(self) -> Mapping[str, ParameterType]:
+        """None: a call inside of another kernel takes arguments of any type."""
+        return {}
+
     def _latest(self) -> PythonKernel:
         if self._last is None:
             name = self.python.__name__

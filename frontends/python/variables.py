@@ -17,7 +17,8 @@ class Variable:
     """A local variable, or one of its independent uses.
 
     It lives in one block of statements; what another block does with the name is another variable.
-    One that is assigned once, in its own block, is an SSA value; others are a memory cell.
+    One that is assigned once, in its own block, is an SSA value; others are a memory cell. `kind`
+    is that of the values so far, `settled` the one to begin with when the function is printed again.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Variable:
     updates: int = 0
     in_own_block: bool = True
     kind: Kind | None = None
+    settled: Kind | None = None
     cell: str = ""
     uses: list[ast.Name] = field(default_factory=list[ast.Name])
 

@@ -19,7 +19,21 @@ from .support.version import __version__
 
 if TYPE_CHECKING:
     from . import errors
-    from .frontends.python import PythonKernel, f32, f64, i8, i16, i32, i64, kernel, u8, u16, u32, u64
+    from .frontends.python import (
+        PythonKernel,
+        f32,
+        f64,
+        i8,
+        i16,
+        i32,
+        i64,
+        kernel,
+        prange,
+        u8,
+        u16,
+        u32,
+        u64,
+    )
     from .passes.machine.target import Target
     from .passes.schedules.schedule import Schedule
     from .runtime.kernel import Kernel
@@ -42,6 +56,7 @@ __all__ = [
     "i64",
     "kernel",
     "load",
+    "prange",
     "u8",
     "u16",
     "u32",
@@ -63,6 +78,7 @@ _HOMES = {
     "i64": ".frontends.python",
     "kernel": ".frontends.python",
     "load": ".runtime.program",
+    "prange": ".frontends.python",
     "u8": ".frontends.python",
     "u16": ".frontends.python",
     "u32": ".frontends.python",
