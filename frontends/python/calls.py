@@ -23,15 +23,22 @@ class Calls:
     def call(self, node: ast.Call) -> Value:
         """The value of a call; raises SourceError."""
         expressions, source = self.expressions, self.expressions.source
-        if self._is_method(node, "astype"):
+        if self._method(node) == "astype":
             return self._astype(node)
         spelled = ast.unparse(node.func)
         found = expressions.captured.resolve(node.func)
+        if found is MISSING and self._method(node):
+            raise source.error(
+                node.func,
+                f"the method '{spelled}' is not supported",
+                "write its formula; docs/guide/python-functions.md lists what may be called",
+            )
         if found is MISSING:
             raise source.error(node.func, f"'{spelled}' is not defined")
         element = element_type(found)
         function = known(found)
         if element is None and function is None:
+            expressions.emitter.require_operations(node, f"'{spelled}' is not")
             raise source.error(
                 node.func,
                 f"the function '{spelled}' is not supported",
@@ -102,12 +109,12 @@ class Calls:
             return self._rounded(function, values[0], node)
         return self._float(function, values, node)
 
-    def _is_method(self, node: ast.Call, name: str) -> bool:
-        """Whether a call is of this method of an array."""
+    def _method(self, node: ast.Call) -> str | None:
+        """The method of an array that a call is."""
         function = node.func
-        if not isinstance(function, ast.Attribute) or function.attr != name:
-            return False
-        return bool(self.expressions.shape(function.value))
+        if isinstance(function, ast.Attribute) and self.expressions.shape(function.value):
+            return function.attr
+        return None
 
     def _astype(self, node: ast.Call) -> Value:
         expressions = self.expressions

@@ -130,8 +130,8 @@ class Contractions:
             if len(each) != len(self.shape(operand)):
                 raise self.source.error(
                     operand,
-                    f"'{ast.unparse(operand)}' has {len(self.shape(operand))} dimensions, but "
-                    f"'{each}' has {len(each)} subscripts",
+                    f"'{each}' has {len(each)} subscripts, but '{ast.unparse(operand)}' has "
+                    f"{len(self.shape(operand))}",
                 )
         return Contraction("sum", tuple(operands), tuple(labels), result)
 

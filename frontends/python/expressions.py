@@ -132,6 +132,10 @@ class Expressions:
             raise self.source.error(
                 node, "a truth value is not a number", "write `1 if ... else 0`"
             )
+        if isinstance(node, ast.List | ast.ListComp | ast.Tuple | ast.GeneratorExp):
+            raise self.source.error(
+                node, "lists and tuples are not supported here", "write an array: np.zeros(n)"
+            )
         raise self.source.error(
             node, f"this expression ({type(node).__name__.lower()}) is not supported"
         )
