@@ -1,13 +1,14 @@
-"""Questions about affine expressions that isl answers."""
+"""Which elements the iterations of a nest read after they are written."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import islpy as isl
 
 from ...passes.polyhedral.isl_context import ISL_LOCK
-from .affine import Affine, Name, Quotient
+from .affine import Affine
+from .isl_text import spellings_of, text_of
 from .nests import Nest
 
 
@@ -21,7 +22,7 @@ def overwrites(
     The subscripts are of one array.
     """
     bounds = [bound for loop in loops for bound in (loop.start, loop.extent)]
-    spellings = _spellings([*written, *read, *bounds], [loop.name for loop in loops])
+    spellings = spellings_of([*written, *read, *bounds], [loop.name for loop in loops])
     parameters = ", ".join(spellings.values())
     first, second = (
         {**spellings, **{loop.name: f"{letter}{depth}" for depth, loop in enumerate(loops)}}
@@ -46,24 +47,3 @@ def overwrites(
     with ISL_LOCK:
         text = f"[{parameters}] -> {{ [{dimensions}] : {' and '.join(constraints)} }}"
         return not isl.Set(text).is_empty()
-
-
-def _spellings(expressions: Sequence[Affine], bound: Sequence[Name]) -> dict[Name, str]:
-    names = dict.fromkeys(name for each in expressions for name in each.names())
-    return {name: f"n{position}" for position, name in enumerate(names) if name not in bound}
-
-
-def text_of(expression: Affine, spellings: Mapping[Name, str]) -> str:
-    """An expression as isl reads it."""
-    parts = [f"{factor}*{_term(term, spellings)}" for term, factor in expression.terms]
-    return " + ".join([*parts, str(expression.constant)])
-
-
-def _term(term: Name | Quotient, spellings: Mapping[Name, str]) -> str:
-    if isinstance(term, Name):
-        return spellings[term]
-    dividend = text_of(term.dividend, spellings)
-    if term.operator == "mod":
-        return f"(({dividend}) mod {term.divisor})"
-    rounding = term.divisor - 1 if term.operator == "ceildiv" else 0
-    return f"floor(({dividend} + {rounding})/{term.divisor})"

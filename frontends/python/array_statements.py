@@ -9,15 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from .affine import Affine
 from .affine_sets import overwrites
-from .emitter import Block, Emitter
+from .emitter import Emitter
 from .expressions import Expressions
 from .local_arrays import LocalArrays
-from .nests import Nest, Nests
+from .nests import Nests
 from .reductions import Reductions
 from .source import PythonSource
-from .values import Scalar, Value
+from .values import Value
 from .variables import Variable
 from .views import View, broadcast, same, spelled_shape
 
@@ -111,22 +110,7 @@ class ArrayStatements:
         view = None if self.expressions.copied(node) else self.expressions.view(node)
         if view is not None and (variable.name not in self.arrays.returned or node in self.expressions.computed):
             return view
-        extents = self.expressions.shape(node)
-        body, value, loops, point = self._element(node, extents)
-        array = self.arrays.allocate(variable.name, value.element, extents, node)
-        with self.emitter.block(body):
-            self.emitter.line(f"affine.store {value.name}, {array.array.element(point)}", node)
-        self.nests.around(body, loops, node)
-        return array
-
-    def _element(
-        self, node: ast.expr, extents: tuple[Affine, ...]
-    ) -> tuple[Block, Scalar, Nest, tuple[Affine, ...]]:
-        """A block with the element of an expression at a point, and the loops around it."""
-        point, loops = self.nests.variables(extents)
-        with self.emitter.block() as body, self.expressions.at(point):
-            value = self.expressions.arithmetic.scalar(self.expressions.value(node), node)
-        return body, value, loops, point
+        return self.arrays.holding(variable.name, node)
 
     def _store(
         self,
@@ -188,10 +172,4 @@ class ArrayStatements:
             return
         smaller = len(arrays) == 1 and early[0][1].rank < view.rank
         old = arrays[0] if smaller else node.value
-        extents = self.expressions.shape(old)
-        body, value, loops, point = self._element(old, extents)
-        array = self.arrays.allocate(view.array.name + "_old", value.element, extents, node)
-        with self.emitter.block(body):
-            self.emitter.line(f"affine.store {value.name}, {array.array.element(point)}", node)
-        self.nests.around(body, loops, node)
-        computed[old] = array
+        computed[old] = self.arrays.holding(view.array.name + "_old", old)

@@ -50,7 +50,7 @@ class Expressions:
         self.calls = Calls(self)
         self.choices = Choices(self)
         self.accesses = Accesses(self, emitter)
-        self.shapes = Shapes(source, captured, self.view)
+        self.shapes = Shapes(source, captured, self.view, self.computed)
         self._point: tuple[Affine, ...] = ()
 
     @contextmanager

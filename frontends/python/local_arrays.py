@@ -64,6 +64,18 @@ class LocalArrays:
         )
         return View.whole(array, extents)
 
+    def holding(self, name: str, node: ast.expr) -> View:
+        """An array with the elements of an expression; raises SourceError."""
+        extents = self.expressions.shape(node)
+        point, loops = self.nests.variables(extents)
+        with self.emitter.block() as body, self.expressions.at(point):
+            value = self.expressions.arithmetic.scalar(self.expressions.value(node), node)
+        view = self.allocate(name, value.element, extents, node)
+        with self.emitter.block(body):
+            self.emitter.line(f"affine.store {value.name}, {view.array.element(point)}", node)
+        self.nests.around(body, loops, node)
+        return view
+
     def create(self, name: str, node: ast.expr) -> View:
         """The array of a call such as `np.zeros(n)`; raises SourceError."""
         assert isinstance(node, ast.Call)

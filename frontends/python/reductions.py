@@ -77,6 +77,15 @@ class Reductions:
                 self._compute(node, name)
             elif isinstance(node, ast.Call) and self.kernel(node) is not None:
                 self.inline(node, whole)
+            elif isinstance(node, ast.Subscript) or isinstance(node, ast.Attribute):
+                self._hold(node.value)
+
+    def _hold(self, node: ast.expr) -> None:
+        """Gives an expression memory where a piece of it is taken: `(A + B)[1:]`."""
+        expressions = self.expressions
+        if node not in expressions.computed and expressions.view(node) is None:
+            if expressions.shape(node):
+                expressions.computed[node] = self.arrays.holding("held", node)
 
     def kernel(self, node: ast.expr) -> CallableKernel | None:
         """The kernel that an expression calls."""

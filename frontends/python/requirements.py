@@ -10,7 +10,7 @@ import islpy as isl
 from ...dialects.errors import SourceError
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from .affine import Affine, Index, Name
-from .affine_sets import text_of
+from .isl_text import text_of
 
 
 @dataclass(frozen=True)

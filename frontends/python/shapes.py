@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from .affine import Affine
 from .captured import Captured
@@ -16,17 +16,22 @@ Shape = tuple[Affine, ...]
 
 
 class Shapes:
-    """Tells the shape of an expression, of which `view` gives those that are views."""
+    """Tells the shape of an expression, of which `view` gives those that are views.
+
+    What is `computed` and no view is a number.
+    """
 
     def __init__(
         self,
         source: PythonSource,
         captured: Captured,
         view: Callable[[ast.expr], View | None],
+        computed: Container[ast.expr],
     ) -> None:
         self.source = source
         self.captured = captured
         self.view = view
+        self.computed = computed
 
     def of(self, node: ast.expr) -> Shape:
         """The extents of an expression, none for a number; raises SourceError."""
@@ -35,6 +40,8 @@ class Shapes:
         view = self.view(node)
         if view is not None:
             return view.extents
+        if node in self.computed:
+            return ()
         if isinstance(node, ast.BinOp):
             return self.joined([node.left, node.right], node)
         if isinstance(node, ast.UnaryOp):

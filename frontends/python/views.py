@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from .affine import Affine, Name, Term, quotient
 from .element_types import ArrayType
+from .isl_text import is_zero
 
 ZERO = Affine()
 ONE = Affine(constant=1)
@@ -124,14 +125,30 @@ class Range:
 
 def same(one: Affine, other: Affine) -> bool:
     """Whether two expressions are equal for all values."""
-    return one.plus(other, -1) == ZERO
+    return is_zero(one.plus(other, -1))
 
 
 def spelled(value: Affine) -> str:
     """An expression in the user's terms."""
-    text = re.sub(r"symbol\(%([^)]+)\)|%([\w.$]+)", r"\1\2", value.render())
-    text = text.replace("floordiv", "//").replace("mod", "%")
-    return re.sub(r"\.shape\.(\d+)", r".shape[\1]", text)
+    text = ""
+    for term, factor in sorted(value.terms, key=lambda each: each[1] < 0):
+        size = "" if abs(factor) == 1 else f"{abs(factor)} * "
+        sign = "-" if factor < 0 else "+"
+        text += f" {sign} {size}{_spelled_term(term)}" if text or factor < 0 else size + _spelled_term(term)
+    if value.constant or not text:
+        sign = "-" if value.constant < 0 else "+"
+        text += f" {sign} {abs(value.constant)}" if text else str(value.constant)
+    return text.strip()
+
+
+def _spelled_term(term: Term) -> str:
+    if isinstance(term, Name):
+        return _python_term(term)
+    dividend = spelled(term.dividend)
+    inner = dividend if dividend.isidentifier() else f"({dividend})"
+    if term.operator == "ceildiv":
+        return f"-(-{inner} // {term.divisor})"
+    return f"{inner} {'%' if term.operator == 'mod' else '//'} {term.divisor}"
 
 
 def python_text(value: Affine) -> str:

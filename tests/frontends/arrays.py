@@ -145,8 +145,8 @@ def views(n: int, m: int, A: f64["n", "m", 5], B: f64[5, "n"]):
     corner[:] = corner * 2
     B[:] = plane.T + np.transpose(A[:, 2, :])
     B[::-2, 0] = A[0, 0][::2]
-    A[...] = A + B[:, :, None].T
-    A[:, None, 0] += A[:, 2:, 1]
+    A[...] = A + B[:, None, :].T
+    A[:, None, 1] += A[:, :1] * 2
 
 
 def run_case(name: str, seed: int) -> None:
