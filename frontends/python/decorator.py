@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, overload
 
 from ...dialects.errors import SourceError
 from .captured import Captured
@@ -13,21 +14,35 @@ from .source import PythonSource
 from .untyped_kernel import UntypedKernel
 
 
-def kernel(function: Callable[..., Any]) -> PythonKernel:
+@overload
+def kernel(function: Callable[..., Any], *, copy: bool = False) -> PythonKernel: ...
+
+
+@overload
+def kernel(*, copy: bool = False) -> Callable[[Callable[..., Any]], PythonKernel]: ...
+
+
+def kernel(
+    function: Callable[..., Any] | None = None, *, copy: bool = False
+) -> PythonKernel | Callable[[Callable[..., Any]], PythonKernel]:
     """Compiles a Python function over NumPy arrays: `@loopwright.kernel`.
 
     Each argument is annotated: `int` (a size), `float`, `f64` or another element type, or an array
     such as `f64["N", "N"]`. The function is translated now, with the numbers that names of the
     enclosing scope have now; it is compiled when it is called first with arguments of some shapes.
     Where an argument has no annotation, the types are those of the arguments of each call, and it
-    is translated then. Raises SourceError, which points at the Python source.
+    is translated then. Arrays may lie in memory with their dimensions in any order; with `copy`, calls
+    copy what has gaps or is not aligned, and copy results back. Raises SourceError, which points at
+    the Python source.
     """
+    if function is None:
+        return partial(kernel, copy=copy)
     if not inspect.isfunction(function):
         raise TypeError(f"loopwright.kernel: expected a function, got {function!r}")
     try:
         names = Captured.of(function).names
         kind = PythonKernel if is_annotated(function) else UntypedKernel
-        return kind(function, PythonSource.of(function), names)
+        return kind(function, PythonSource.of(function), names, copy=copy)
     except SourceError as error:
         raise error.with_traceback(None) from None  # the user's mistake, not a fault of ours
     except RecursionError:

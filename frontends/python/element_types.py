@@ -22,6 +22,10 @@ class ArrayType:
     def __str__(self) -> str:
         return f"{self.element}[{', '.join(str(extent) for extent in self.extents)}]"
 
+    def permuted(self, order: tuple[int, ...]) -> ArrayType:
+        """The type of the array with its dimensions in another order."""
+        return ArrayType(self.element, tuple(self.extents[dimension] for dimension in order))
+
     @property
     def mlir(self) -> str:
         """The memref type."""

@@ -8,7 +8,7 @@ import importlib
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import FunctionType, ModuleType
 from typing import Any, cast
@@ -22,13 +22,14 @@ from ...dialects.locations import Source
 from ...dialects.parse import parse_module
 from ...passes.machine.target import Target
 from ...passes.schedules.schedule import Schedule
-from ...runtime.calling.errors import ArgumentCountError
+from ...runtime.calling.errors import ArgumentCountError, ArgumentValueError
 from ...runtime.kernel import Kernel
 from ...runtime.program import DEFAULT, Function, Program
 from ...support.fork_safety import after_fork_in_child
 from ...support.immutable import Immutable
 from .captured import MISSING, Captured
 from .checking import compare
+from .layouts import Order, as_given, call_on_copies, orders_of, permuted
 from .promises import check_promises
 from .signatures import PythonSignature, ReturningKernel
 from .source import PythonSource
@@ -48,6 +49,8 @@ class PythonKernel(Immutable):
         source: PythonSource,
         names: Mapping[str, Any],
         types: Mapping[str, ParameterType] | None = None,
+        copy: bool = False,
+        orders: Mapping[str, Order] | None = None,
     ) -> None:
         functools.update_wrapper(self, function)
         self.python = function
@@ -56,6 +59,9 @@ class PythonKernel(Immutable):
         self._count = len(self._signature.parameters)
         self._types = types
         self._names = names
+        self._copy = copy
+        self._orders = orders
+        self._layouts: dict[tuple[tuple[str, Order], ...], PythonKernel] = {}
         self._translation = self._translate()
         self._lock = threading.RLock()
         self._function: Function | None = None
@@ -63,7 +69,7 @@ class PythonKernel(Immutable):
         _kernels.add(self)
 
     def _translate(self) -> Translation | None:
-        return translate(self.python, self._source, self._names, self._types)
+        return translate(self.python, self._source, self._names, self._types, self._orders)
 
     @property
     def mlir(self) -> str:
@@ -129,7 +135,37 @@ class PythonKernel(Immutable):
         """Runs the kernel, and returns what the function returns."""
         if named or len(args) != self._count:
             args = self._positional(args, named)
-        return (self._kernel or self._compiled())(*args)
+        kernel = self._kernel or self._compiled()
+        try:
+            return kernel(*args)
+        except ArgumentValueError as refusal:
+            return self._called_as_it_lies(kernel, args, refusal)
+
+    def _called_as_it_lies(
+        self, kernel: Kernel, args: tuple[Any, ...], refusal: ArgumentValueError
+    ) -> Any:
+        """Calls code for arrays in other orders of dimensions, or with leave on copies.
+
+        Raises the refusal where that is not why the arguments were refused.
+        """
+        orders = None if self._orders else orders_of(tuple(self._signature.parameters), args)
+        if orders is None:
+            if self._copy:
+                return call_on_copies(kernel, args, refusal)
+            hint = "; loopwright.kernel(copy=True) copies it in each call"
+            raise ArgumentValueError(f"{refusal}{hint if 'contiguous' in str(refusal) else ''}")
+        with self._lock:
+            key = tuple(orders.items())
+            if key not in self._layouts:
+                self._layouts[key] = PythonKernel(
+                    self.python, self._source, self._names, self._types, self._copy, orders
+                )
+            variant = self._layouts[key]
+        passed = [
+            permuted(value, orders[name]) if name in orders else value
+            for name, value in zip(self._signature.parameters, args, strict=True)
+        ]
+        return as_given(variant(*passed), passed, args)
 
     def _compiled(self) -> Kernel:
         with self._lock:
@@ -171,7 +207,8 @@ class PythonKernel(Immutable):
         others = {n: v for n, v in used.items() if not isinstance(v, ModuleType)}
         identity = (self.python.__module__, name)
         annotations = self.python.__annotations__
-        recipe = (type(self), self._types, self._source, modules, others, annotations, identity)
+        options = (self._types, self._copy, self._orders)
+        recipe = (type(self), options, self._source, modules, others, annotations, identity)
         return _again, recipe
 
     @property
@@ -257,7 +294,7 @@ def _named(module: str, name: str) -> object:
 
 def _again(
     kind: type[PythonKernel],
-    types: Mapping[str, ParameterType] | None,
+    options: tuple[Any, ...],
     source: PythonSource,
     modules: Mapping[str, str],
     others: Mapping[str, object],
@@ -277,7 +314,7 @@ def _again(
     function = names.pop(definition.name)
     function.__module__, function.__qualname__ = identity
     function.__annotations__ = annotations
-    return kind(function, source, names, types)
+    return kind(function, source, names, *options)
 
 
 def _relocate(module: ModuleOp, translation: Translation, source: PythonSource) -> None:

@@ -73,7 +73,8 @@ class Statements:
                 scalar = self.expressions.arithmetic.scalar(value, each)
                 results.append(Result(each, scalar=scalar))
                 continue
-            if not view.is_whole or (view.array.sizes and not view.array.returned):
+            argument = view == self.expressions.names.get(view.array.name)
+            if not argument and not (view.array.returned and view.is_whole):
                 raise self.source.error(
                     each,
                     f"'{ast.unparse(each)}' is part of another array",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .affine import Affine, Index, Name
@@ -72,14 +72,23 @@ def translate(
     source: PythonSource,
     names: Mapping[str, Any],
     types: Mapping[str, ParameterType] | None = None,
+    orders: Mapping[str, tuple[int, ...]] | None = None,
 ) -> Translation:
     """The text of a function whose annotations and constants have these meanings in `names`.
 
-    `types` are those of arguments without annotations. Raises SourceError.
+    `types` are those of arguments without annotations; `orders` has the dimensions of arrays as they
+    lie in memory, where that is not row-major. Raises SourceError.
     """
     definition = source.parse()
     captured = Captured(names)
     parameters = _parameters(definition, source, captured, function, types or {})
+    orders = orders or {}
+    parameters = tuple(
+        replace(each, type=each.type.permuted(orders[each.name]))
+        if each.name in orders and isinstance(each.type, ArrayType)
+        else each
+        for each in parameters
+    )
     _check_names(definition, source)
     taken = captured.hidden = _local_names(definition)
     returned = name_results(definition, taken)
@@ -90,7 +99,7 @@ def translate(
         for variable in (*variables.values(), *callees.variables()):
             variable.kind = variable.settled
         expressions = Expressions(source, captured, emitter, variables)
-        _declare(parameters, expressions)
+        _declare(parameters, orders, expressions)
         try:
             statements = Statements(expressions, source, emitter, callees)
             statements.local_arrays.returned = returned - {each.name for each in parameters}
@@ -222,7 +231,11 @@ def _check_names(definition: ast.FunctionDef, source: PythonSource) -> None:
             raise source.error(node, f"the name '{name}' has letters beyond ASCII", "rename it")
 
 
-def _declare(parameters: tuple[Parameter, ...], expressions: Expressions) -> None:
+def _declare(
+    parameters: tuple[Parameter, ...],
+    orders: Mapping[str, tuple[int, ...]],
+    expressions: Expressions,
+) -> None:
     """Gives the arguments their meanings."""
     for each in parameters:
         if each.type is int:
@@ -232,6 +245,8 @@ def _declare(parameters: tuple[Parameter, ...], expressions: Expressions) -> Non
         name = f"%{each.name}"
         if isinstance(each.type, ArrayType):
             meaning = expressions.accesses.argument(ArrayValue(each.name, each.type))
+            order = orders.get(each.name, range(meaning.rank))
+            meaning = meaning.transposed([order.index(axis) for axis in range(meaning.rank)])
         elif isinstance(each.type, ElementType):
             meaning = Scalar(name, each.type)
         elif each.type is int:

@@ -13,6 +13,7 @@ from ...dialects.errors import SourceError
 from ...runtime.calling.array_memory import memory_of
 from ...runtime.calling.errors import ArgumentTypeError
 from .element_types import ELEMENT_TYPES, ArrayType, ElementType, element_type
+from .layouts import Order
 from .python_kernel import PythonKernel
 from .source import PythonSource
 from .translate import ParameterType, Translation
@@ -33,13 +34,16 @@ class UntypedKernel(PythonKernel):
         source: PythonSource,
         names: Mapping[str, Any],
         types: Mapping[str, ParameterType] | None = None,
+        copy: bool = False,
+        orders: Mapping[str, Order] | None = None,
     ) -> None:
         self._variants: dict[tuple[object, ...], PythonKernel] = {}
         self._shapes: dict[tuple[object, ...], PythonKernel] = {}
         self._last: PythonKernel | None = None
-        super().__init__(function, source, names, types)
+        super().__init__(function, source, names, types, copy, orders)
 
     def _translate(self) -> Translation | None:
+        self._source.parse()
         return None
 
     def _used(self) -> Mapping[str, object]:
@@ -88,7 +92,7 @@ class UntypedKernel(PythonKernel):
             with self._lock:
                 found = self._variants.get(exact)
                 if found is None:
-                    found = PythonKernel(self.python, self._source, self._names, types)
+                    found = PythonKernel(self.python, self._source, self._names, types, self._copy)
                     self._variants[exact] = found
             if all(isinstance(each, tuple) or not hasattr(each, "shape") for each in key):
                 self._remember(key, found)
