@@ -63,7 +63,9 @@ def call_on_copies(kernel: Kernel, args: Sequence[Any], refusal: ArgumentValueEr
     for position, (argument, value) in enumerate(zip(arguments, args, strict=False)):
         if isinstance(argument, ArrayArgument) and not _fits(value):
             if argument.writes and not _is_writable(value):
-                raise refusal
+                raise ArgumentValueError(
+                    f"{argument.place}: the kernel writes to this array, which is read-only"
+                )
             passed[position] = _copy(value)
             copied.append(position)
     if not copied:
