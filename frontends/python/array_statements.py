@@ -48,6 +48,11 @@ class ArrayStatements:
         operator = type(node.op) if isinstance(node, ast.AugAssign) else None
         if isinstance(target, ast.Name) and operator is None:
             return self._name(target, node)
+        if isinstance(target, ast.Attribute):
+            spelled = ast.unparse(target)
+            raise self.source.error(
+                target, f"'{spelled}' cannot be assigned to", f"write {spelled}[...]"
+            )
         view = self.expressions.view(target)
         if view is None or not view.rank:
             self.reductions.compute(node.value, whole=operator is None)

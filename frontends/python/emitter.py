@@ -12,12 +12,16 @@ Line = tuple[str, ast.AST]
 
 @dataclass
 class Block:
-    """Lines of one nesting level; allocations of scalars come first, `releases` of arrays last."""
+    """Lines of one nesting level; allocations of scalars come first, `releases` of arrays last.
+
+    `names` are those of what it allocates, `inner` those of the blocks inside that are complete.
+    """
 
     allocations: list[Line] = field(default_factory=list[Line])
     lines: list[Line] = field(default_factory=list[Line])
     releases: list[Line] = field(default_factory=list[Line])
     names: set[str] = field(default_factory=set[str])
+    inner: set[str] = field(default_factory=set[str])
 
     def indented(self) -> list[Line]:
         """All lines, one level deeper."""
@@ -62,14 +66,16 @@ class Emitter:
             yield block
         finally:
             self.blocks.pop()
+            self.blocks[-1].inner |= block.names | block.inner
 
-    def unique(self, name: str) -> str:
-        """A name for something in memory that no block around has; the innermost one has it now."""
+    def unique(self, name: str, block: Block | None = None) -> str:
+        """A name for something in memory of a block, by default of the innermost one."""
+        block = block or self.blocks[-1]
         text, number = name, 0
-        while any(text in block.names for block in self.blocks):
+        while text in block.inner or any(text in each.names for each in self.blocks):
             number += 1
             text = f"{name}${number}"
-        self.blocks[-1].names.add(text)
+        block.names.add(text)
         return text
 
     def line(self, text: str, node: ast.AST) -> None:

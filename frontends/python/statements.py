@@ -417,8 +417,9 @@ class Statements:
 
     def _allocate(self, variable: Variable, element: ElementType, node: ast.stmt) -> str:
         """Allocates the memory cell of a variable; returns its name."""
-        cell = self.emitter.unique(variable.name)
-        self.emitter.allocate(self._blocks[id(variable.block)], cell, element.mlir, node)
+        block = self._blocks[id(variable.block)]
+        cell = self.emitter.unique(variable.name, block)
+        self.emitter.allocate(block, cell, element.mlir, node)
         self._cells[variable] = variable.cell = cell
         return cell
 
