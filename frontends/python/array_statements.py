@@ -113,7 +113,7 @@ class ArrayStatements:
         if self.arrays.function(node) is not None:
             return self.arrays.create(variable.name, node)
         view = None if self.expressions.copied(node) else self.expressions.view(node)
-        if view is not None and (variable.name not in self.arrays.returned or node in self.expressions.computed):
+        if view is not None:
             return view
         return self.arrays.holding(variable.name, node)
 

@@ -76,6 +76,12 @@ class LocalArrays:
         self.nests.around(body, loops, node)
         return view
 
+    def returning(self, node: ast.expr) -> View:
+        """A returned array with the elements of an expression."""
+        name = "result"
+        self.returned.add(name)
+        return self.holding(name, node)
+
     def create(self, name: str, node: ast.expr) -> View:
         """The array of a call such as `np.zeros(n)`; raises SourceError."""
         assert isinstance(node, ast.Call)

@@ -28,7 +28,7 @@ from ...runtime.program import DEFAULT, Function, Program
 from ...support.fork_safety import after_fork_in_child
 from ...support.immutable import Immutable
 from .captured import MISSING, Captured
-from .checking import compare
+from .checking import AS_PYTHON, compare
 from .layouts import Order, as_given, call_on_copies, orders_of, permuted
 from .promises import check_promises
 from .signatures import PythonSignature, ReturningKernel
@@ -133,6 +133,8 @@ class PythonKernel(Immutable):
 
     def __call__(self, *args: object, **named: object) -> Any:
         """Runs the kernel, and returns what the function returns."""
+        if AS_PYTHON.get():
+            return self.python(*args, **named)
         if named or len(args) != self._count:
             args = self._positional(args, named)
         kernel = self._kernel or self._compiled()

@@ -18,6 +18,11 @@ class Result:
     scalar: Scalar | None = None
 
 
+def spelled_result(node: ast.expr) -> str:
+    """A result as the user has written it."""
+    return getattr(node, "spelled", None) or ast.unparse(node)
+
+
 def name_results(definition: ast.FunctionDef, taken: set[str]) -> set[str]:
     """Gives each result that is no name a variable; returns the names of all.
 
@@ -40,6 +45,7 @@ def name_results(definition: ast.FunctionDef, taken: set[str]) -> set[str]:
         taken.add(text)
         store, load = ast.Name(text, ast.Store()), ast.Name(text, ast.Load())
         body.append(ast.copy_location(ast.Assign([store], each), each))
+        load.spelled = ast.unparse(each)  # pyright: ignore[reportAttributeAccessIssue]
         names.append(load)
         for new in (store, load):
             ast.copy_location(new, each)

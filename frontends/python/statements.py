@@ -22,11 +22,11 @@ from .conditions import (
 from .element_types import ElementType
 from .emitter import Block, Emitter
 from .expressions import Expressions, Meaning
-from .inlining import CallableKernel, Callees, bind
+from .inlining import Callees, bind
 from .local_arrays import LocalArrays
 from .nests import Nests, bound_text
 from .promises import Promise, prange
-from .results import Result
+from .results import Result, spelled_result
 from .source import PythonSource
 from .values import Kind, Scalar, Value
 from .variables import Variable
@@ -57,7 +57,6 @@ class Statements:
         )
         self.callees = callees
         self.promises: list[Promise] = []
-        self._calls: list[CallableKernel] = []
         self._blocks: dict[int, Block] = {}
         self._cells: dict[Variable, str] = {}
         self.results: tuple[Result, ...] = ()
@@ -73,15 +72,22 @@ class Statements:
                 scalar = self.expressions.arithmetic.scalar(value, each)
                 results.append(Result(each, scalar=scalar))
                 continue
-            argument = view == self.expressions.names.get(view.array.name)
-            if not argument and not (view.array.returned and view.is_whole):
-                raise self.source.error(
-                    each,
-                    f"'{ast.unparse(each)}' is part of another array",
-                    f"return {ast.unparse(each)}.copy()",
-                )
-            results.append(Result(each, view=view))
+            results.append(Result(each, view=self._returned(view, each)))
         self.results = tuple(results)
+
+    def _returned(self, view: View, node: ast.expr) -> View:
+        """An array that is returned: an argument, or one that the caller allocates."""
+        if view.array.returned and view.is_whole:
+            return view
+        if view == self.expressions.names.get(view.array.name):
+            return view
+        if view.array.sizes is None:
+            spelled = spelled_result(node)
+            raise self.source.error(
+                node, f"'{spelled}' shares the memory of an argument", f"return {spelled}.copy()"
+            )
+        self.expressions.computed[node] = view
+        return self.local_arrays.returning(node)
 
     def _body(self, definition: ast.FunctionDef) -> list[ast.expr]:
         """Emits all statements of a function; returns the expressions that it returns."""
@@ -115,13 +121,10 @@ class Statements:
         expressions = self.expressions
         kernel = self.arrays.reductions.kernel(node)
         assert kernel is not None
-        if kernel in self._calls:
-            raise self.source.error(node, f"'{kernel.python.__name__}' calls itself")
         callee = self.callees.callee(kernel, node)
         meanings = bind(callee, node, expressions, self.source)
         before = len(self.emitter.blocks[-1].lines)
         computed = dict(expressions.computed)
-        self._calls.append(kernel)
         expressions.variables.update(callee.variables)
         expressions.names.update(meanings)
         with expressions.captured.inside(callee.captured):
@@ -133,7 +136,6 @@ class Statements:
             self._check_pure(node, list(meanings.values()), before)
         for name in meanings:
             del expressions.names[name]
-        self._calls.pop()
         expressions.computed.clear()
         expressions.computed.update(computed)
         returned = callee.definition.body[-1]

@@ -12,6 +12,7 @@ import numpy as np
 from ...dialects.errors import SourceError
 from ...runtime.calling.array_memory import memory_of
 from ...runtime.calling.errors import ArgumentTypeError
+from .checking import AS_PYTHON
 from .element_types import ELEMENT_TYPES, ArrayType, ElementType, element_type
 from .layouts import Order
 from .python_kernel import PythonKernel
@@ -111,6 +112,8 @@ class UntypedKernel(PythonKernel):
 
     def __call__(self, *args: object, **named: object) -> Any:
         """Runs the kernel for the types of the arguments."""
+        if AS_PYTHON.get():
+            return self.python(*args, **named)
         return self.typed(*args, **named)(*args, **named)
 
     def __repr__(self) -> str:
