@@ -51,7 +51,9 @@ class Accesses:
                 name = f"{array.name}.shape.{dimension}"
                 if name in used:
                     position = self.emitter.constant(str(dimension), "index")
-                    lines.append(f"%{name} = memref.dim %{array.name}, {position} : {array.type.mlir}")
+                    lines.append(
+                        f"%{name} = memref.dim %{array.name}, {position} : {array.type.mlir}"
+                    )
         return lines
 
     def load(self, node: ast.expr, view: View, point: Sequence[Affine]) -> Scalar:
@@ -71,9 +73,7 @@ class Accesses:
         given = len(written) - new - len(gaps)
         if given > view.rank or len(gaps) > 1:
             count = f"{view.rank} dimension{'' if view.rank == 1 else 's'}"
-            raise self.source.error(
-                node, f"'{ast.unparse(node.value)}' has {count}, not {given}"
-            )
+            raise self.source.error(node, f"'{ast.unparse(node.value)}' has {count}, not {given}")
         missing: list[ast.expr] = [ast.Slice()] * (view.rank - given)
         place = written.index(gaps[0]) if gaps else len(written)
         written = [*written[:place], *missing, *written[place + len(gaps) :]]

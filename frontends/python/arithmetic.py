@@ -13,7 +13,18 @@ from .affine import Affine, Index, extremum, map_text, quotient
 from .element_types import ElementType, element_type, f64, i64
 from .emitter import Emitter
 from .source import PythonSource
-from .values import Constant, Kind, Number, Scalar, Value, element_of, is_float, is_weak, literal, type_name
+from .values import (
+    Constant,
+    Kind,
+    Number,
+    Scalar,
+    Value,
+    element_of,
+    is_float,
+    is_weak,
+    literal,
+    type_name,
+)
 
 _PYTHON: Any = operator
 
@@ -118,8 +129,10 @@ class Arithmetic:
         lossless = (
             source == element
             or (is_weak(value) and is_float(value) <= element.is_float)
-            or (source.width < element.width and (element.is_float or not source.is_float))
-            and (source.is_unsigned or not element.is_unsigned)
+            or (
+                (source.width < element.width and (element.is_float or not source.is_float))
+                and (source.is_unsigned or not element.is_unsigned)
+            )
         )
         if not lossless:
             quotient = isinstance(place, ast.BinOp) and isinstance(place.op, ast.Div)

@@ -65,9 +65,9 @@ class ArrayStatements:
                 )
             return False
         accumulate = operator is ast.Add
-        if operator is None or accumulate:
-            if self.reductions.into(node.value, view, accumulate=accumulate):
-                return True
+        direct = operator is None or accumulate
+        if direct and self.reductions.into(node.value, view, accumulate=accumulate):
+            return True
         self.reductions.compute(node.value, whole=operator is None)
         shape = self.expressions.shape(node.value)
         result = broadcast(view.extents, shape)

@@ -68,7 +68,8 @@ def _same(name: str, floating: bool, ours: Any, theirs: Any, tolerance: float) -
         equal = ours == theirs
     if not np.all(equal):
         place = tuple(int(i) for i in np.argwhere(~equal)[0])
+        spelled = f"{name}{list(place) if place else ''}"
         raise AssertionError(
-            f"{name}{list(place) if place else ''} is {ours[place]}, but {theirs[place]} in Python; "
+            f"{spelled} is {ours[place]}, but {theirs[place]} in Python; "
             f"{np.count_nonzero(~equal)} of {equal.size} elements differ"
         )

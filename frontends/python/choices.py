@@ -51,7 +51,9 @@ class Choices:
         if isinstance(node, ast.BoolOp):
             conjunction = isinstance(node.op, ast.And)
             for each in node.values:
-                self._check_number(each, "'and'" if conjunction else "'or'", "&" if conjunction else "|")
+                self._check_number(
+                    each, "'and'" if conjunction else "'or'", "&" if conjunction else "|"
+                )
             return junction(conjunction, [self.condition(value) for value in node.values])
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             self._check_number(node.operand, "'not'", "~")
@@ -74,7 +76,11 @@ class Choices:
             if function is not None and function.kind == "class" and len(node.args) == 1:
                 return DataTest(node, None, tuple(node.args))
         if isinstance(node, ast.Name | ast.Attribute):
-            found = MISSING if self.expressions.is_local(node) else self.expressions.captured.resolve(node)
+            found = (
+                MISSING
+                if self.expressions.is_local(node)
+                else self.expressions.captured.resolve(node)
+            )
             if isinstance(found, bool):
                 self.expressions.captured.numbers[ast.unparse(node)] = found
                 return Fixed(found)

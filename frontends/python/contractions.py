@@ -98,7 +98,8 @@ class Contractions:
         left, right = (len(self.shape(each)) for each in operands)
         if not left or not right:
             raise self.source.error(node, "a product of matrices needs arrays", "write * instead")
-        if kind != "matmul" and max(left, right) > 2 or kind == "inner" and max(left, right) > 1:
+        most = {"dot": 2, "inner": 1}.get(kind)
+        if most is not None and max(left, right) > most:
             raise self.source.error(
                 node, "arrays of so many dimensions are not supported here", "write np.einsum"
             )
@@ -157,7 +158,7 @@ class Contractions:
         return Contraction(kind, (given["array"],), (labels,), result, tuple(kept))
 
     def _axes(self, node: ast.expr | None, rank: int) -> tuple[int, ...]:
-        if node is None or isinstance(node, ast.Constant) and node.value is None:
+        if node is None or (isinstance(node, ast.Constant) and node.value is None):
             return tuple(range(rank))
         written: Sequence[ast.expr] = node.elts if isinstance(node, ast.Tuple) else [node]
         axes: list[int] = []

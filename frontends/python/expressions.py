@@ -213,11 +213,11 @@ class Expressions:
 
     def _element(self, view: View, node: ast.expr) -> Value:
         if view.rank > len(self._point):
-            spelled = ast.unparse(node)
+            spelled, subscripts = ast.unparse(node), ", ".join("ijklmn"[: view.rank])
             raise self.source.error(
                 node,
                 f"'{spelled}' is an array of {view.rank} dimension{'s'[: view.rank - 1]} here",
-                f"write a loop over its elements, such as {spelled}[{', '.join('ijklmn'[: view.rank])}]",
+                f"write a loop over its elements, such as {spelled}[{subscripts}]",
             )
         return self.accesses.load(node, view, self._point)
 

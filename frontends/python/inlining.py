@@ -148,10 +148,10 @@ def _meaning(
     if isinstance(kind, ArrayType) or (kind is None and view is not None and view.rank):
         if view is None:
             raise source.error(given, "an array is expected here", "give it a name before")
-        if isinstance(kind, ArrayType):
-            if view.array.type.element != kind.element or view.rank != len(kind.extents):
-                found = f"{view.array.type.element} of {view.rank} dimensions"
-                raise source.error(given, f"this is {found}, but {kind} is expected")
+        found = view.array.type.element, view.rank
+        if isinstance(kind, ArrayType) and found != (kind.element, len(kind.extents)):
+            spelled_type = f"{found[0]} of {view.rank} dimensions"
+            raise source.error(given, f"this is {spelled_type}, but {kind} is expected")
         return view
     if kind is int:
         return expressions.index(given, "an integer argument")

@@ -7,10 +7,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...runtime.calling.array_memory import is_tensor
 from ...runtime.calling.arguments import ArrayArgument
+from ...runtime.calling.array_memory import is_tensor
 from ...runtime.calling.errors import ArgumentValueError, OverlappingArguments
 from ...runtime.kernel import Kernel
+
+_MOST_WORK = 10_000
+"""What NumPy may try until arrays are taken to share memory."""
 
 Order = tuple[int, ...]
 """The dimensions of an array from the one with the largest stride to the one with the smallest."""
@@ -118,6 +121,6 @@ def _share(one: Any, other: Any) -> bool:
     if is_tensor(one) or is_tensor(other):
         one, other = (each.numpy() if is_tensor(each) else each for each in (one, other))
     try:
-        return bool(np.shares_memory(one, other, max_work=10_000))
+        return bool(cast(Any, np).shares_memory(one, other, max_work=_MOST_WORK))
     except np.exceptions.TooHardError:
         return True

@@ -21,6 +21,7 @@ from xdsl.ir.affine import (
 from ...dialects import affine
 from ...dialects.errors import SourceError
 from ...dialects.locations import name_of
+from ...passes.polyhedral.memrefs import as_memref
 
 _BINARY = {
     "arith.addf": "+",
@@ -126,12 +127,13 @@ class _Printer:
     def _annotation(self, value: SSAValue) -> str:
         if isinstance(value.type, IndexType):
             return "int"
-        if isinstance(value.type, MemRefType):
+        kind = as_memref(value)
+        if kind is not None:
             extents = [
                 f'"{self._name(value)}_{position}"' if extent < 0 else str(extent)
-                for position, extent in enumerate(value.type.get_shape())
+                for position, extent in enumerate(kind.get_shape())
             ]
-            element = self._element(value, value.type.element_type)
+            element = self._element(value, kind.element_type)
             return f"loopwright.{element}[{', '.join(extents) or '()'}]"
         return f"loopwright.{value.type}"
 
@@ -156,7 +158,9 @@ class _Printer:
             place = self._place(operation.memref, operation.map.data, operation.indices)
             value = self._value(operation.value)
             if operation.memref in self.unsigned:
-                value = f"loopwright.{self._element(operation.memref, operation.value.type)}({value})"
+                value = (
+                    f"loopwright.{self._element(operation.memref, operation.value.type)}({value})"
+                )
             self._line(f"{place} = {value}")
         elif isinstance(operation, affine.YieldOp):
             if operation.operands:

@@ -46,9 +46,7 @@ def check_promises(scop: Scop, promises: Sequence[Promise], source: PythonSource
 
 def _loops(scop: Scop, tree: Tree, promise: Promise, source: PythonSource) -> Iterator[Loop]:
     """The loops of the model that are the promised one."""
-    places = {
-        each.name: locate(each.writes[0].op) for each in scop.statements if each.writes
-    }
+    places = {each.name: locate(each.writes[0].op) for each in scop.statements if each.writes}
     first = source.location(promise.node)
     last = promise.node.end_lineno or first.line
 

@@ -8,10 +8,11 @@ import importlib
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
+from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp
@@ -24,16 +25,20 @@ from ...passes.machine.target import Target
 from ...passes.schedules.schedule import Schedule
 from ...runtime.calling.errors import ArgumentCountError, ArgumentValueError
 from ...runtime.kernel import Kernel
-from ...runtime.program import DEFAULT, Function, Program
+from ...runtime.program import AUTO, DEFAULT, Function, Program
 from ...support.fork_safety import after_fork_in_child
 from ...support.immutable import Immutable
+from ...support.output_files import write_output
 from .captured import MISSING, Captured
 from .checking import AS_PYTHON, compare
 from .layouts import Order, as_given, call_on_copies, orders_of, permuted
 from .promises import check_promises
-from .signatures import PythonSignature, ReturningKernel
+from .signatures import PythonSignature, ReturningKernel, allocation
 from .source import PythonSource
 from .translate import ParameterType, Translation, translate
+
+if TYPE_CHECKING:
+    from ...passes.search.result import Result
 
 
 class PythonKernel(Immutable):
@@ -120,6 +125,65 @@ class PythonKernel(Immutable):
     ) -> Schedule:
         """The schedule in a text; see `Function.schedule`."""
         return self.function.schedule(text, target, fast_math=fast_math)
+
+    def explain(self, *args: object, threads: int | None = None, fast_math: bool = False) -> str:
+        """Text on the loops as written, and on the schedule that a call with these arguments has.
+
+        Raises what a call raises; runs nothing.
+        """
+        from .reports import explain  # decorating a function should cost no more than it must
+
+        values = self._with_results(self._positional(args, {}))
+        parameters = ", ".join(str(each) for each in self.translation.parameters)
+        title = (
+            f"{self._source.file}:{self._source.first_line}: {self.python.__name__}({parameters})"
+        )
+        return explain(title, self.function, values, threads=threads, fast_math=fast_math)
+
+    def tune(
+        self,
+        *args: object,
+        budget: float | None = None,
+        threads: int | None = None,
+        fast_math: bool = False,
+        **options: Any,
+    ) -> Result:
+        """Searches for a faster schedule for arguments like these, which stay as they are.
+
+        With a `budget` in seconds, candidates are run, and later calls use what was found
+        (`schedule="auto"`); without one, a cost model chooses. `options` are others of
+        `runtime.tuning.tune.TuningOptions`. Raises what `runtime.tuning.tune.tune` raises.
+        """
+        from ...runtime.tuning.tune import TuningOptions, tune  # as in `explain`
+
+        values = self._with_results(self._positional(args, {}))
+        given = TuningOptions(budget, threads, fast_math, **options)
+        result = tune(self.function, values, given)
+        if budget is not None:
+            with self._lock:
+                self._kernel = self.compile(AUTO, threads=threads, fast_math=fast_math)
+        return result
+
+    def save(
+        self,
+        path: str | Path,
+        schedule: Schedule | str | None = DEFAULT,
+        *,
+        sizes: Mapping[str, int] | None = None,
+        threads: int | None = None,
+        fast_math: bool = False,
+    ) -> None:
+        """Writes the function as MLIR text (.mlir), object file (.o) or shared library (.so).
+
+        A C header is written beside the latter two; see `Function.build`.
+        """
+        if Path(path).suffix == ".mlir":
+            write_output(str(path), self.mlir)
+        else:
+            self.function.build(path, schedule, sizes=sizes, threads=threads, fast_math=fast_math)
+
+    def _with_results(self, args: tuple[object, ...]) -> tuple[object, ...]:
+        return (*args, *allocation(self.translation)(args))
 
     def check(self, *args: object, **named: object) -> None:
         """Runs the kernel and the Python function on copies of the arguments.

@@ -70,22 +70,22 @@ class Reductions:
                         "a reduction or a call of a kernel in a conditional expression",
                         "assign it to a variable before",
                     )
-        for child in ast.iter_child_nodes(node):
+        for child in _operands(node):
             self.compute(child, whole=False)
         if isinstance(node, ast.expr) and node not in self.expressions.computed:
             if self.forms.kind(node) is not None:
                 self._compute(node, name)
             elif isinstance(node, ast.Call) and self.kernel(node) is not None:
                 self.inline(node, whole)
-            elif isinstance(node, ast.Subscript) or isinstance(node, ast.Attribute):
+            elif isinstance(node, ast.Subscript | ast.Attribute):
                 self._hold(node.value)
 
     def _hold(self, node: ast.expr) -> None:
         """Gives an expression memory where a piece of it is taken: `(A + B)[1:]`."""
         expressions = self.expressions
-        if node not in expressions.computed and expressions.view(node) is None:
-            if expressions.shape(node):
-                expressions.computed[node] = self.arrays.holding("held", node)
+        known = node in expressions.computed or expressions.view(node) is not None
+        if not known and expressions.shape(node):
+            expressions.computed[node] = self.arrays.holding("held", node)
 
     def kernel(self, node: ast.expr) -> CallableKernel | None:
         """The kernel that an expression calls."""
@@ -126,7 +126,7 @@ class Reductions:
         """Emits a contraction into its target, where that is no operand of it."""
         if self.forms.kind(node) is None:
             return False
-        for child in ast.iter_child_nodes(node):
+        for child in _operands(node):
             self.compute(child, whole=False)
         form = self.forms.read(node)
         if form is None or form.kept or (accumulate and form.kind != "sum"):
@@ -209,9 +209,7 @@ class Reductions:
                 self._divide(target, element, printed.counts, node)
         self.nests.around(whole, printed.outer, node)
 
-    def _combined(
-        self, form: Contraction, before: Scalar, term: Scalar, node: ast.expr
-    ) -> Scalar:
+    def _combined(self, form: Contraction, before: Scalar, term: Scalar, node: ast.expr) -> Scalar:
         arithmetic = self.expressions.arithmetic
         if form.kind in _OPERATORS:
             result = arithmetic.binary(_OPERATORS[form.kind], before, term, node)
@@ -252,3 +250,11 @@ class Reductions:
         result = arithmetic.binary(ast.Div, result, count, node)
         assert isinstance(result, Scalar)
         self.emitter.line(f"affine.store {result.name}, {target}", node)
+
+
+def _operands(node: ast.AST) -> list[ast.AST]:
+    """The pieces of an expression; of a method that is called, what it is a method of."""
+    children = list(ast.iter_child_nodes(node))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        children[0] = node.func.value
+    return children

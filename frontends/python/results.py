@@ -28,10 +28,8 @@ def name_results(definition: ast.FunctionDef, taken: set[str]) -> set[str]:
 
     The last statement is then an assignment for each, and the names.
     """
-    if not definition.body or not isinstance(definition.body[-1], ast.Return):
-        return set()
-    *body, last = definition.body
-    if last.value is None:
+    body, last = definition.body[:-1], definition.body[-1]
+    if not isinstance(last, ast.Return) or last.value is None:
         return set()
     written = last.value.elts if isinstance(last.value, ast.Tuple) else [last.value]
     names: list[ast.expr] = []

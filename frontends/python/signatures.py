@@ -38,6 +38,7 @@ class PythonSignature(Signature):
     def of_translation(cls, scop: Scop, translation: Translation) -> PythonSignature:
         """The signature of a translated function."""
         plain = cls.of(scop)
+        assert isinstance(plain, PythonSignature)
         groups = _groups(translation.parameters)
         used = {position for _, uses in groups for position, _ in uses}
         needed = {name for each in translation.requirements for name in each.names}
@@ -118,7 +119,7 @@ class ReturningKernel(Kernel):
 
     @cached_property
     def _allocate(self) -> Callable[[tuple[object, ...]], tuple[Any, ...]]:
-        return _allocation(self.translation)
+        return allocation(self.translation)
 
     @cached_property
     def _results(self) -> Callable[..., Any]:
@@ -140,7 +141,7 @@ class ReturningKernel(Kernel):
         return super()._bind(args)
 
 
-def _allocation(translation: Translation) -> Callable[[tuple[object, ...]], tuple[Any, ...]]:
+def allocation(translation: Translation) -> Callable[[tuple[object, ...]], tuple[Any, ...]]:
     """What makes the arrays among the results, from the arguments."""
     shapes = [
         "(" + "".join(f"most(0, {python_text(e)})," for e in each.sizes or ()) + ")"

@@ -371,9 +371,7 @@ class Statements:
                 raise self.expressions.no_array(target)
             array = view.array
             place = node.value if isinstance(node, ast.Assign | ast.AugAssign) else node
-            name = self.expressions.arithmetic.stored(
-                value, array.type.element, array.name, place
-            )
+            name = self.expressions.arithmetic.stored(value, array.type.element, array.name, place)
             self.emitter.line(f"affine.store {name}, {array.element(view.at(()))}", node)
         elif isinstance(target, ast.Name):
             variable = self.expressions.variables.get(target)

@@ -76,8 +76,8 @@ def translate(
 ) -> Translation:
     """The text of a function whose annotations and constants have these meanings in `names`.
 
-    `types` are those of arguments without annotations; `orders` has the dimensions of arrays as they
-    lie in memory, where that is not row-major. Raises SourceError.
+    `types` are those of arguments without annotations; `orders` has the dimensions of arrays as
+    they lie in memory, where that is not row-major. Raises SourceError.
     """
     definition = source.parse()
     captured = Captured(names)
@@ -218,7 +218,8 @@ def _local_names(definition: ast.FunctionDef) -> set[str]:
     return {
         node.arg if isinstance(node, ast.arg) else node.id
         for node in ast.walk(definition)
-        if isinstance(node, ast.arg) or isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        if isinstance(node, ast.arg)
+        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
     }
 
 

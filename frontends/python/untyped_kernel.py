@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from .layouts import Order
 from .python_kernel import PythonKernel
 from .source import PythonSource
 from .translate import ParameterType, Translation
+
+if TYPE_CHECKING:
+    from ...passes.search.result import Result
 
 _ELEMENTS = {np.dtype(each.numpy): each for each in ELEMENT_TYPES}
 
@@ -106,6 +109,14 @@ class UntypedKernel(PythonKernel):
             self._shapes.clear()
         self._shapes[key] = found
 
+    def explain(self, *args: object, threads: int | None = None, fast_math: bool = False) -> str:
+        """Text on the loops for the types of these arguments; see `PythonKernel.explain`."""
+        return self.typed(*args).explain(*args, threads=threads, fast_math=fast_math)
+
+    def tune(self, *args: object, **options: Any) -> Result:
+        """Searches for a faster schedule for arguments like these; see `PythonKernel.tune`."""
+        return self.typed(*args).tune(*args, **options)
+
     def check(self, *args: object, **named: object) -> None:
         """Runs the kernel for these types and the Python function on copies of the arguments."""
         self.typed(*args, **named).check(*args, **named)
@@ -126,9 +137,7 @@ class _Array:
     shape: tuple[int, ...]
 
 
-def _types(
-    kernel: str, names: Sequence[str], args: Sequence[object]
-) -> dict[str, ParameterType]:
+def _types(kernel: str, names: Sequence[str], args: Sequence[object]) -> dict[str, ParameterType]:
     """The types of arguments; extents of arrays that are equal have one name."""
     found: dict[str, ParameterType] = {}
     extents: dict[int, str] = {}
@@ -155,7 +164,7 @@ def _kind(value: object) -> type[int] | type[float] | ElementType | _Array | Non
     if type(value) is float:
         return float
     if isinstance(value, np.generic):
-        return element_type(type(value))
+        return element_type(type(cast(object, value)))
     memory = memory_of(value)
     if memory is None or not isinstance(memory.dtype, np.dtype):
         return None

@@ -18,7 +18,7 @@ class Variable:
 
     It lives in one block of statements; what another block does with the name is another variable.
     One that is assigned once, in its own block, is an SSA value; others are a memory cell. `kind`
-    is that of the values so far, `settled` the one to begin with when the function is printed again.
+    is that of the values so far, `settled` the one to begin with when all is printed again.
     """
 
     name: str
@@ -55,7 +55,9 @@ def find_variables(function: ast.FunctionDef, source: PythonSource) -> dict[ast.
         elif isinstance(node, ast.arg):
             names.pop(node.arg, None)
     found: dict[ast.Name, Variable] = {}
-    updated: set[ast.expr] = {node.target for node in ast.walk(function) if isinstance(node, ast.AugAssign)}
+    updated: set[ast.expr] = {
+        node.target for node in ast.walk(function) if isinstance(node, ast.AugAssign)
+    }
     for name in names:
         for variable in _place(name, function.body, updated):
             found.update(dict.fromkeys(variable.uses, variable))

@@ -134,7 +134,11 @@ def spelled(value: Affine) -> str:
     for term, factor in sorted(value.terms, key=lambda each: each[1] < 0):
         size = "" if abs(factor) == 1 else f"{abs(factor)} * "
         sign = "-" if factor < 0 else "+"
-        text += f" {sign} {size}{_spelled_term(term)}" if text or factor < 0 else size + _spelled_term(term)
+        text += (
+            f" {sign} {size}{_spelled_term(term)}"
+            if text or factor < 0
+            else size + _spelled_term(term)
+        )
     if value.constant or not text:
         sign = "-" if value.constant < 0 else "+"
         text += f" {sign} {abs(value.constant)}" if text else str(value.constant)

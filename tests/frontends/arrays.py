@@ -99,7 +99,7 @@ def creating(n: int, A: f64["n", "n"], F: f32["n", "n"]):
 def elementwise(n: int, x: f64["n"], y: f64["n"], A: f64["n", "n"]):
     y[:] = np.sqrt(abs(x)) + np.exp(-x) - np.maximum(x, y) * np.minimum(x, 0.1)
     y += np.where((x > 0) & ~(y > 1) | (x < -0.3), x, -y) + np.clip(x, -0.2, 0.2)
-    A[:] = x[:, None] * y + np.where(A > x, A, 0.0)
+    A[:] = x[:, None] * y + np.where(x < A, A, 0.0)
     A[1:, :] = np.add(A[1:], y) / np.square(y) ** 2
     A[..., 0] = 3
     A[-1, :] = A[0, ::-1] if n > 3 else y
@@ -109,12 +109,12 @@ def elementwise(n: int, x: f64["n"], y: f64["n"], A: f64["n", "n"]):
 @CASES.add(
     lambda r: [6, integers(r, 6, np.int32), integers(r, 6, np.int8), np.zeros(6), r.random(6)]
 )
-def integral(n: int, I: i32["n"], J: i8["n"], x: f64["n"], y: f64["n"]):
-    I += J * 2
-    x[:] = I / 4 + J.astype(f64) + np.sum(J) + np.max(I)
-    I //= 3
-    I[1:] = I[:-1] % 7 + i32(J[1:])
-    x += y * I + np.mean(I)
+def integral(n: int, K: i32["n"], J: i8["n"], x: f64["n"], y: f64["n"]):
+    K += J * 2
+    x[:] = K / 4 + J.astype(f64) + np.sum(J) + np.max(K)
+    K //= 3
+    K[1:] = K[:-1] % 7 + i32(J[1:])
+    x += y * K + np.mean(K)
     J[:] = 5
 
 

@@ -67,9 +67,7 @@ def kernel_3mm(
 
 
 @loopwright.kernel
-def bicg(
-    m: int, n: int, A: f64["n", "m"], s: f64["m"], q: f64["n"], p: f64["m"], r: f64["n"]
-):
+def bicg(m: int, n: int, A: f64["n", "m"], s: f64["m"], q: f64["n"], p: f64["m"], r: f64["n"]):
     for i in range(m):
         s[i] = 0.0
     for i in range(n):
@@ -86,7 +84,7 @@ def doitgen(
     np: int,
     A: f64["nr", "nq", "np"],
     C4: f64["np", "np"],
-    sum: f64["np"],  # noqa: A002
+    sum: f64["np"],
 ):
     for r in range(nr):
         for q in range(nq):

@@ -105,19 +105,19 @@ def test_defaults_and_names() -> None:
 
 def test_results() -> None:
     @loopwright.kernel
-    def results(n: int, A: f32["n", "m"], I: i32["m"]):
+    def results(n: int, A: f32["n", "m"], K: i32["m"]):
         rows = np.zeros(n)
         for i in range(n):
-            for j in range(len(I)):
+            for j in range(len(K)):
                 rows[i] += A[i, j]
-        return rows, np.sum(I), A[1:, ::2].copy(), A.T @ A, n // 2, rows[0], 1.5, A
+        return rows, np.sum(K), A[1:, ::2].copy(), A.T @ A, n // 2, rows[0], 1.5, A
 
     A, whole = np.random.rand(4, 5).astype(np.float32), np.arange(5, dtype=np.int32)
     results.check(4, A, whole)
     found = results(4, A, whole)
     assert [type(each) for each in found[4:7]] == [int, np.float64, float]
     assert found[7] is A and found[2].dtype == np.float32
-    with pytest.raises(ArgumentCountError, match="missing a required argument: 'I'"):
+    with pytest.raises(ArgumentCountError, match="missing a required argument: 'K'"):
         results(4, A)
     kernel = results.compile(threads=1)
     assert np.allclose(kernel(4, A, whole)[3], A.T @ A)
@@ -146,7 +146,9 @@ def test_a_promise_that_is_kept_and_one_that_is_not() -> None:
     with pytest.raises(SourceError) as error:
         broken(4, np.ones(4))
     line = broken.python.__code__.co_firstlineno + 3
-    assert f"test_calls.py:{line}:13: error: the iterations of this loop are not" in str(error.value)
+    assert f"test_calls.py:{line}:13: error: the iterations of this loop are not" in str(
+        error.value
+    )
     assert "flow dependence from S0 to S0 on x" in str(error.value)
 
 

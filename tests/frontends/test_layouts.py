@@ -19,7 +19,6 @@ def scaled(n: int, m: int, A: f64["n", "m"], B: f64["n", "m"]):
     return A, C
 
 
-
 @pytest.mark.parametrize("first", [np.asarray, np.asfortranarray])
 @pytest.mark.parametrize("second", [np.ascontiguousarray, np.asfortranarray])
 def test_fortran_order(first, second) -> None:

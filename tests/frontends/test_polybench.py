@@ -20,9 +20,7 @@ KERNELS = {
 }
 
 ENTRIES = {
-    entry.function: entry
-    for name, entry in catalogue().items()
-    if name.startswith("polybench/")
+    entry.function: entry for name, entry in catalogue().items() if name.startswith("polybench/")
 }
 
 

@@ -20,7 +20,9 @@ from loopwright.costmodel.generator.random_program import random_program
 from loopwright.frontends.python.printing import print_python
 from loopwright.passes.polyhedral.extents import infer_extents
 
-HEADER = "import math\n\nimport numpy as np\n\nimport loopwright\nfrom loopwright import f64, i64\n\n\n"
+HEADER = (
+    "import math\n\nimport numpy as np\n\nimport loopwright\nfrom loopwright import f64, i64\n\n\n"
+)
 
 Extent = tuple[str, int]
 Shape = tuple[Extent, ...]
@@ -115,7 +117,7 @@ class PythonFunction:
 
     def _statement(self) -> str:
         if self.random.random() < 0.2:
-            name, place = self._element()
+            place = self._element()[1]
             operator = self.random.choice(["=", "+=", "-="])
             return f"{place} {operator} {self._number(2)}"
         shape = self._shape()
@@ -206,8 +208,7 @@ class PythonFunction:
             (name, extents, rows)
             for name, extents in self.arrays.items()
             for rows in (False, True)
-            if self._fits(extents[rows:], shape)
-            and len(extents) - rows == len(shape)
+            if self._fits(extents[rows:], shape) and len(extents) - rows == len(shape)
         ]
         options += [
             (name, extents, None)
