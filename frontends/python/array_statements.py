@@ -96,7 +96,13 @@ class ArrayStatements:
 
     def name(self, target: ast.expr, view: View) -> None:
         """Gives a view a name; raises SourceError."""
-        variable = self.expressions.variables.get(target) if isinstance(target, ast.Name) else None
+        if not isinstance(target, ast.Name):
+            raise self.source.error(
+                target,
+                "arrays are not assigned together: NumPy stores one before it reads the next",
+                "write one statement for each, with a copy where two are swapped",
+            )
+        variable = self.expressions.variables.get(target)
         if variable is None or not variable.may_be_array:
             raise self._refusal(target)
         self.expressions.values[variable] = view

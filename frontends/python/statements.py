@@ -337,7 +337,11 @@ class Statements:
             values = [*self.several.get(node.value, [])]
         elif isinstance(node.value, ast.Tuple):
             self.arrays.reductions.compute(node.value)
-            values = [self.expressions.value(each) for each in node.value.elts]
+            value = self.expressions.value
+            values = [
+                view if (view := self.expressions.view(each)) and view.rank else value(each)
+                for each in node.value.elts
+            ]
         else:
             raise self.source.error(
                 node.value, "several variables need as many values", "write `a, b = x, y`"

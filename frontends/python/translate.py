@@ -94,8 +94,12 @@ def translate(
     returned = name_results(definition, taken)
     variables = find_variables(definition, source)
     callees = Callees(taken)
+    loops = (node.target for node in ast.walk(definition) if isinstance(node, ast.For))
+    fixed = {each.name for each in parameters}
+    fixed |= {target.id for target in loops if isinstance(target, ast.Name)}
     while True:
         emitter = Emitter()
+        emitter.blocks[0].names |= fixed
         for variable in (*variables.values(), *callees.variables()):
             variable.kind = variable.settled
         expressions = Expressions(source, captured, emitter, variables)

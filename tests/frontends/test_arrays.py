@@ -83,6 +83,34 @@ def test_bounds_of_slices_that_turn_out_negative_are_refused() -> None:
     assert not before.translation.requirements
 
 
+def test_temporaries_have_names_of_their_own() -> None:
+    @loopwright.kernel
+    def names(n: int, A: f64["n"], A_old: f64["n"], sum: f64["n"]):  # noqa: A002
+        A[1:] += A[:-1] + A_old[1:]
+        for mean in range(n):
+            sum[mean] = np.sum(A[mean:]) + np.mean(A)
+
+    names.check(5, *np.random.rand(3, 5))
+
+
+def test_names_of_views_and_updates_in_place() -> None:
+    @loopwright.kernel
+    def names(n: int, A: f64["n", "n"]):
+        row, same = A[1], A
+        row += 1
+        same[0, 1:] *= row[:-1]
+        column = A.T[2][::-1]
+        for k in range(n):
+            part = A[k, k:]
+            part -= 2
+            column[k] += k
+        local = np.ones(n)
+        local *= 3
+        A[0] += local
+
+    names.check(4, np.random.rand(4, 4))
+
+
 def test_empty_arrays() -> None:
     @loopwright.kernel
     def smooth(n: int, A: f64["n"], B: f64["n"]):
