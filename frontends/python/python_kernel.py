@@ -9,6 +9,7 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -19,11 +20,13 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp
 from xdsl.ir import Attribute
 
 from ...dialects.errors import SourceError
-from ...dialects.locations import Source
+from ...dialects.locations import Source as SourceText
 from ...dialects.parse import parse_module
 from ...passes.machine.target import Target
 from ...passes.schedules.schedule import Schedule
 from ...runtime.calling.errors import ArgumentCountError, ArgumentValueError
+from ...runtime.jit.compile import Source
+from ...runtime.jit.threads import default_threads
 from ...runtime.kernel import Kernel
 from ...runtime.program import AUTO, DEFAULT, Function, Program
 from ...support.fork_safety import after_fork_in_child
@@ -330,6 +333,23 @@ class PythonFunction(Function):
         """What a kernel takes and returns; raises SourceError, UnsupportedSignature."""
         return PythonSignature.of_translation(self.scop, self.kernel.translation)
 
+    def source(
+        self,
+        schedule: Schedule | str | None,
+        *,
+        threads: int | None = None,
+        fast_math: bool = False,
+        target: Target | None = None,
+        verify: bool = False,
+    ) -> Source:
+        """As `Function.source`; code for the default schedule is kept on disk."""
+        source = super().source(
+            schedule, threads=threads, fast_math=fast_math, target=target, verify=verify
+        )
+        if schedule != DEFAULT or verify:
+            return source
+        return replace(source, kept_as=f"{DEFAULT} for {threads or default_threads()} threads")
+
     def __reduce__(self) -> tuple[object, ...]:
         """A function is pickled with its kernel."""
         return _function_of, (self.kernel,)
@@ -385,7 +405,7 @@ def _again(
 
 def _relocate(module: ModuleOp, translation: Translation, source: PythonSource) -> None:
     """Gives all operations the positions of the Python source that they are from."""
-    texts: dict[PythonSource, Source] = {}
+    texts: dict[PythonSource, SourceText] = {}
 
     def moved(location: Attribute | None) -> FileLineColLoc | None:
         if not isinstance(location, FileLineColLoc):
@@ -394,7 +414,7 @@ def _relocate(module: ModuleOp, translation: Translation, source: PythonSource) 
         place, origin = source.location(node), source.of_node(node)
         if origin not in texts:
             lines = [""] * (origin.first_line - 1) + list(origin.lines)
-            texts[origin] = Source("\n".join(lines), origin.file)
+            texts[origin] = SourceText("\n".join(lines), origin.file)
         text = texts[origin]
         return FileLineColLoc(text.name, IntAttr(place.line), IntAttr(place.column))
 

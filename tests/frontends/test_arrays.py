@@ -85,7 +85,7 @@ def test_bounds_of_slices_that_turn_out_negative_are_refused() -> None:
 
 def test_temporaries_have_names_of_their_own() -> None:
     @loopwright.kernel
-    def names(n: int, A: f64["n"], A_old: f64["n"], sum: f64["n"]):  # noqa: A002
+    def names(n: int, A: f64["n"], A_old: f64["n"], sum: f64["n"]):
         A[1:] += A[:-1] + A_old[1:]
         for mean in range(n):
             sum[mean] = np.sum(A[mean:]) + np.mean(A)
