@@ -126,15 +126,8 @@ class Arithmetic:
     def stored(self, value: Value, element: ElementType, array: str, place: ast.AST) -> str:
         """The value as an element; raises SourceError where that would lose something."""
         source = element_of(value)
-        lossless = (
-            source == element
-            or (is_weak(value) and is_float(value) <= element.is_float)
-            or (
-                (source.width < element.width and (element.is_float or not source.is_float))
-                and (source.is_unsigned or not element.is_unsigned)
-            )
-        )
-        if not lossless:
+        weak = is_weak(value) and is_float(value) <= element.is_float
+        if not weak and not np.can_cast(source.numpy, element.numpy):
             quotient = isinstance(place, ast.BinOp) and isinstance(place.op, ast.Div)
             floor = "// for /, or " if quotient and not element.is_float else ""
             raise self.source.error(

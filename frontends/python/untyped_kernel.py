@@ -41,7 +41,7 @@ class UntypedKernel(PythonKernel):
         copy: bool = False,
         orders: Mapping[str, Order] | None = None,
     ) -> None:
-        self._variants: dict[tuple[object, ...], PythonKernel] = {}
+        self._variants: dict[tuple[object, ...], PythonKernel | SourceError] = {}
         self._shapes: dict[tuple[object, ...], PythonKernel] = {}
         self._last: PythonKernel | None = None
         super().__init__(function, source, names, types, copy, orders)
@@ -91,16 +91,39 @@ class UntypedKernel(PythonKernel):
         )
         found = self._shapes.get(key)
         if found is None:
-            types = _types(self.python.__name__, tuple(self._signature.parameters), args)
-            exact = tuple(types.items())
-            with self._lock:
-                found = self._variants.get(exact)
-                if found is None:
-                    found = PythonKernel(self.python, self._source, self._names, types, self._copy)
-                    self._variants[exact] = found
-            if all(isinstance(each, tuple) or not hasattr(each, "shape") for each in key):
+            found, of_sizes = self._variant(args)
+            plain = all(isinstance(each, tuple) or not hasattr(each, "shape") for each in key)
+            if plain and not of_sizes:
                 self._remember(key, found)
         self._last = found
+        return found
+
+    def _variant(self, args: tuple[object, ...]) -> tuple[PythonKernel, bool]:
+        """The kernel for arguments, and whether it needs integers to be equal to extents.
+
+        That is so only where shapes are not known to agree otherwise. Raises SourceError.
+        """
+        with self._lock:
+            found = self._translated(args, sizes=False)
+            if isinstance(found, PythonKernel):
+                return found, False
+            sized = self._translated(args, sizes=True)
+            if isinstance(sized, PythonKernel):
+                return sized, True
+        raise found.with_traceback(None)
+
+    def _translated(self, args: tuple[object, ...], *, sizes: bool) -> PythonKernel | SourceError:
+        """The kernel, or why there is none."""
+        names = tuple(self._signature.parameters)
+        types = _types(self.python.__name__, names, args, sizes=sizes)
+        exact = tuple(types.items())
+        found = self._variants.get(exact)
+        if found is None:
+            try:
+                found = PythonKernel(self.python, self._source, self._names, types, self._copy)
+            except SourceError as error:
+                found = error
+            self._variants[exact] = found
         return found
 
     def _remember(self, key: tuple[object, ...], found: PythonKernel) -> None:
@@ -137,10 +160,19 @@ class _Array:
     shape: tuple[int, ...]
 
 
-def _types(kernel: str, names: Sequence[str], args: Sequence[object]) -> dict[str, ParameterType]:
-    """The types of arguments; extents of arrays that are equal have one name."""
+def _types(
+    kernel: str, names: Sequence[str], args: Sequence[object], *, sizes: bool
+) -> dict[str, ParameterType]:
+    """The types of arguments; extents of arrays that are equal have one name.
+
+    With `sizes`, an extent that is equal to an integer argument has its name.
+    """
     found: dict[str, ParameterType] = {}
     extents: dict[int, str] = {}
+    if sizes:
+        for name, value in zip(names, args, strict=True):
+            if type(value) is int:
+                extents.setdefault(value, name)
     for name, value in zip(names, args, strict=True):
         kind = _kind(value)
         if kind is None:

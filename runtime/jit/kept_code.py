@@ -11,7 +11,7 @@ import os
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import islpy
 import xdsl
@@ -54,8 +54,11 @@ def keep_code(key: str, code: KeptCode) -> None:
         cache.put(key, json.dumps(asdict(code)).encode())
 
 
-def _ordered(value: Any) -> Any:
-    return sorted(value) if isinstance(value, frozenset) else value
+def _ordered(value: object) -> object:
+    """A value whose text is the same in every process."""
+    if isinstance(value, frozenset):
+        return sorted(str(each) for each in cast("frozenset[object]", value))
+    return value
 
 
 @cache

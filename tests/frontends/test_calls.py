@@ -176,6 +176,17 @@ def test_types_from_the_arguments() -> None:
         kernel(np.ones((3, 3)), np.ones((4, 3)))
 
 
+def test_integers_that_are_extents() -> None:
+    @loopwright.kernel
+    def inner(n, A, B):
+        A[1 : n - 1] = B[2:] + B[:-2]
+
+    for n in (5, 6, 5):
+        inner.check(n, np.ones(n), np.ones(n))
+    with pytest.raises(SourceError, match=r"\(A.shape\[0\] - 2,\) does not fit .* \(n - 2,\)"):
+        inner(5, np.ones(6), np.ones(6))
+
+
 def test_types_from_the_arguments_in_threads() -> None:
     kernel = loopwright.kernel(blur)
     results: list[float] = []

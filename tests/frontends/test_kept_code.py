@@ -13,8 +13,7 @@ from loopwright.runtime.jit import kept_code
 
 
 def product(n: int, A: f64["n", "n"], B: f64["n", "n"]):
-    C = A @ B
-    return C
+    return A @ B
 
 
 def called(n: int, **options: object) -> tuple[np.ndarray, Schedule | None]:

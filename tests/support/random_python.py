@@ -49,6 +49,8 @@ class PythonFunction:
         self.arrays = dict(ARRAYS)
         self.sizes = {"n": self.random.randint(4, 7), "m": self.random.randint(4, 7)}
         self.seed = seed
+        choices = random.Random(-seed)
+        self.untyped, self.permuted = choices.random() < 0.2, choices.random() < 0.3
 
     @property
     def source(self) -> str:
@@ -75,6 +77,8 @@ class PythonFunction:
             f"{name}: {kind}[" + ", ".join(f'"{extent}"' for extent in extents) + "]"
             for name, extents in ARRAYS.items()
         ]
+        if self.untyped:
+            arrays = list(ARRAYS)
         head = f"@loopwright.kernel\ndef f(n: int, m: int, {', '.join(arrays)}):\n"
         return HEADER + head + "\n".join(self.lines) + "\n"
 
@@ -87,6 +91,8 @@ class PythonFunction:
             generator.integers(-3, 4, [self.sizes[extent] for extent in extents]).astype(kind)
             for extents in ARRAYS.values()
         ]
+        if self.permuted:
+            arrays = [np.asfortranarray(a) if generator.random() < 0.5 else a for a in arrays]
         return [self.sizes["n"], self.sizes["m"], *arrays]
 
     def _shape(self) -> Shape:
