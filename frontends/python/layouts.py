@@ -64,7 +64,7 @@ def call_on_copies(kernel: Kernel, args: Sequence[Any], refusal: ArgumentValueEr
     copied: list[int] = []
     arguments = kernel.signature.arguments
     for position, (argument, value) in enumerate(zip(arguments, args, strict=False)):
-        if isinstance(argument, ArrayArgument) and not _fits(value):
+        if isinstance(argument, ArrayArgument) and not fits(value):
             if argument.writes and not _is_writable(value):
                 raise ArgumentValueError(
                     f"{argument.place}: the kernel writes to this array, which is read-only"
@@ -101,7 +101,8 @@ def _writes(kernel: Kernel, position: int) -> bool:
     return isinstance(argument, ArrayArgument) and argument.writes
 
 
-def _fits(value: Any) -> bool:
+def fits(value: Any) -> bool:
+    """Whether a kernel takes an array as it lies in memory."""
     if is_tensor(value):
         return bool(value.is_contiguous())
     return not isinstance(value, np.ndarray) or bool(

@@ -34,7 +34,7 @@ from ...support.immutable import Immutable
 from ...support.output_files import write_output
 from .captured import MISSING, Captured
 from .checking import AS_PYTHON, compare
-from .layouts import Order, as_given, call_on_copies, orders_of, permuted
+from .layouts import Order, as_given, call_on_copies, fits, orders_of, permuted
 from .promises import check_promises
 from .signatures import PythonSignature, ReturningKernel, allocation
 from .source import PythonSource
@@ -221,8 +221,10 @@ class PythonKernel(Immutable):
         if orders is None:
             if self._copy:
                 return call_on_copies(kernel, args, refusal)
-            hint = "; loopwright.kernel(copy=True) copies it in each call"
-            raise ArgumentValueError(f"{refusal}{hint if 'contiguous' in str(refusal) else ''}")
+            if not all(map(fits, args)):
+                hint = "loopwright.kernel(copy=True) copies it in each call"
+                raise ArgumentValueError(f"{refusal}; {hint}") from None
+            raise refusal
         with self._lock:
             key = tuple(orders.items())
             if key not in self._layouts:
