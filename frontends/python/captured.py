@@ -7,9 +7,14 @@ import builtins
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 MISSING = object()
+
+SEQUENCES = (np.ndarray, list, tuple)
+"""What elements are taken of."""
 
 
 class Captured:
@@ -54,11 +59,23 @@ class Captured:
         return found
 
     def resolve(self, node: ast.expr) -> object:
-        """The object that a name, or an attribute of a module, means; MISSING for all else."""
+        """What a name, an attribute of a module, or an element of a sequence means; else MISSING."""
         if isinstance(node, ast.Name):
             return MISSING if node.id in self.hidden else self.value(node.id)
         if isinstance(node, ast.Attribute):
             owner = self.resolve(node.value)
             if isinstance(owner, ModuleType):
                 return getattr(owner, node.attr, MISSING)
+        if isinstance(node, ast.Subscript):
+            return self._element(self.resolve(node.value), node.slice)
         return MISSING
+
+    @staticmethod
+    def _element(owner: object, subscript: ast.expr) -> object:
+        """The element of an array, list or tuple at a literal subscript."""
+        if not isinstance(owner, SEQUENCES):
+            return MISSING
+        try:
+            return cast(Any, owner)[ast.literal_eval(subscript)]
+        except (ValueError, IndexError, TypeError):
+            return MISSING

@@ -41,6 +41,8 @@ _KINDS: dict[Callable[..., object], str] = {
     np.inner: "inner",
     np.matmul: "matmul",
     np.einsum: "einsum",
+    np.trace: "trace",
+    np.linalg.norm: "norm",
 }
 
 _METHODS = {
@@ -88,11 +90,18 @@ class Contractions:
             arguments.insert(0, node.func.value)
         if kind == "einsum":
             return self._einsum(arguments, node)
+        if kind == "trace":
+            return self._trace(arguments, node)
         if kind in ("dot", "inner", "matmul"):
             if len(arguments) != 2 or node.keywords:
                 raise self.source.error(node, f"'{ast.unparse(node.func)}' takes two arrays here")
             return self._product(kind, arguments, node)
         return self._reduction(kind, arguments, node)
+
+    def _trace(self, arguments: list[ast.expr], node: ast.Call) -> Contraction:
+        if len(arguments) != 1 or node.keywords or len(self.shape(arguments[0])) != 2:
+            raise self.source.error(node, "'trace' takes a matrix here")
+        return Contraction("sum", tuple(arguments), ("aa",), "")
 
     def _product(self, kind: str, operands: list[ast.expr], node: ast.expr) -> Contraction:
         left, right = (len(self.shape(each)) for each in operands)

@@ -14,7 +14,7 @@ from .accesses import Accesses
 from .affine import Affine, Index
 from .arithmetic import Arithmetic, index_of
 from .calls import Calls
-from .captured import MISSING, Captured
+from .captured import MISSING, SEQUENCES, Captured
 from .choices import Choices
 from .conditions import Condition
 from .element_types import element_type
@@ -323,6 +323,9 @@ class Expressions:
         extents = self.extents(node.value)
         if extents is not None:
             return self.accesses.size(tuple(e.parts[0] for e in extents), node)
+        found = self.captured.resolve(node)
+        if found is not MISSING and not isinstance(found, SEQUENCES):
+            return self._captured(node, found)
         raise self.no_array(node)
 
     def no_array(self, node: ast.Subscript) -> Exception:
@@ -331,6 +334,12 @@ class Expressions:
         while isinstance(base, ast.Subscript):
             base = base.value
         spelled = ast.unparse(base)
+        if isinstance(self.captured.resolve(base), SEQUENCES):
+            return self.source.error(
+                node,
+                f"of '{spelled}', which is from outside, elements are taken at literal subscripts",
+                "pass it as an argument",
+            )
         hint = f'annotate it: {spelled}: f64["N"]' if isinstance(base, ast.Name) else None
         return self.source.error(base, f"'{spelled}' is no array argument", hint)
 

@@ -20,7 +20,12 @@ from .source import PythonSource
 from .values import Constant, Scalar, Value, is_float
 from .views import ONE, ZERO, View, same, spelled
 
-_OPERATORS: dict[str, type[ast.operator]] = {"sum": ast.Add, "mean": ast.Add, "prod": ast.Mult}
+_OPERATORS: dict[str, type[ast.operator]] = {
+    "sum": ast.Add,
+    "mean": ast.Add,
+    "norm": ast.Add,
+    "prod": ast.Mult,
+}
 
 
 @dataclass(frozen=True)
@@ -145,7 +150,7 @@ class Reductions:
         """The type of the result: NumPy adds up integers in 64 bits."""
         if len(form.operands) == 1 and not term.element.is_float and form.kind in _OPERATORS:
             wide = u64 if term.element.is_unsigned else i64
-            return f64 if form.kind == "mean" else wide
+            return f64 if form.kind in ("mean", "norm") else wide
         return term.element
 
     def _print(self, form: Contraction, node: ast.expr) -> _Printed:
@@ -175,6 +180,8 @@ class Reductions:
             term = values[0]
             for value in values[1:]:
                 term = self.expressions.arithmetic.binary(ast.Mult, term, value, node)
+            if form.kind == "norm":
+                term = self.expressions.arithmetic.binary(ast.Mult, term, term, node)
             scalar = self.expressions.arithmetic.scalar(term, node)
         names = {view.array.name for _, view, _ in reads[before:]}
         results = set(chain.from_iterable(position[x].names() for x in form.result))
@@ -207,6 +214,10 @@ class Reductions:
             self.nests.around(body, printed.inner, node)
             if form.kind == "mean":
                 self._divide(target, element, printed.counts, node)
+            elif form.kind == "norm":
+                name = self.emitter.operation(f"affine.load {target}", node)
+                root = self.emitter.operation(f"math.sqrt {name} : {element.mlir}", node)
+                self.emitter.line(f"affine.store {root}, {target}", node)
         self.nests.around(whole, printed.outer, node)
 
     def _combined(self, form: Contraction, before: Scalar, term: Scalar, node: ast.expr) -> Scalar:

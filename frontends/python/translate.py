@@ -22,7 +22,15 @@ from .values import Scalar
 from .variables import find_variables
 from .views import ArrayValue
 
-ParameterType = type[int] | type[float] | ElementType | ArrayType
+
+@dataclass(frozen=True)
+class FixedSize:
+    """The type of an integer argument that has one value."""
+
+    value: int
+
+
+ParameterType = type[int] | type[float] | ElementType | ArrayType | FixedSize
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,7 @@ class Parameter:
             return self.type.mlir
         if isinstance(self.type, ElementType):
             return str(self.type)
-        return "index" if self.type is int else "f64"
+        return "f64" if self.type is float else "index"
 
 
 @dataclass(frozen=True)
@@ -173,11 +181,16 @@ def _parameters(
         Parameter(
             each.arg,
             types[each.arg]
-            if each.arg in types and each.arg not in annotations
+            if each.arg in types and _is_open(annotations.get(each.arg), types[each.arg])
             else _type(each, annotations.get(each.arg), names, source, captured),
         )
         for each in every
     )
+
+
+def _is_open(annotation: object, given: ParameterType) -> bool:
+    """Whether the type of an argument is that of its value in a call."""
+    return annotation is None or (annotation in (int, "int") and isinstance(given, FixedSize))
 
 
 def _type(
@@ -254,6 +267,8 @@ def _declare(
             meaning = meaning.transposed([order.index(axis) for axis in range(meaning.rank)])
         elif isinstance(each.type, ElementType):
             meaning = Scalar(name, each.type)
+        elif isinstance(each.type, FixedSize):
+            meaning = Index((Affine(constant=each.type.value),))
         elif each.type is int:
             meaning = Index((Affine.of(Name(each.name, symbol=True)),))
         else:

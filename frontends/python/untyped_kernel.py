@@ -17,7 +17,7 @@ from .element_types import ELEMENT_TYPES, ArrayType, ElementType, element_type
 from .layouts import Order
 from .python_kernel import PythonKernel
 from .source import PythonSource
-from .translate import ParameterType, Translation
+from .translate import FixedSize, ParameterType, Translation
 
 if TYPE_CHECKING:
     from ...passes.search.result import Result
@@ -99,7 +99,7 @@ class UntypedKernel(PythonKernel):
         return found
 
     def _variant(self, args: tuple[object, ...]) -> tuple[PythonKernel, bool]:
-        """The kernel for arguments, and whether it needs integers to be equal to extents.
+        """The kernel for arguments, and whether it is for these sizes alone.
 
         That is so only where shapes are not known to agree otherwise. Raises SourceError.
         """
@@ -165,14 +165,10 @@ def _types(
 ) -> dict[str, ParameterType]:
     """The types of arguments; extents of arrays that are equal have one name.
 
-    With `sizes`, an extent that is equal to an integer argument has its name.
+    With `sizes`, extents and integers are fixed.
     """
     found: dict[str, ParameterType] = {}
     extents: dict[int, str] = {}
-    if sizes:
-        for name, value in zip(names, args, strict=True):
-            if type(value) is int:
-                extents.setdefault(value, name)
     for name, value in zip(names, args, strict=True):
         kind = _kind(value)
         if kind is None:
@@ -182,10 +178,14 @@ def _types(
             )
         if isinstance(kind, _Array):
             spelled = tuple(
-                1 if extent == 1 else extents.setdefault(extent, f"{name}.shape.{dimension}")
+                extent
+                if sizes or extent == 1
+                else extents.setdefault(extent, f"{name}.shape.{dimension}")
                 for dimension, extent in enumerate(kind.shape)
             )
             kind = ArrayType(kind.element, spelled)
+        elif sizes and type(value) is int:
+            kind = FixedSize(value)
         found[name] = kind
     return found
 

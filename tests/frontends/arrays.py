@@ -64,6 +64,19 @@ def reducing(n: int, m: int, A: f64["n", "m"], x: f64["m"], y: f64["n", 1]):
         A[i, :i] = np.sum(A[i, i:]) + A[i, m - 1]
 
 
+WEIGHTS = np.array([[0.25, 0.5], [1.5, 2.0]])
+STEPS = (1, 2)
+
+
+@CASES.add(lambda r: [5, r.random((5, 5)), r.random(5).astype(np.float32)])
+def tables(n: int, A: f64["n", "n"], x: f32["n"]):
+    A[1:] = WEIGHTS[0, 1] * A[:-1] + WEIGHTS[1][-1] - np.trace(A) / np.linalg.norm(A)
+    for i in range(0, n - STEPS[-1], STEPS[0]):
+        x[i] += x[i + STEPS[1]] * f32(WEIGHTS[1, 0])
+    x /= np.linalg.norm(x)
+    A[:, 0] = np.linalg.norm(A, axis=1)
+
+
 @CASES.add(lambda r: [6, r.random((6, 6)) + 6 * np.eye(6), r.random(6)])
 def elimination(n: int, A: f64["n", "n"], b: f64["n"]):
     for k in range(n):

@@ -173,7 +173,7 @@ def test_types_from_the_arguments() -> None:
     with pytest.raises(ArgumentTypeError, match="the argument 'B' is list"):
         kernel(np.ones((3, 3)), [[1.0]])
     with pytest.raises(SourceError, match="does not fit the shape"):
-        kernel(np.ones((3, 3)), np.ones((4, 3)))
+        kernel(np.ones((4, 4)), np.ones((5, 4)))
 
 
 def test_integers_that_are_extents() -> None:

@@ -71,7 +71,7 @@ class PythonFunction:
             else:
                 self.lines.append("    " + self._statement())
         if self.random.random() < 0.3:
-            self.lines.append(f"    return {self._expression(self._shape(), 2)}")
+            self.lines.append(f"    return {self._expression(self._shape(), 2)} * 1")
         kind = self.element
         arrays = [
             f"{name}: {kind}[" + ", ".join(f'"{extent}"' for extent in extents) + "]"
