@@ -116,8 +116,9 @@ class Accesses:
                 )
         last = extent.plus(Affine(constant=-1))
         defaults = (ZERO, extent) if step > 0 else (last, Affine(constant=-1))
+        limits = (ZERO, extent) if step > 0 else (Affine(constant=-1), last)
         start, stop = (
-            default if each is None else self._bound(each, extent, last if step < 0 else extent)
+            default if each is None else self._bound(each, extent, limits)
             for each, default in zip((node.lower, node.upper), defaults, strict=True)
         )
         self._require(node, extent, start, stop, step)
@@ -143,11 +144,12 @@ class Accesses:
             if requirement is not None and requirement not in self.requirements:
                 self.requirements.append(requirement)
 
-    def _bound(self, node: ast.expr, extent: Affine, most: Affine) -> Affine:
+    def _bound(self, node: ast.expr, extent: Affine, limits: tuple[Affine, Affine]) -> Affine:
         """A bound of a slice; one that is a literal beyond a constant extent is cut off."""
         bound = self._from_end(self.expressions.affine(node, "the bound of a slice"), extent)
+        least, most = limits
         if not bound.terms and not most.terms:
-            return Affine(constant=max(min(bound.constant, most.constant), 0))
+            return Affine(constant=max(min(bound.constant, most.constant), least.constant))
         return bound
 
     def size(self, extents: tuple[Affine, ...], node: ast.Subscript) -> Index:

@@ -21,6 +21,8 @@ def overwrites(
 
     The subscripts are of one array.
     """
+    if not loops:
+        return False
     bounds = [bound for loop in loops for bound in (loop.start, loop.extent)]
     spellings = spellings_of([*written, *read, *bounds], [loop.name for loop in loops])
     parameters = ", ".join(spellings.values())

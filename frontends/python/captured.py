@@ -59,7 +59,7 @@ class Captured:
         return found
 
     def resolve(self, node: ast.expr) -> object:
-        """What a name, an attribute of a module, or an element of a sequence means; else MISSING."""
+        """What a name, attribute of a module, or element of a sequence means; else MISSING."""
         if isinstance(node, ast.Name):
             return MISSING if node.id in self.hidden else self.value(node.id)
         if isinstance(node, ast.Attribute):

@@ -120,6 +120,8 @@ class Range:
     def of(cls, start: Affine, stop: Affine, step: int) -> Range:
         """The indices from `start` on to before `stop`."""
         length = stop.plus(start, -1).times(1 if step > 0 else -1)
+        if not length.terms:
+            length = Affine(constant=max(length.constant, 0))
         return cls(start, step, quotient("ceildiv", length, abs(step)))
 
 

@@ -150,6 +150,21 @@ def unsigned(A: u8["n", "m"], H: u16["m"], W: u32["m"], x: f64["m"]):
         x[j] += f64(H[j]) + f64(i64(W[j]) - 5)
 
 
+@CASES.add(lambda r: [8, r.random(8), r.random(8), r.random(4)])
+def backwards(n: int, A: f64["n"], B: f64["n"], C: f64[4]):
+    for k in range(n):
+        B[: k + 1] += A[k::-1]
+        B[k + 1 :] -= A[:k:-1]
+        A[n - 1 : k : -2] = A[k + 1 :: 2] if n == 8 and k < 0 else 1.5
+    A[-2:0:-1] += B[1:-1]
+    A[6:2:-1] = B[3:7] * 2
+    C[:10] = C[::-1] + A[1:5]
+    C[-9:2] *= 3
+    C[3:20:2] -= C[-3:-7:-2]
+    C[3:-9:-1] += C[0] * 2
+    A[::-3] += B[::3][::-1]
+
+
 @CASES.add(lambda r: [4, 3, r.random((4, 3, 5)), r.random((5, 4))])
 def views(n: int, m: int, A: f64["n", "m", 5], B: f64[5, "n"]):
     plane = A[:, 1]

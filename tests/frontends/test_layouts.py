@@ -69,7 +69,7 @@ def test_unaligned_arrays() -> None:
     raw = np.zeros(3 * 5 * 8 + 1, np.uint8)
     unaligned = raw[1:].view(np.float64).reshape(3, 5)
     B = np.random.rand(3, 5)
-    with pytest.raises(ArgumentValueError, match="not aligned .*copy=True"):
+    with pytest.raises(ArgumentValueError, match=r"not aligned .*copy=True"):
         loopwright.kernel(scaled)(3, 5, unaligned, B)
     loopwright.kernel(scaled, copy=True)(3, 5, unaligned, B)
     assert np.allclose(unaligned, B + np.arange(3)[:, None])
