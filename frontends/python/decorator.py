@@ -31,9 +31,9 @@ def kernel(
     such as `f64["N", "N"]`. The function is translated now, with the numbers that names of the
     enclosing scope have now; it is compiled when it is called first with arguments of some shapes.
     Where an argument has no annotation, the types are those of the arguments of each call, and it
-    is translated then. Arrays may lie in memory with their dimensions in any order; with `copy`,
-    calls copy what has gaps or is not aligned, and copy results back. Raises SourceError, which
-    points at the Python source.
+    is translated then. Arrays may lie in memory with their dimensions in any order, and with gaps;
+    with `copy`, calls copy those that code cannot be made for, and copy results back. Raises
+    SourceError, which points at the Python source.
     """
     if function is None:
         return partial(kernel, copy=copy)

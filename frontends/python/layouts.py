@@ -45,11 +45,13 @@ def _is_dense(value: Any, order: Order) -> bool:
 
 
 def orders_of(names: Sequence[str], args: Sequence[Any]) -> dict[str, Order] | None:
-    """The orders of the arrays that are dense, but not row-major; None where there is none."""
+    """The orders of the arrays that are not row-major; None where one of them is not dense."""
     found: dict[str, Order] = {}
     for name, value in zip(names, args, strict=True):
-        order = order_of(value)
-        if order is not None and not _is_dense(value, tuple(range(len(order)))):
+        if not fits(value):
+            order = order_of(value)
+            if order is None or order == tuple(range(len(order))):
+                return None
             found[name] = order
     return found or None
 

@@ -8,7 +8,7 @@ import importlib
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +24,12 @@ from ...dialects.locations import Source as SourceText
 from ...dialects.parse import parse_module
 from ...passes.machine.target import Target
 from ...passes.schedules.schedule import Schedule
-from ...runtime.calling.errors import ArgumentCountError, ArgumentValueError
+from ...runtime.calling.arguments import ArrayArgument
+from ...runtime.calling.errors import (
+    ArgumentCountError,
+    ArgumentValueError,
+    OverlappingArguments,
+)
 from ...runtime.jit.compile import Source
 from ...runtime.jit.threads import default_threads
 from ...runtime.kernel import Kernel
@@ -38,7 +43,8 @@ from .layouts import Order, as_given, call_on_copies, fits, orders_of, permuted
 from .promises import check_promises
 from .signatures import PythonSignature, ReturningKernel, allocation
 from .source import PythonSource
-from .translate import ParameterType, Translation, translate
+from .strides import Strided, strided
+from .translate import ParameterType, Translation, fixed_types, translate
 
 if TYPE_CHECKING:
     from ...passes.search.result import Result
@@ -59,6 +65,7 @@ class PythonKernel(Immutable):
         types: Mapping[str, ParameterType] | None = None,
         copy: bool = False,
         orders: Mapping[str, Order] | None = None,
+        layouts: Mapping[str, Strided] | None = None,
     ) -> None:
         functools.update_wrapper(self, function)
         self.python = function
@@ -69,7 +76,8 @@ class PythonKernel(Immutable):
         self._names = names
         self._copy = copy
         self._orders = orders
-        self._layouts: dict[tuple[tuple[str, Order], ...], PythonKernel] = {}
+        self._strided = layouts
+        self._layouts: dict[tuple[object, ...], PythonKernel] = {}
         self._translation = self._translate()
         self._lock = threading.RLock()
         self._function: Function | None = None
@@ -77,7 +85,9 @@ class PythonKernel(Immutable):
         _kernels.add(self)
 
     def _translate(self) -> Translation | None:
-        return translate(self.python, self._source, self._names, self._types, self._orders)
+        return translate(
+            self.python, self._source, self._names, self._types, self._orders, self._strided
+        )
 
     @property
     def mlir(self) -> str:
@@ -213,30 +223,78 @@ class PythonKernel(Immutable):
     def _called_as_it_lies(
         self, kernel: Kernel, args: tuple[Any, ...], refusal: ArgumentValueError
     ) -> Any:
-        """Calls code for arrays in other orders of dimensions, or with leave on copies.
+        """Calls code for arrays that lie in memory otherwise, or with leave on copies.
 
         Raises the refusal where that is not why the arguments were refused.
         """
-        orders = None if self._orders else orders_of(tuple(self._signature.parameters), args)
-        if orders is None:
+        if self._orders or self._strided or all(map(fits, args)):
+            raise refusal
+        names = tuple(self._signature.parameters)
+        orders = orders_of(names, args)
+        pieces = {} if orders else self._pieces(kernel, args)
+        if orders is None and pieces is None:
             if self._copy:
                 return call_on_copies(kernel, args, refusal)
-            if not all(map(fits, args)):
-                hint = "loopwright.kernel(copy=True) copies it in each call"
-                raise ArgumentValueError(f"{refusal}; {hint}") from None
-            raise refusal
+            hint = "loopwright.kernel(copy=True) copies it in each call"
+            raise ArgumentValueError(f"{refusal}; {hint}") from None
+        passed = [
+            permuted(value, orders[name])
+            if orders and name in orders
+            else pieces[name][1]
+            if pieces and name in pieces
+            else value
+            for name, value in zip(names, args, strict=True)
+        ]
+        variant = self._variant(orders, pieces, args, passed)
+        try:
+            return as_given(variant(*passed), passed, args)
+        except OverlappingArguments:
+            if pieces and self._copy:  # the gaps of one may be the elements of the other
+                return call_on_copies(kernel, args, refusal)
+            raise
+
+    def _pieces(
+        self, kernel: Kernel, args: tuple[Any, ...]
+    ) -> dict[str, tuple[Strided, Any]] | None:
+        """How arrays with gaps lie in memory; None where one has none that code could be for.
+
+        Raises ArgumentValueError where extents differ.
+        """
+        found: dict[str, tuple[Strided, Any]] = {}
+        arguments = kernel.signature.arguments
+        for argument, value in zip(arguments, args, strict=False):
+            if isinstance(argument, ArrayArgument) and not fits(value):
+                argument.check_shape(tuple(value.shape))
+                piece = strided(value, writes=argument.writes)
+                if piece is None or (argument.writes and not piece[1].flags.writeable):
+                    return None
+                found[argument.place.name] = piece
+        if isinstance(kernel.signature, PythonSignature):
+            kernel.signature.check_extents(
+                lambda use: args[use[0]] if use[1] is None else args[use[0]].shape[use[1]]
+            )
+        return found
+
+    def _variant(
+        self,
+        orders: Mapping[str, Order] | None,
+        pieces: Mapping[str, tuple[Strided, Any]] | None,
+        args: Sequence[Any],
+        passed: Sequence[Any],
+    ) -> PythonKernel:
+        """The kernel for arrays that lie in memory like these."""
+        types, layouts = self._types, None
+        if pieces:
+            layouts = {name: piece[0] for name, piece in pieces.items()}
+            types = fixed_types(self.translation.parameters, passed)
+        key = (tuple((orders or {}).items()), tuple((layouts or {}).items()))
+        key = (*key, tuple(types.items()) if pieces and types else ())
         with self._lock:
-            key = tuple(orders.items())
             if key not in self._layouts:
                 self._layouts[key] = PythonKernel(
-                    self.python, self._source, self._names, self._types, self._copy, orders
+                    self.python, self._source, self._names, types, self._copy, orders, layouts
                 )
-            variant = self._layouts[key]
-        passed = [
-            permuted(value, orders[name]) if name in orders else value
-            for name, value in zip(self._signature.parameters, args, strict=True)
-        ]
-        return as_given(variant(*passed), passed, args)
+            return self._layouts[key]
 
     def _compiled(self) -> Kernel:
         with self._lock:
@@ -278,7 +336,7 @@ class PythonKernel(Immutable):
         others = {n: v for n, v in used.items() if not isinstance(v, ModuleType)}
         identity = (self.python.__module__, name)
         annotations = self.python.__annotations__
-        options = (self._types, self._copy, self._orders)
+        options = (self._types, self._copy, self._orders, self._strided)
         recipe = (type(self), options, self._source, modules, others, annotations, identity)
         return _again, recipe
 

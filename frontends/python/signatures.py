@@ -61,8 +61,17 @@ class PythonSignature(Signature):
     def sizes(self, key: tuple[tuple[int, ...] | int, ...]) -> Sizes:
         """What a key of bound arguments says; raises ArgumentValueError, SourceError."""
         sizes = super().sizes(key)
+        self.check_extents(lambda use: self._value(use, sizes))
+        if self.requirements:
+            named = self._named(sizes)
+            for each in self.requirements:
+                each.check(named)
+        return sizes
+
+    def check_extents(self, value: Callable[[Use], object]) -> None:
+        """Raises ArgumentValueError where numbers differ that are equal in the annotations."""
         for name, uses in self.groups:
-            values = [self._value(use, sizes) for use in uses]
+            values = [value(use) for use in uses]
             if len(set(values)) > 1:
                 parts = [
                     f"{self._spelled(use)} is {value}"
@@ -71,11 +80,6 @@ class PythonSignature(Signature):
                 raise ArgumentValueError(
                     f"{self.kernel}: the extents called '{name}' differ: {', '.join(parts)}"
                 )
-        if self.requirements:
-            named = self._named(sizes)
-            for each in self.requirements:
-                each.check(named)
-        return sizes
 
     def _value(self, use: Use, sizes: Sizes) -> int:
         position, dimension = use

@@ -18,6 +18,7 @@ from .requirements import Requirement
 from .results import Result, name_results
 from .source import PythonSource
 from .statements import KindChanged, Statements
+from .strides import Strided
 from .values import Scalar
 from .variables import find_variables
 from .views import ArrayValue
@@ -54,6 +55,19 @@ class Parameter:
         return "f64" if self.type is float else "index"
 
 
+def fixed_types(parameters: Sequence[Parameter], args: Sequence[Any]) -> dict[str, ParameterType]:
+    """The types of parameters for these sizes alone."""
+    found: dict[str, ParameterType] = {}
+    for each, value in zip(parameters, args, strict=True):
+        kind = each.type
+        if isinstance(kind, ArrayType):
+            kind = ArrayType(kind.element, tuple(int(extent) for extent in value.shape))
+        elif kind is int:
+            kind = FixedSize(int(value))
+        found[each.name] = kind
+    return found
+
+
 @dataclass(frozen=True)
 class Translation:
     """A function as text; `nodes` has the piece of Python for each line of it.
@@ -81,15 +95,19 @@ def translate(
     names: Mapping[str, Any],
     types: Mapping[str, ParameterType] | None = None,
     orders: Mapping[str, tuple[int, ...]] | None = None,
+    strided: Mapping[str, Strided] | None = None,
 ) -> Translation:
     """The text of a function whose annotations and constants have these meanings in `names`.
 
     `types` are those of arguments without annotations; `orders` has the dimensions of arrays as
-    they lie in memory, where that is not row-major. Raises SourceError.
+    they lie in memory, where that is not row-major. With `strided` arrays, `types` are those of all
+    arguments. Raises SourceError.
     """
     definition = source.parse()
     captured = Captured(names)
-    parameters = _parameters(definition, source, captured, function, types or {})
+    parameters = _parameters(
+        definition, source, captured, function, types or {}, strided is not None
+    )
     orders = orders or {}
     parameters = tuple(
         replace(each, type=each.type.permuted(orders[each.name]))
@@ -111,7 +129,7 @@ def translate(
         for variable in (*variables.values(), *callees.variables()):
             variable.kind = variable.settled
         expressions = Expressions(source, captured, emitter, variables)
-        _declare(parameters, orders, expressions)
+        _declare(parameters, orders, strided or {}, expressions)
         try:
             statements = Statements(expressions, source, emitter, callees)
             statements.local_arrays.returned = returned - {each.name for each in parameters}
@@ -169,6 +187,7 @@ def _parameters(
     captured: Captured,
     function: Callable[..., Any],
     types: Mapping[str, ParameterType],
+    all_given: bool,
 ) -> tuple[Parameter, ...]:
     arguments = definition.args
     for extra in (arguments.vararg, arguments.kwarg):
@@ -181,7 +200,8 @@ def _parameters(
         Parameter(
             each.arg,
             types[each.arg]
-            if each.arg in types and _is_open(annotations.get(each.arg), types[each.arg])
+            if each.arg in types
+            and (all_given or _is_open(annotations.get(each.arg), types[each.arg]))
             else _type(each, annotations.get(each.arg), names, source, captured),
         )
         for each in every
@@ -252,6 +272,7 @@ def _check_names(definition: ast.FunctionDef, source: PythonSource) -> None:
 def _declare(
     parameters: tuple[Parameter, ...],
     orders: Mapping[str, tuple[int, ...]],
+    strided: Mapping[str, Strided],
     expressions: Expressions,
 ) -> None:
     """Gives the arguments their meanings."""
@@ -261,7 +282,9 @@ def _declare(
             expressions.accesses.extents[each.name] = size
     for each in parameters:
         name = f"%{each.name}"
-        if isinstance(each.type, ArrayType):
+        if isinstance(each.type, ArrayType) and each.name in strided:
+            meaning = strided[each.name].view(ArrayValue(each.name, each.type))
+        elif isinstance(each.type, ArrayType):
             meaning = expressions.accesses.argument(ArrayValue(each.name, each.type))
             order = orders.get(each.name, range(meaning.rank))
             meaning = meaning.transposed([order.index(axis) for axis in range(meaning.rank)])

@@ -17,6 +17,7 @@ from .element_types import ELEMENT_TYPES, ArrayType, ElementType, element_type
 from .layouts import Order
 from .python_kernel import PythonKernel
 from .source import PythonSource
+from .strides import Strided
 from .translate import FixedSize, ParameterType, Translation
 
 if TYPE_CHECKING:
@@ -40,11 +41,12 @@ class UntypedKernel(PythonKernel):
         types: Mapping[str, ParameterType] | None = None,
         copy: bool = False,
         orders: Mapping[str, Order] | None = None,
+        layouts: Mapping[str, Strided] | None = None,
     ) -> None:
         self._variants: dict[tuple[object, ...], PythonKernel | SourceError] = {}
         self._shapes: dict[tuple[object, ...], PythonKernel] = {}
         self._last: PythonKernel | None = None
-        super().__init__(function, source, names, types, copy, orders)
+        super().__init__(function, source, names, types, copy, orders, layouts)
 
     def _translate(self) -> Translation | None:
         self._source.parse()

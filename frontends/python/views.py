@@ -96,13 +96,15 @@ class View:
             if item is None:
                 extents.append(ONE)
                 continue
-            position = next(n for n, each in enumerate(self.subscripts) if each.axis == axis)
-            old = self.subscripts[position]
-            if isinstance(item, Affine):
-                subscripts[position] = Subscript(old.start.plus(item, old.step))
-            else:
-                start = old.start.plus(item.start, old.step)
-                subscripts[position] = Subscript(start, old.step * item.step, len(extents))
+            for position, old in enumerate(self.subscripts):
+                if old.axis != axis:
+                    continue  # a new axis is none of any dimension
+                if isinstance(item, Affine):
+                    subscripts[position] = Subscript(old.start.plus(item, old.step))
+                else:
+                    start = old.start.plus(item.start, old.step)
+                    subscripts[position] = Subscript(start, old.step * item.step, len(extents))
+            if isinstance(item, Range):
                 extents.append(item.extent)
             axis += 1
         return View(self.array, tuple(subscripts), tuple(extents))

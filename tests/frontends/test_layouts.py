@@ -7,7 +7,7 @@ import pytest
 
 import loopwright
 from loopwright import f64
-from loopwright.errors import ArgumentValueError, OverlappingArguments
+from loopwright.errors import ArgumentTypeError, ArgumentValueError, OverlappingArguments
 
 
 def scaled(n: int, m: int, A: f64["n", "m"], B: f64["n", "m"]):
@@ -44,25 +44,62 @@ def test_any_order_of_dimensions_and_types_from_the_call() -> None:
     assert np.allclose(A, expected)
 
 
-def test_gaps_are_refused_or_copied_with_leave() -> None:
-    refusing = loopwright.kernel(scaled)
+VIEWS = {
+    "every second": lambda base: base[::2, 1::2],
+    "a block": lambda base: base[1:4, 2:7],
+    "backwards": lambda base: base[5:2:-1, ::-2],
+    "transposed": lambda base: base.reshape(10, 6)[:9:2, 1:6:2].T,
+    "a plane": lambda base: base.reshape(3, 5, 4)[:, :, 1],
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_gaps(name) -> None:
+    kernel = loopwright.kernel(scaled)
+    base, B = np.random.rand(6, 10), np.random.rand(6, 10)
+    expected = base.copy()
+    wanted = scaled(3, 5, VIEWS[name](expected), VIEWS[name](B))
+    given = VIEWS[name](base)
+    results = kernel(3, 5, given, VIEWS[name](B))
+    assert np.allclose(base, expected) and np.allclose(results[1], wanted[1])
+    assert results[0] is given
+    kernel(3, 5, given, np.broadcast_to(B[0, :5], (3, 5)))
+    scaled(3, 5, VIEWS[name](expected), np.broadcast_to(B[0, :5], (3, 5)))
+    assert np.allclose(base, expected)
+
+
+def test_what_gaps_do_not_allow() -> None:
+    refusing, copying = loopwright.kernel(scaled), loopwright.kernel(scaled, copy=True)
     base = np.random.rand(6, 10)
     strided, B = base[::2, 1::2], np.random.rand(3, 5)
-    with pytest.raises(ArgumentValueError, match=r"'A': .* not contiguous .*copy=True"):
-        refusing(3, 5, strided, B)
-    copying = loopwright.kernel(copy=True)(scaled)
-    expected = base.copy()
-    wanted = scaled(3, 5, expected[::2, 1::2], B)
-    results = copying(3, 5, strided, B)
-    assert np.allclose(base, expected) and np.allclose(results[1], wanted[1])
-    assert results[0] is strided
-    copying(3, 5, strided, np.broadcast_to(B[0], (3, 5)))
+    for kernel in (refusing, copying):
+        with pytest.raises(OverlappingArguments):
+            kernel(3, 5, strided, base[1:4, 2:7])
+        with pytest.raises(ArgumentValueError, match="'n' differ: n is 2, A"):
+            kernel(2, 5, strided, B)
+        with pytest.raises(ArgumentTypeError, match="expected elements of type float64"):
+            kernel(3, 5, strided.astype("f4")[:, ::-1], B)
     with pytest.raises(OverlappingArguments):
-        copying(3, 5, strided, base[1:4, 2:7])
-    with pytest.raises(ArgumentValueError, match="read-only"):
+        refusing(3, 5, base[:3, :5], base[:3, 5:])
+    with pytest.raises(ArgumentValueError, match="is read-only"):
         copying(3, 5, np.broadcast_to(B[0], (3, 5)), B)
-    with pytest.raises(ArgumentValueError, match="'n' differ"):
-        copying(2, 5, strided, B)
+    expected = base.copy()
+    scaled(3, 5, expected[:3, :5], expected[:3, 5:])
+    copying(3, 5, base[:3, :5], base[:3, 5:])
+    assert np.allclose(base, expected)
+
+
+def test_what_no_memory_is_known_behind() -> None:
+    @loopwright.kernel
+    def double(n: int, x: f64["n"]):
+        x *= 2
+
+    whole, odd = np.ones(10), np.ones(9)
+    double(5, whole[::2])
+    with pytest.raises(ArgumentValueError, match=r"not contiguous .*copy=True"):
+        double(5, odd[::2])
+    loopwright.kernel(double.python, copy=True)(5, odd[::2])
+    assert whole.tolist() == [2.0, 1.0] * 5 and odd.tolist() == [2.0, 1.0] * 4 + [2.0]
 
 
 def test_unaligned_arrays() -> None:

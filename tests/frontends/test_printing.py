@@ -20,9 +20,7 @@ SAMPLE = [
     "conv2d_depthwise",
     "demosaic_u16",
     "dynamic_time_warping",
-    "lattice_boltzmann",
     "median3_u8",
-    "multigrid_cycle",
     "sobel_u8",
     "tridiagonal_rows",
 ]
