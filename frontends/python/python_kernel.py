@@ -245,7 +245,7 @@ class PythonKernel(Immutable):
             else value
             for name, value in zip(names, args, strict=True)
         ]
-        variant = self._variant(orders, pieces, args, passed)
+        variant = self._laid_out(orders, pieces, args, passed)
         try:
             return as_given(variant(*passed), passed, args)
         except OverlappingArguments:
@@ -275,7 +275,7 @@ class PythonKernel(Immutable):
             )
         return found
 
-    def _variant(
+    def _laid_out(
         self,
         orders: Mapping[str, Order] | None,
         pieces: Mapping[str, tuple[Strided, Any]] | None,

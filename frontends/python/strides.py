@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from ...runtime.calling.array_memory import is_tensor
 from .affine import Affine
 from .views import ZERO, ArrayValue, Subscript, View
+
+Array: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[Any]]"
 
 
 @dataclass(frozen=True)
@@ -45,13 +47,13 @@ class Strided:
 
 def strided(value: Any, *, writes: bool) -> tuple[Strided, Any] | None:
     """How an array lies in memory, and that memory as a dense array; None where it has none."""
-    array = _as_numpy(value)
-    if array is None or not array.flags.aligned or not array.size:
+    given = _as_numpy(value)
+    if given is None or not given.flags.aligned or not given.size:
         return None
     flipped = tuple(
-        stride < 0 and extent > 1 for stride, extent in zip(array.strides, array.shape, strict=True)
+        stride < 0 and extent > 1 for stride, extent in zip(given.strides, given.shape, strict=True)
     )
-    array = np.flip(array, [axis for axis, each in enumerate(flipped) if each])
+    array = cast("Array", np.flip(given, tuple(axis for axis, each in enumerate(flipped) if each)))
     strides = array.strides
     moving = [axis for axis, extent in enumerate(array.shape) if extent > 1 and strides[axis]]
     if writes and any(array.shape[a] > 1 and not strides[a] for a in range(array.ndim)):
@@ -85,22 +87,22 @@ def strided(value: Any, *, writes: bool) -> tuple[Strided, Any] | None:
     return layout, _dense(array, memory, lead)
 
 
-def _as_numpy(value: Any) -> np.ndarray[Any, Any] | None:
+def _as_numpy(value: Any) -> Array | None:
     if is_tensor(value):
         plain = value.is_cpu and not value.requires_grad and not value.is_neg()
-        return cast("np.ndarray[Any, Any]", value.numpy()) if plain else None
-    return cast("np.ndarray[Any, Any]", value) if isinstance(value, np.ndarray) else None
+        return cast("Array", value.numpy()) if plain else None
+    return cast("Array", value) if isinstance(value, np.ndarray) else None
 
 
-def _owner(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _owner(array: Array) -> Array:
     """The array that the memory of an array belongs to, as far as NumPy knows."""
     owner = array
     while isinstance(owner.base, np.ndarray):
-        owner = cast("np.ndarray[Any, Any]", owner.base)
+        owner = cast("Array", owner.base)
     return owner
 
 
-def _bytes_around(array: np.ndarray[Any, Any]) -> tuple[int, int]:
+def _bytes_around(array: Array) -> tuple[int, int]:
     """How many bytes are known to be there before the first element, and from it on."""
     owner = _owner(array)
     if not (owner.flags.c_contiguous or owner.flags.f_contiguous):
@@ -109,7 +111,7 @@ def _bytes_around(array: np.ndarray[Any, Any]) -> tuple[int, int]:
     return before, owner.nbytes - before
 
 
-def _dense(array: np.ndarray[Any, Any], shape: Sequence[int], lead: int) -> np.ndarray[Any, Any]:
+def _dense(array: Array, shape: Sequence[int], lead: int) -> Array:
     """The dense array from `lead` elements before an array on; it may go beyond the memory."""
     strides = [array.itemsize]
     for extent in reversed(shape[1:]):
