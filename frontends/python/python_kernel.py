@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import importlib
 import inspect
 import sys
 import threading
@@ -16,11 +15,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet
 
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp
-from xdsl.ir import Attribute
-
 from ...dialects.errors import SourceError
-from ...dialects.locations import Source as SourceText
 from ...dialects.parse import parse_module
 from ...passes.machine.target import Target
 from ...passes.schedules.schedule import Schedule
@@ -40,7 +35,9 @@ from ...support.output_files import write_output
 from .captured import MISSING, Captured
 from .checking import AS_PYTHON, compare
 from .layouts import Order, as_given, call_on_copies, fits, orders_of, permuted
+from .pickling import named_kernel, pickled_again
 from .promises import check_promises
+from .relocation import relocate
 from .signatures import PythonSignature, ReturningKernel, allocation
 from .source import PythonSource
 from .strides import Strided, strided
@@ -100,7 +97,7 @@ class PythonKernel(Immutable):
         with self._lock:
             if self._function is None:
                 module = parse_module(self.mlir, self._source.file)
-                _relocate(module, self.translation, self._source)
+                relocate(module, self.translation, self._source)
                 found = Program(module)[self.translation.name]
                 if self.translation.promises:
                     check_promises(found.scop, self.translation.promises, self._source)
@@ -330,15 +327,26 @@ class PythonKernel(Immutable):
         for part in name.split("."):
             found = getattr(found, part, None)
         if found is self and self.python.__module__ != "__main__":
-            return _named, (self.python.__module__, name)
+            return named_kernel, (self.python.__module__, name)
         used = self._used()
         modules = {n: v.__name__ for n, v in used.items() if isinstance(v, ModuleType)}
         others = {n: v for n, v in used.items() if not isinstance(v, ModuleType)}
         identity = (self.python.__module__, name)
         annotations = self.python.__annotations__
+        function = cast(FunctionType, self.python)
+        defaults = (function.__defaults__, function.__kwdefaults__)
         options = (self._types, self._copy, self._orders, self._strided)
-        recipe = (type(self), options, self._source, modules, others, annotations, identity)
-        return _again, recipe
+        recipe = (
+            type(self),
+            options,
+            self._source,
+            modules,
+            others,
+            annotations,
+            defaults,
+            identity,
+        )
+        return pickled_again, recipe
 
     @property
     def source(self) -> PythonSource:
@@ -428,59 +436,3 @@ def _release_all() -> None:
 
 
 after_fork_in_child(_release_all)
-
-
-def _named(module: str, name: str) -> object:
-    """The kernel of a module."""
-    found: object = importlib.import_module(module)
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
-
-
-def _again(
-    kind: type[PythonKernel],
-    options: tuple[Any, ...],
-    source: PythonSource,
-    modules: Mapping[str, str],
-    others: Mapping[str, object],
-    annotations: dict[str, object],
-    identity: tuple[str, str],
-) -> PythonKernel:
-    """The kernel that was pickled."""
-    names: dict[str, Any] = dict(others)
-    names |= {name: importlib.import_module(module) for name, module in modules.items()}
-    definition = source.parse()
-    definition.decorator_list = []
-    definition.returns = None
-    arguments = definition.args
-    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-        argument.annotation = None
-    exec(compile(ast.Module([definition], []), source.file, "exec"), names)
-    function = names.pop(definition.name)
-    function.__module__, function.__qualname__ = identity
-    function.__annotations__ = annotations
-    return kind(function, source, names, *options)
-
-
-def _relocate(module: ModuleOp, translation: Translation, source: PythonSource) -> None:
-    """Gives all operations the positions of the Python source that they are from."""
-    texts: dict[PythonSource, SourceText] = {}
-
-    def moved(location: Attribute | None) -> FileLineColLoc | None:
-        if not isinstance(location, FileLineColLoc):
-            return None
-        node = translation.nodes[location.line.data - 1]
-        place, origin = source.location(node), source.of_node(node)
-        if origin not in texts:
-            lines = [""] * (origin.first_line - 1) + list(origin.lines)
-            texts[origin] = SourceText("\n".join(lines), origin.file)
-        text = texts[origin]
-        return FileLineColLoc(text.name, IntAttr(place.line), IntAttr(place.column))
-
-    for operation in module.walk():
-        operation.location = moved(operation.location) or operation.location
-        for region in operation.regions:
-            for block in region.blocks:
-                for argument in block.args:
-                    argument.location = moved(argument.location) or argument.location

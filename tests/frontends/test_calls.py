@@ -103,6 +103,17 @@ def test_defaults_and_names() -> None:
         scale(3, array, y=2)
 
 
+def test_defaults_are_pickled() -> None:
+    @loopwright.kernel
+    def shifted(n: int, x: f64["n"], by: float = FACTOR * 3, *, again: float = -FACTOR):
+        x += by + again
+
+    array = np.zeros(2)
+    pickle.loads(pickle.dumps(shifted))(2, array)
+    shifted(2, array, again=FACTOR)
+    assert array.tolist() == [3.0, 3.0]
+
+
 def test_results() -> None:
     @loopwright.kernel
     def results(n: int, A: f32["n", "m"], K: i32["m"]):
