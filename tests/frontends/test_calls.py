@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -185,6 +186,17 @@ def test_types_from_the_arguments() -> None:
         kernel(np.ones((3, 3)), [[1.0]])
     with pytest.raises(SourceError, match="does not fit the shape"):
         kernel(np.ones((4, 4)), np.ones((5, 4)))
+
+
+def test_explain_and_save(tmp_path: Path) -> None:
+    kernel = loopwright.kernel(blur)
+    text = kernel.explain(np.ones((5, 5)), np.ones((5, 5)), threads=1)
+    assert f"{Path(__file__).name}:{blur.__code__.co_firstlineno}: blur(A: f64" in text
+    assert "as written:\n    for i0" in text and "not parallel as written:" in text
+    kernel.save(tmp_path / "blur.mlir")
+    assert (tmp_path / "blur.mlir").read_text() == kernel.mlir
+    with pytest.raises(loopwright.errors.BuildError):
+        kernel.save(tmp_path / "blur.txt")
 
 
 def test_integers_that_are_extents() -> None:
