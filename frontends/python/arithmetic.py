@@ -50,6 +50,10 @@ LARGEST_POWER = 16
 """Integer powers up to this one are written as products."""
 
 
+LARGEST_INTEGER = 1000
+"""Bits of a constant while it is computed; all of them fit floating-point numbers."""
+
+
 def extremum_name(kind: str, element: ElementType) -> str:
     """The operation of arith for a minimum or maximum that takes a NaN where there is one."""
     if element.is_float:
@@ -223,6 +227,8 @@ class Arithmetic:
 
     def constant(self, value: object, node: ast.AST) -> Constant:
         """A number of Python or NumPy as a constant."""
+        if type(value) is int and value.bit_length() > LARGEST_INTEGER:
+            raise self.source.error(node, "this integer is too large")
         if type(value) in (int, float) or element_type(type(value)) is not None:
             return Constant(cast(Number, value))
         raise self.source.error(

@@ -10,7 +10,7 @@ from .arithmetic import extremum_name
 from .captured import MISSING
 from .element_types import ElementType, dtype, element_type, f64, i64
 from .evaluator import Evaluator
-from .functions import KNOWN, Known, known
+from .functions import ALLOCATING, KNOWN, Known, known
 from .values import Constant, Scalar, Value, element_of, is_float, is_weak, type_name
 
 
@@ -39,6 +39,12 @@ class Calls:
         function = known(found)
         if element is None and function is None:
             expressions.emitter.require_operations(node, f"'{spelled}' is not")
+            if any(found is each for each in ALLOCATING):
+                raise source.error(
+                    node,
+                    "an array is created under a name of its own",
+                    f"write `name = {ast.unparse(node)}`",
+                )
             raise source.error(
                 node.func,
                 f"the function '{spelled}' is not supported",

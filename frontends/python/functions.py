@@ -115,6 +115,13 @@ def _table() -> dict[Callable[..., Any], Known]:
 KNOWN = _table()
 
 
+LIKE = (np.empty_like, np.zeros_like, np.ones_like, np.full_like)
+"""What creates an array with the shape of another one."""
+
+ALLOCATING = (np.empty, np.zeros, np.ones, np.full, *LIKE)
+"""What creates an array."""
+
+
 def known(function: object) -> Known | None:
     """What is known about a function."""
     try:

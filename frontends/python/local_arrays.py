@@ -11,6 +11,7 @@ from .affine import Affine
 from .element_types import ArrayType, ElementType, dtype, f64
 from .emitter import Emitter
 from .expressions import Expressions
+from .functions import ALLOCATING, LIKE
 from .nests import Nests
 from .source import PythonSource
 from .values import Constant, Kind, Scalar, literal
@@ -35,7 +36,7 @@ class LocalArrays:
         if not isinstance(node, ast.Call):
             return None
         found = self.expressions.captured.resolve(node.func)
-        return next((each for each in _ALLOCATING if each is found), None)
+        return next((each for each in ALLOCATING if each is found), None)
 
     def cell(self, name: str, element: ElementType, node: ast.AST) -> View:
         """A number in memory."""
@@ -86,7 +87,7 @@ class LocalArrays:
         """The array of a call such as `np.zeros(n)`; raises SourceError."""
         assert isinstance(node, ast.Call)
         function = self.function(node)
-        like = function in _LIKE
+        like = function in LIKE
         filled = function is np.full or function is np.full_like
         arguments = _arguments(node, ["shape", *(["value"] if filled else []), "dtype"])
         if arguments is None:
@@ -143,7 +144,11 @@ class LocalArrays:
         if known is not None:
             return tuple(each.parts[0] for each in known)
         written = shape.elts if isinstance(shape, ast.Tuple | ast.List) else [shape]
-        return tuple(self.expressions.affine(each, "an extent") for each in written)
+        extents = tuple(self.expressions.affine(each, "an extent") for each in written)
+        for each, extent in zip(written, extents, strict=True):
+            if not extent.terms and extent.constant < 0:
+                raise self.source.error(each, f"the extent {extent.constant} is negative")
+        return extents
 
     def constant(self, value: int, element: ElementType) -> Scalar:
         """A number of an element type."""
@@ -160,8 +165,3 @@ def _arguments(node: ast.Call, names: list[str]) -> dict[str, ast.expr] | None:
             return None
         given[name] = each.value
     return given if len(node.args) <= len(names) and set(names[:-1]) <= set(given) else None
-
-
-_LIKE = (np.empty_like, np.zeros_like, np.ones_like, np.full_like)
-
-_ALLOCATING = (np.empty, np.zeros, np.ones, np.full, *_LIKE)

@@ -377,7 +377,8 @@ def _check_same(function: Callable[..., Any], numbers: Mapping[str, object], ker
     captured = Captured.of(cast(FunctionType, function))
     for spelled, before in numbers.items():
         now = captured.resolve(ast.parse(spelled, mode="eval").body)
-        if now is MISSING or type(now) is not type(before) or now != before:
+        same = now == before or (now != now and before != before)  # NaN
+        if now is MISSING or type(now) is not type(before) or not same:
             was = "is gone" if now is MISSING else f"is {now!r} now"
             raise SourceError(
                 f"'{spelled}' was {before!r} when the kernel '{kernel}' was made, and {was}",

@@ -31,6 +31,9 @@ def name_results(definition: ast.FunctionDef, taken: set[str]) -> set[str]:
     body, last = definition.body[:-1], definition.body[-1]
     if not isinstance(last, ast.Return) or last.value is None:
         return set()
+    if isinstance(last.value, ast.Constant) and last.value.value is None:
+        last.value = None
+        return set()
     written = last.value.elts if isinstance(last.value, ast.Tuple) else [last.value]
     names: list[ast.expr] = []
     for position, each in enumerate(written):

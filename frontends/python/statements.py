@@ -179,6 +179,12 @@ class Statements:
             raise self.source.error(
                 node, "'return' before the end of the function", "write it as the last statement"
             )
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            raise self.source.error(
+                node,
+                f"'{ast.unparse(node.value.func)}' is no kernel, and its result is not used",
+                "call kernels alone in statements of their own",
+            )
         elif not isinstance(node, ast.Pass):
             reason, hint = _REFUSED.get(type(node), ("this statement is not supported", None))
             raise self.source.error(node, reason, hint)
