@@ -90,6 +90,7 @@ class _Printer:
         self.lines: list[str] = []
         self.depth = 1
         self.names: dict[SSAValue, str] = {}
+        self.stored: set[Operation] = set()
         self.taken = {"np", "loopwright", "min", "max", "abs", "range"}
         self.unsigned = {
             operation.operands[0].owner.operands[0]
@@ -154,6 +155,8 @@ class _Printer:
             self._loop(operation)
         elif isinstance(operation, affine.IfOp):
             self._condition(operation)
+        elif operation in self.stored:
+            pass
         elif isinstance(operation, affine.StoreOp):
             place = self._place(operation.memref, operation.map.data, operation.indices)
             value = self._value(operation.value)
@@ -182,8 +185,12 @@ class _Printer:
         arguments = loop.body.block.args
         carried: list[str] = []
         for argument, initial, result in zip(arguments[1:], loop.inits, loop.results, strict=True):
+            store = self._destination(loop, result)
             if isinstance(initial, BlockArgument) and len(list(initial.uses)) == 1:
                 self.names[argument] = self._name(initial)  # goes on in the inner loop
+            elif store is not None:
+                self.stored.add(store)
+                self.names[argument] = self._place(store.memref, store.map.data, store.indices)
             name = self._name(argument)
             carried.append(name)
             if name == self.names.get(initial):
@@ -203,6 +210,25 @@ class _Printer:
         self.depth += 1
         self._block(loop.body.block, carried)
         self.depth -= 1
+
+    @staticmethod
+    def _destination(loop: affine.ForOp, result: SSAValue) -> affine.StoreOp | None:
+        """The store of a carried value behind its loop, where it can be summed up in that place."""
+        uses = list(result.uses)
+        store = uses[0].operation if len(uses) == 1 else None
+        if not isinstance(store, affine.StoreOp) or store.parent is not loop.parent:
+            return None
+        between: Operation | None = loop
+        while between is not store:
+            assert between is not None
+            for inner in between.walk():
+                accesses = isinstance(inner, affine.LoadOp | affine.StoreOp)
+                if (accesses and inner.memref is store.memref) or (
+                    inner is not loop and set(inner.results) & set(store.indices)
+                ):
+                    return None
+            between = between.next_op
+        return store
 
     def _condition(self, operation: affine.IfOp) -> None:
         if operation.results:
