@@ -34,6 +34,7 @@ from .nest.nest import Block as Parts
 from .nest.nest import Nest, restrict, scattered_loops
 from .nest.run_time_tiles import size_parameter
 from .validation.generated import Generated
+from .validation.registers.rewriting import History
 
 Inspect = Callable[[Generated], None]
 
@@ -116,19 +117,25 @@ def _generate(
     with storage.allocated(builder, None, nest):
         emitter.emit(nest, {})
         results = [_returned(builder, storage, array) for array in scop.returns]
-    if inspect is not None:
-        values = {**parameters, **known}
-        marks = tuple(emitter.vectors), tuple(emitter.independent)
-        inspect(Generated(scop, nest, placements, values, context, *marks))
     builder.emit(func.ReturnOp(*results))
     kind = ([*entry.arg_types], [result.type for result in results])
     function = func.FuncOp(scop.name, kind, Region(entry))
+    history = None if inspect is None else History(function)
     hoist_masks(function)
     replace_scalars(function)
+    if history is not None:
+        history.note()
     if vectors:
         remove_redundant_accesses(function)
+        if history is not None:
+            history.note()
         prefetch_and_bypass(function, schedule.target)
         narrow_arithmetic(function)
+    if inspect is not None and history is not None:
+        values = {**parameters, **known}
+        marks = tuple(emitter.vectors), tuple(emitter.independent)
+        steps = tuple(history.rewritings)
+        inspect(Generated(scop, nest, placements, values, context, *marks, steps))
     return function
 
 

@@ -18,6 +18,8 @@ import sys
 from pathlib import Path
 
 from support.campaign import Campaign
+from support.campaign_record import add
+from support.pairs import INEXACT, REFUSED, SAME, SCHEDULES, WRONG
 
 
 def main() -> int:
@@ -30,9 +32,17 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=_setting("JOBS", 2), help="child processes")
     parser.add_argument("--limit", type=int, default=30, help="seconds of CPU that a step may take")
     parser.add_argument("--findings", type=Path, default=Path("build/campaign"))
+    parser.add_argument("--record", metavar="NAME", help="add to benchmarks/results/NAME.json")
     options = parser.parse_args()
     campaign = Campaign(options.pairs, options.seed, options.jobs, options.limit, options.findings)
-    return 1 if campaign.run() else 0
+    found = campaign.run()
+    if options.record is not None:
+        seeds = range(options.seed, options.seed + max(1, options.pairs // SCHEDULES))
+        counts = campaign.counts
+        compared, refused = counts[SAME] + counts[WRONG], counts[REFUSED] + counts[INEXACT]
+        title = "pairs of a program and a schedule"
+        add(options.record, title, compared, refused, len(found), seeds)
+    return 1 if found else 0
 
 
 def _setting(name: str, default: int) -> int:

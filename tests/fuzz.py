@@ -20,6 +20,7 @@ import traceback
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from support.campaign_record import add
 from support.fuzzing import findings
 
 REPORT_EVERY = 500
@@ -90,8 +91,13 @@ def main() -> int:
     parser.add_argument("--inputs", type=int, default=int(environment))
     parser.add_argument("--seed", type=int, default=0, help="the first one")
     parser.add_argument("--limit", type=float, default=30, help="seconds that an input may take")
+    parser.add_argument("--record", metavar="NAME", help="add to benchmarks/results/NAME.json")
     options = parser.parse_args()
-    return 1 if fuzz(options.inputs, options.seed, options.limit) else 0
+    found = fuzz(options.inputs, options.seed, options.limit)
+    if options.record is not None:
+        seeds = range(options.seed, options.seed + options.inputs)
+        add(options.record, "mutated inputs", options.inputs, 0, found, seeds)
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

@@ -36,8 +36,8 @@ CLI = """\
 # Command line
 
 Written by `tools/reference.py` from the parsers of the commands. All commands but `machine`,
-`train`, `calibrate`, `data`, `bench` and `completion` take a program: a file in affine MLIR, or the
-name of a [shipped kernel](kernels.md).
+`train`, `calibrate`, `data`, `bench`, `cc` and `completion` take a program: a file in affine MLIR
+or [C](c.md), or the name of a [shipped kernel](kernels.md).
 
 Results go to standard output; messages, warnings and progress to standard error.
 

@@ -39,6 +39,10 @@ PAGES = {
         "Faults",
         "What is killed, interrupted, full, missing or crowded loses and leaves nothing.",
     ),
+    "campaigns": (
+        "Random campaigns",
+        "Programs, schedules and inputs that nobody wrote: how many, and what was found.",
+    ),
     "papers": ("Papers", "The experiments of published papers, repeated here."),
 }
 

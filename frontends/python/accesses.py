@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Sequence
 
-from .affine import Affine, Index, Name
-from .emitter import Emitter
+from ..text.affine import Affine, Index, Name
+from ..text.emitter import Emitter
 from .evaluator import Evaluator
 from .requirements import Requirement, never
 from .values import Scalar
@@ -21,7 +21,7 @@ class Accesses:
     `conditions` what is not negative under the conditions around, `requirements` what slices need.
     """
 
-    def __init__(self, expressions: Evaluator, emitter: Emitter) -> None:
+    def __init__(self, expressions: Evaluator, emitter: Emitter[ast.AST]) -> None:
         self.expressions = expressions
         self.source = expressions.source
         self.emitter = emitter

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import islpy as isl
 
 from ...passes.polyhedral.isl_context import ISL_LOCK
-from .affine import Affine
+from ..text.affine import Affine
 from .isl_text import spellings_of, text_of
 from .nests import Nest
 

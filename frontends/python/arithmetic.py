@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from .affine import Affine, Index, extremum, map_text, quotient
+from ..text.affine import Affine, Index, extremum, map_text, quotient
+from ..text.emitter import Emitter
 from .element_types import ElementType, element_type, f64, i64
-from .emitter import Emitter
 from .source import PythonSource
 from .values import (
     Constant,
@@ -71,7 +71,7 @@ def index_of(value: Value) -> Index | None:
 class Arithmetic:
     """Emits arithmetic."""
 
-    def __init__(self, emitter: Emitter, source: PythonSource) -> None:
+    def __init__(self, emitter: Emitter[ast.AST], source: PythonSource) -> None:
         self.emitter = emitter
         self.source = source
 

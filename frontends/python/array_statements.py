@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from ..text.emitter import Emitter
 from .affine_sets import overwrites
-from .emitter import Emitter
 from .expressions import Expressions
 from .local_arrays import LocalArrays
 from .nests import Nests
@@ -28,7 +28,7 @@ class ArrayStatements:
         self,
         expressions: Expressions,
         source: PythonSource,
-        emitter: Emitter,
+        emitter: Emitter[ast.AST],
         nests: Nests,
         arrays: LocalArrays,
         inline: Callable[[ast.Call, bool], None],

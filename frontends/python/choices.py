@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
-from .affine import Affine, Index, set_text
-from .arithmetic import index_of
-from .captured import MISSING
-from .conditions import (
+from ..text.affine import Affine, Index, set_text
+from ..text.conditions import (
     Condition,
     DataTest,
     Fixed,
@@ -23,6 +22,8 @@ from .conditions import (
     tests_data,
     zero,
 )
+from .arithmetic import index_of
+from .captured import MISSING
 from .evaluator import Evaluator
 from .functions import known
 from .values import Constant, Scalar, Value
@@ -35,6 +36,15 @@ PREDICATES: dict[type[ast.cmpop], str] = {
     ast.Eq: "eq",
     ast.NotEq: "ne",
 }
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test of data: a comparison (operator and both sides), or a call such as `isnan(x)`."""
+
+    node: ast.expr
+    operator: type[ast.cmpop] | None
+    sides: tuple[ast.expr, ...]
 
 
 class Choices:
@@ -74,7 +84,7 @@ class Choices:
         if isinstance(node, ast.Call):
             function = known(self.expressions.captured.resolve(node.func))
             if function is not None and function.kind == "class" and len(node.args) == 1:
-                return DataTest(node, None, tuple(node.args))
+                return DataTest(Test(node, None, tuple(node.args)))
         if isinstance(node, ast.Name | ast.Attribute):
             found = (
                 MISSING
@@ -105,7 +115,7 @@ class Choices:
                 node, "'in' and 'is' are not supported", "compare with ==, !=, <, <=, > or >="
             )
         known = self.expressions.static(left), self.expressions.static(right)
-        test = DataTest(node, type(op), (left, right))
+        test = DataTest(Test(node, type(op), (left, right)))
         if isinstance(known[0], Constant) and isinstance(known[1], Constant):
             return Fixed(
                 bool(getattr(operator, PREDICATES[type(op)])(known[0].value, known[1].value))
@@ -142,13 +152,13 @@ class Choices:
                 result = self.emitter.operation(f"arith.{word} {result}, {name} : i1", node)
             return result
         assert isinstance(condition, DataTest)
-        name = self._test(condition)
+        name = self._test(condition.subject)
         if not condition.negated:
             return name
         true = self.emitter.constant("true", "i1")
         return self.emitter.operation(f"arith.xori {name}, {true} : i1", node)
 
-    def _test(self, test: DataTest) -> str:
+    def _test(self, test: Test) -> str:
         values = [self.expressions.value(side) for side in test.sides]
         if test.operator is None:
             assert isinstance(test.node, ast.Call)

@@ -9,7 +9,7 @@ from string import ascii_letters
 
 import numpy as np
 
-from .affine import Affine
+from ..text.affine import Affine
 from .captured import Captured
 from .source import PythonSource
 

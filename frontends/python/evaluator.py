@@ -6,11 +6,11 @@ import ast
 from collections.abc import Callable
 from typing import Protocol
 
-from .affine import Affine, Index
+from ..text.affine import Affine, Index
+from ..text.conditions import Condition
+from ..text.emitter import Emitter
 from .arithmetic import Arithmetic
 from .captured import Captured
-from .conditions import Condition
-from .emitter import Emitter
 from .source import PythonSource
 from .values import Constant, Value
 
@@ -25,7 +25,7 @@ class Evaluator(Protocol):
     def captured(self) -> Captured: ...
 
     @property
-    def emitter(self) -> Emitter: ...
+    def emitter(self) -> Emitter[ast.AST]: ...
 
     @property
     def arithmetic(self) -> Arithmetic: ...

@@ -10,15 +10,15 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ..text.affine import Affine, Index
+from ..text.conditions import Condition
+from ..text.emitter import Emitter, NotAffine
 from .accesses import Accesses
-from .affine import Affine, Index
 from .arithmetic import Arithmetic, index_of
 from .calls import Calls
 from .captured import MISSING, SEQUENCES, Captured
 from .choices import Choices
-from .conditions import Condition
 from .element_types import element_type
-from .emitter import Emitter, NotAffine
 from .shapes import Shapes
 from .source import PythonSource
 from .values import Constant, Scalar, Value, type_name
@@ -35,7 +35,7 @@ class Expressions:
         self,
         source: PythonSource,
         captured: Captured,
-        emitter: Emitter,
+        emitter: Emitter[ast.AST],
         variables: Mapping[ast.Name, Variable],
     ) -> None:
         self.source = source

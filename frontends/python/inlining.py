@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from .affine import Affine
+from ..text.affine import Affine
 from .captured import Captured
 from .element_types import ArrayType, ElementType, f64
 from .expressions import Expressions, Meaning

@@ -8,7 +8,7 @@ from functools import cache
 import islpy as isl
 
 from ...passes.polyhedral.isl_context import ISL_LOCK
-from .affine import Affine, Name, Quotient
+from ..text.affine import Affine, Name, Quotient
 
 
 @cache

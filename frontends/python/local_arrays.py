@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .affine import Affine
+from ..text.affine import Affine
+from ..text.emitter import Emitter
 from .element_types import ArrayType, ElementType, dtype, f64
-from .emitter import Emitter
 from .expressions import Expressions
 from .functions import ALLOCATING, LIKE
 from .nests import Nests
@@ -22,7 +22,11 @@ class LocalArrays:
     """Allocates arrays; each lives as long as the block of statements that it is in."""
 
     def __init__(
-        self, expressions: Expressions, source: PythonSource, emitter: Emitter, nests: Nests
+        self,
+        expressions: Expressions,
+        source: PythonSource,
+        emitter: Emitter[ast.AST],
+        nests: Nests,
     ) -> None:
         self.expressions = expressions
         self.source = source

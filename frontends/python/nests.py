@@ -6,8 +6,8 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .affine import Affine, Index, Name, Quotient, map_text
-from .emitter import Block, Emitter
+from ..text.affine import Affine, Index, Name, Quotient, map_text
+from ..text.emitter import Block, Emitter
 from .views import ONE, ZERO, ArrayValue, View
 
 
@@ -27,7 +27,7 @@ class Nests:
     """Prints loop nests; `ranges` has the bounds of the loops around."""
 
     def __init__(
-        self, emitter: Emitter, taken: set[str], ranges: Mapping[Name, tuple[Index, Index]]
+        self, emitter: Emitter[ast.AST], taken: set[str], ranges: Mapping[Name, tuple[Index, Index]]
     ) -> None:
         self.emitter = emitter
         self.taken = taken
@@ -60,7 +60,7 @@ class Nests:
             point.append(Affine.of(name).plus(start, -1))
         return tuple(point), loops
 
-    def around(self, body: Block, loops: Nest, node: ast.AST) -> None:
+    def around(self, body: Block[ast.AST], loops: Nest, node: ast.AST) -> None:
         """Prints loops around a block."""
         for loop in reversed(loops):
             lower, upper = Index((loop.start,)), Index((loop.start.plus(loop.extent),))

@@ -32,12 +32,12 @@ from ...runtime.program import AUTO, DEFAULT, Function, Program
 from ...support.fork_safety import after_fork_in_child
 from ...support.immutable import Immutable
 from ...support.output_files import write_output
+from ..text.relocation import relocate
 from .captured import MISSING, Captured
 from .checking import AS_PYTHON, compare
 from .layouts import Order, as_given, call_on_copies, fits, orders_of, permuted
 from .pickling import named_kernel, pickled_again
 from .promises import check_promises
-from .relocation import relocate
 from .signatures import PythonSignature, ReturningKernel, allocation
 from .source import PythonSource
 from .strides import Strided, strided
@@ -97,7 +97,9 @@ class PythonKernel(Immutable):
         with self._lock:
             if self._function is None:
                 module = parse_module(self.mlir, self._source.file)
-                relocate(module, self.translation, self._source)
+                nodes = self.translation.nodes
+                places = [self._source.location(node) for node in nodes]
+                relocate(module, places, self._source.texts(nodes))
                 found = Program(module)[self.translation.name]
                 if self.translation.promises:
                     check_promises(found.scop, self.translation.promises, self._source)

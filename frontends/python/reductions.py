@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
 
-from .affine import Affine, Index
+from ..text.affine import Affine, Index
+from ..text.emitter import Block, Emitter
 from .arithmetic import extremum_name
 from .contractions import Contraction, Contractions
 from .element_types import ElementType, f64, i64, u64
-from .emitter import Block, Emitter
 from .expressions import Expressions
 from .inlining import CallableKernel
 from .local_arrays import LocalArrays
@@ -32,7 +32,7 @@ _OPERATORS: dict[str, type[ast.operator]] = {
 class _Printed:
     """A term of a reduction in a block: its loops, its value, and what it reads."""
 
-    body: Block
+    body: Block[ast.AST]
     outer: Nest
     inner: Nest
     point: tuple[Affine, ...]
@@ -49,7 +49,7 @@ class Reductions:
         self,
         expressions: Expressions,
         source: PythonSource,
-        emitter: Emitter,
+        emitter: Emitter[ast.AST],
         nests: Nests,
         arrays: LocalArrays,
         inline: Callable[[ast.Call, bool], None],

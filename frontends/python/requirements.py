@@ -9,7 +9,7 @@ import islpy as isl
 
 from ...dialects.errors import SourceError
 from ...passes.polyhedral.isl_context import ISL_LOCK
-from .affine import Affine, Index, Name
+from ..text.affine import Affine, Index, Name
 from .isl_text import text_of
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Container, Sequence
 
-from .affine import Affine
+from ..text.affine import Affine
 from .captured import Captured
 from .element_types import element_type
 from .functions import known

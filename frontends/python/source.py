@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +68,16 @@ class PythonSource:
     def of_node(self, node: ast.AST) -> PythonSource:
         """The source that a piece of the syntax tree is from."""
         return getattr(node, "origin", self)
+
+    def texts(self, nodes: Sequence[ast.AST]) -> dict[str, str]:
+        """The files that pieces of the syntax tree are from, as far as their lines are known."""
+        found: dict[str, list[str]] = {}
+        for origin in dict.fromkeys(self.of_node(node) for node in nodes):
+            lines = found.setdefault(origin.file, [])
+            first = origin.first_line - 1
+            lines += [""] * (first + len(origin.lines) - len(lines))
+            lines[first : first + len(origin.lines)] = origin.lines
+        return {file: "\n".join(lines) for file, lines in found.items()}
 
     def error(self, node: ast.AST, message: str, hint: str | None = None) -> SourceError:
         """The error that points at a piece of the syntax tree."""

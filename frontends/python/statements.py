@@ -7,9 +7,8 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from ...dialects.errors import SourceError
-from .affine import Affine, Index, Name, quotient, set_text
-from .array_statements import ArrayStatements
-from .conditions import (
+from ..text.affine import Affine, Index, Name, quotient, set_text
+from ..text.conditions import (
     Condition,
     Fixed,
     Relation,
@@ -19,8 +18,9 @@ from .conditions import (
     negation,
     tests_data,
 )
+from ..text.emitter import Block, Emitter
+from .array_statements import ArrayStatements
 from .element_types import ElementType
-from .emitter import Block, Emitter
 from .expressions import Expressions, Meaning
 from .inlining import Callees, bind
 from .local_arrays import LocalArrays
@@ -44,7 +44,7 @@ class Statements:
         self,
         expressions: Expressions,
         source: PythonSource,
-        emitter: Emitter,
+        emitter: Emitter[ast.AST],
         callees: Callees,
     ) -> None:
         self.expressions = expressions
@@ -57,7 +57,7 @@ class Statements:
         )
         self.callees = callees
         self.promises: list[Promise] = []
-        self._blocks: dict[int, Block] = {}
+        self._blocks: dict[int, Block[ast.AST]] = {}
         self._cells: dict[Variable, str] = {}
         self.results: tuple[Result, ...] = ()
         self.several: dict[ast.expr, list[Meaning]] = {}
@@ -276,7 +276,7 @@ class Statements:
             test = first_test(condition)
             assert test is not None
             raise self.source.error(
-                test.node,
+                test.subject.node,
                 "the condition of an 'if' statement depends on data",
                 "assign a conditional expression: `A[i] = x if ... else A[i]`",
             )

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from ...runtime.calling.array_memory import is_tensor
-from .affine import Affine
+from ..text.affine import Affine
 from .views import ZERO, ArrayValue, Subscript, View
 
 Array: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[Any]]"

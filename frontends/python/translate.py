@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .affine import Affine, Index, Name
+from ..text.affine import Affine, Index, Name
+from ..text.emitter import Emitter, Line
 from .captured import MISSING, Captured
 from .element_types import ELEMENT_TYPES, ArrayType, ElementType, element_type, f64
-from .emitter import Emitter, Line
 from .expressions import Expressions
 from .inlining import Callee, Callees
 from .promises import Promise
@@ -124,7 +124,7 @@ def translate(
     fixed = {each.name for each in parameters}
     fixed |= {target.id for target in loops if isinstance(target, ast.Name)}
     while True:
-        emitter = Emitter()
+        emitter: Emitter[ast.AST] = Emitter()
         emitter.blocks[0].names |= fixed
         for variable in (*variables.values(), *callees.variables()):
             variable.kind = variable.settled
@@ -168,8 +168,8 @@ def _function(
     parameters: tuple[Parameter, ...],
     allocated: Sequence[ArrayValue],
     results: Sequence[Result],
-    body: list[Line],
-) -> list[Line]:
+    body: list[Line[ast.AST]],
+) -> list[Line[ast.AST]]:
     inputs = [f"%{each.name}: {each.mlir}" for each in parameters]
     inputs += [f"%{each.name}: {each.type.mlir}" for each in allocated]
     numbers = [each.scalar for each in results if each.scalar is not None]

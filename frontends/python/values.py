@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .affine import Affine, Index
+from ..text.affine import Affine, Index
 from .element_types import ELEMENT_TYPES, ElementType, f64, i64
 
 Number: TypeAlias = "int | float | np.number[Any]"

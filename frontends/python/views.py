@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from .affine import Affine, Name, Term, quotient
+from ..text.affine import Affine, Name, Term, quotient
 from .element_types import ArrayType
 from .isl_text import is_zero
 

@@ -14,13 +14,15 @@ from ...dialects.errors import SourceError
 from .c_expressions import ATOM, UNARY, Expression, binary, call, integer, select, unary
 from .helpers import bitcast_helper, float_helper, integer_helper
 from .printer import Emit, Emitters, Printer
-from .types import bits, type_of
+from .types import HEADERS, bits, type_of
 
 
 def emit_constant(printer: Printer, op: arith.ConstantOp) -> None:
     attribute, kind = op.value, type_of(op.result)
     if isa(attribute, IntegerAttr):
         value = attribute.value.data
+        if kind in HEADERS:  # `true` and `false` are macros
+            printer.unit.headers.add(HEADERS[kind])
         expression = _integer_constant(value, kind)
     elif isa(attribute, FloatAttr):
         expression = _float_constant(printer, attribute.value.data, kind)
@@ -175,6 +177,7 @@ _FLOAT_PREDICATES = {
 def emit_cmpf(printer: Printer, op: arith.CmpfOp) -> None:
     predicate = op.predicate.value.data
     if predicate in _ALWAYS:
+        printer.unit.headers.add(HEADERS["bool"])
         printer.define(op.result, Expression(_ALWAYS[predicate]), trivial=True)
         return
     left, right = printer.value(op.lhs), printer.value(op.rhs)

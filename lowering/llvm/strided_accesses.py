@@ -101,8 +101,12 @@ def _parts_of_rows(
     element = scalar_type(kind)
     assert isinstance(element, ir.IntType)
     missing = stride - 1 - columns[-1]
-    half = kind.count // 2
-    pieces = [(0, kind.count, 0)] if not missing else [(0, half, 0), (half, kind.count, missing)]
+    # The halves of an odd number of lanes have one in common.
+    half = -(-kind.count // 2)
+    overlap = 2 * half - kind.count
+    pieces = [(0, half, 0), (kind.count - half, kind.count, missing)]
+    pieces = pieces if missing else [(0, kind.count, 0)]
+    lanes = [*range(half), *range(half + overlap, 2 * half)]
     views: list[tuple[ir.Value, int]] = []
     for begin, end, shift in pieces:
         place = _behind(emitter, pointer, begin * stride - shift, kind)
@@ -119,9 +123,7 @@ def _parts_of_rows(
             for view, shift in views
         ]
         low, high = parts[0], parts[-1]
-        results.append(
-            low if len(parts) == 1 else _shuffled(emitter, low, high, list(range(kind.count)))
-        )
+        results.append(low if len(parts) == 1 else _shuffled(emitter, low, high, lanes))
     return results
 
 

@@ -247,12 +247,14 @@ class VectorLoopEmitter(ABC):
     def _rest(
         self, nest: For, base: Index, rest: Index, limit: Index, environment: Environment
     ) -> None:
-        """The last iterations, fewer than a vector: masked, or in vectors of half as many lanes."""
+        """The last iterations, fewer than a vector: masked, or in ever shorter vectors."""
         width = nest.loop.vector
         assert width is not None
         if self._has_masks(nest, base, environment, rest):
             self._between(nest, base, (), (limit,), environment)
             return
+        # With powers of two, each vector is needed once at most.
+        width = 1 << (width - 1).bit_length()
         while width > 1:
             width //= 2
             self.builder.branch(

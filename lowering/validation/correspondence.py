@@ -149,10 +149,14 @@ def _copy(program: Scop, statement: Statement) -> Copy | None:
 
 
 class _Numbering:
-    """Value numbering: values with one number are computed in the same way from the same loads."""
+    """Value numbering: values with one number are computed in the same way from the same loads.
+
+    `extended` has what integers were extended from, and how: twice is the same as once.
+    """
 
     def __init__(self) -> None:
         self.numbers: dict[object, int] = {}
+        self.extended: dict[int, tuple[str, int]] = {}
 
     def stored(self, statement: Statement, scaled: Mapping[str, tuple[Factor, ...]]) -> list[int]:
         """The numbers of what the statement stores, in program order.
@@ -189,7 +193,19 @@ class _Numbering:
         return values[operand] if operand in values else self._of("argument", operand)
 
     def _result(self, operation: Operation, operands: Sequence[int], index: int) -> int:
+        if operation.name in _EXTENSIONS and not operation.properties and not operation.attributes:
+            how, source = operation.name, operands[0]
+            first = self.extended.get(source)
+            # What was extended by zeros is not negative.
+            if first is not None and first[0] in (how, _EXTENSIONS[1]):
+                how, source = first
+            number = self._of(how, source, operation.result_types[0])
+            self.extended[number] = how, source
+            return number
         return self._of(_kind(operation), tuple(operands), index)
+
+
+_EXTENSIONS = ("arith.extsi", "arith.extui")
 
 
 def _kind(operation: Operation) -> object:

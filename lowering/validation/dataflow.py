@@ -49,9 +49,13 @@ def check_buffer(buffer: Buffer, places: Places) -> None:
                 raise NotKnownError(f"elements of {buffer.name} are copied more than once")
     writers = list(_accessors(buffer, places, is_write=True))
     accessors = [*writers, *_accessors(buffer, places, is_write=False)]
+    copied = {transfer.statement for transfer in _copies_with(buffer, places, out=True)}
     for copy, (place, events, name) in product(copies_in, accessors):
         pairs = copy.inside.apply_range(place.reverse())
-        _in_order(pairs, copy.events, events, f"{copy.statement} does not run before {name}")
+        message = f"{copy.statement} does not run before {name}"
+        if name in copied and backward(pairs, copy.events, events) is not None:
+            raise NotKnownError(message)  # what is copied there may be what nobody has written
+        _in_order(pairs, copy.events, events, message)
     for copy, (place, events, name) in product(copies_out, writers):
         pairs = place.apply_range(copy.inside.reverse())
         _in_order(pairs, events, copy.events, f"{copy.statement} does not run after {name}")
@@ -158,7 +162,7 @@ class ArrayFlow:
             wrong = backward(relation, *ends)
             if wrong is None:
                 continue
-            if item.reduction and self.kept.may_reorder(item.source) and not self.is_relaxed:
+            if not self.is_relaxed and self._has_free_steps(item):
                 self._relax(item.source)
                 return self._keeps_order()
             if item.kind is DependenceKind.FLOW:
@@ -166,6 +170,11 @@ class ArrayFlow:
                 raise ViolatedError(Property.ORDER, message, Witness.between(wrong))
             return False
         return True
+
+    def _has_free_steps(self, item: Dependence) -> bool:
+        """Whether some pairs of a dependence may change places."""
+        steps = self.kept.free_steps(item.source, item.target)
+        return steps is not None and not item.relation.is_disjoint(steps)
 
     def _first_uses(self, origin: str) -> list[Use]:
         """The uses in one position, by every generated statement that is a part of a statement."""
@@ -191,9 +200,9 @@ class ArrayFlow:
     def _check_relaxed(self) -> None:
         """All steps of a reduction that run in another order do so in one place."""
         for one, other in combinations_with_replacement(self.writes, 2):
-            if not self.is_relaxed or one.origin != other.origin:
+            if not self.is_relaxed or self.kept.free_steps(one.origin, other.origin) is None:
                 continue
-            if self.kept.may_reorder(one.origin) and (one.is_moved or other.is_moved):
+            if one.is_moved or other.is_moved:
                 steps = one.elements.apply_range(other.elements.reverse())
                 if one.array == other.array:
                     steps = steps.subtract(one.place.apply_range(other.place.reverse()))
@@ -252,15 +261,9 @@ class ArrayFlow:
             same = source.elements.apply_range(write.elements.reverse())
             relation = self._before_writes[source.is_write]
             pairs = _any(same, (same.intersect(part) for part in _between(relation, same)))
-            if self.is_relaxed and source.origin == write.origin:
-                pairs = self._without_steps(pairs, write.origin)
+            if self.is_relaxed:
+                pairs = self.kept.without_free_steps(pairs, source.origin, write.origin)
             self._check_pairs(pairs, source, write, is_flow=False)
-
-    def _without_steps(self, pairs: isl.Map, statement: str) -> isl.Map:
-        """The pairs that are no two steps of a reduction that may be reordered."""
-        if not self.kept.may_reorder(statement):
-            return pairs
-        return pairs.subtract(self.kept.dependences.accumulations[statement].pairs)
 
     @cached_property
     def _before_writes(self) -> dict[bool, isl.UnionMap]:

@@ -1,4 +1,4 @@
-"""The validated artefact: a generated program between AST and loop IR."""
+"""The validated artefact: a generated program, its nest and what register promotion did to it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ...passes.polyhedral.scop import Scop
 from ..loops.storage import Placement
 from ..nest.index_expression import Index
 from ..nest.nest import For, Nest
+from .registers.rewriting import Rewriting
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +20,8 @@ class Generated:
 
     `parameters` are the values of the sizes in the nest, and `context` says which there are.
     `vectors` are the loops that run in vectors, `independent` those that are said to have
-    independent iterations, besides parallel ones.
+    independent iterations, besides parallel ones. `rewritings` are what has kept values in
+    registers, on the loop IR of the nest.
     """
 
     scop: Scop
@@ -29,3 +31,4 @@ class Generated:
     context: isl.Set
     vectors: Sequence[For] = ()
     independent: Sequence[For] = ()
+    rewritings: Sequence[Rewriting] = ()

@@ -1,17 +1,19 @@
 """The dependences that generated code must keep.
 
 The steps of a reduction may run in any order where the numerics rule allows it: where the operation
-gives the same result in any order, carries `fastmath<reassoc>`, or the user has asked for it. All
-other accesses to an element must then stay before or after all of its steps.
+gives the same result in any order, carries `fastmath<reassoc>`, or the user has asked for it. They
+may be steps of several statements, if these accumulate in the element by one operation. All other
+accesses to an element must then stay before or after all of its steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import islpy as isl
 
-from ...passes.polyhedral.dependences import Dependence, Dependences
+from ...passes.polyhedral.dependences import Dependence, Dependences, steps_between
 from .order import Event, backward
 from .verdict import Property, ViolatedError, Witness
 
@@ -20,7 +22,7 @@ class KeptDependences:
     """The dependences to keep; with `reassociate`, without those of reassociable reductions."""
 
     def __init__(self, dependences: Dependences, *, reassociate: bool) -> None:
-        self.dependences = dependences
+        self.dependences = dependences.with_partial_accumulations
         self.reassociate = reassociate
 
     def may_reorder(self, statement: str) -> bool:
@@ -28,20 +30,33 @@ class KeptDependences:
         accumulation = self.dependences.accumulations.get(statement)
         return accumulation is not None and (self.reassociate or accumulation.reassociable)
 
+    def free_steps(self, source: str, target: str) -> isl.Map | None:
+        """The pairs of steps of one or two statements that may run in any order; None if none."""
+        if not (self.may_reorder(source) and self.may_reorder(target)):
+            return None
+        return steps_between(self.dependences.accumulations, source, target)
+
+    def without_free_steps(self, pairs: isl.Map, source: str, target: str) -> isl.Map:
+        """The pairs of instances of two statements that must keep their order."""
+        steps = self.free_steps(source, target)
+        return pairs if steps is None else pairs.subtract(steps)
+
     def strict(self, array: str) -> list[Dependence]:
         """The dependences through an array."""
         return [item for item in self.dependences if item.array == array]
 
     def relaxed(self, array: str) -> list[Dependence]:
         """Those that are left where steps of reductions run in another order."""
-        return [
+        items = [
             *(item for item in self.dependences.relaxed if item.array == array),
-            *(
-                item
-                for item in self.strict(array)
-                if item.reduction and not self.may_reorder(item.source)
-            ),
+            *(item for item in self.strict(array) if item.reduction),
         ]
+        found: list[Dependence] = []
+        for item in items:
+            relation = self.without_free_steps(item.relation, item.source, item.target)
+            if not relation.is_empty():
+                found.append(replace(item, relation=relation))
+        return found
 
     def check(
         self, arrays: Iterable[str], events: Mapping[str, Sequence[Event]], context: isl.Set
@@ -65,10 +80,11 @@ class KeptDependences:
         """The arrays in which reductions run in another order; raises ViolatedError."""
         reordered: set[str] = set()
         for item in items:
-            wrong = _backward(item, item.relation, events, context)
-            if wrong is None:
+            if _backward(item, item.relation, events, context) is None:
                 continue
-            if not item.reduction or not self.may_reorder(item.source):
+            fixed = self.without_free_steps(item.relation, item.source, item.target)
+            wrong = _backward(item, fixed, events, context)
+            if wrong is not None:
                 message = (
                     f"the {item.kind.value} dependence from {item.source} to {item.target} on "
                     f"{item.array} runs backwards"

@@ -23,6 +23,7 @@ from .parallelism import ParallelLoops
 from .partial_uses import PartialUses
 from .places import Places
 from .reading import CallSite, read_nest
+from .registers.simulation import check_rewriting
 from .uses import events_of, uses_of
 from .verdict import (
     NotKnownError,
@@ -65,6 +66,8 @@ def validate(kept: KeptDependences, generated: Generated) -> Verdict:
     try:
         with bounded(OPERATIONS):
             _Validation(kept, generated).check()
+            for rewriting in generated.rewritings:
+                check_rewriting(rewriting)
     except ViolatedError as error:
         return Verdict(violation=error.violation)
     except NotKnownError as error:

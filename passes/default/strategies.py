@@ -13,15 +13,18 @@ from .fused_contraction import fused_contraction
 from .gauss_seidel import gauss_seidel
 from .index_set_splitting import index_set_splitting
 from .matrix_vector import matrix_vector
+from .nonserial_recurrences import nonserial_recurrences
 from .outermost_parallel import outermost_parallel
 from .output_stationary import output_stationary
 from .parallel_strips import parallel_strips
+from .pivot_blocks import pivot_blocks
 from .privatised_contraction import privatised_contraction
 from .recurrences import recurrences
 from .strict_order_reductions import strict_order_reductions
 from .tensor_contraction import tensor_contraction
 from .tile_transposition import tile_transposition
 from .time_tiling import time_tiling
+from .transposed_contraction import transposed_contraction
 from .triangular import triangular
 from .triangular_solve import triangular_solve
 from .unrolled_short_loops import unrolled_short_loops
@@ -41,9 +44,12 @@ STRATEGIES: tuple[Strategy, ...] = (
     tensor_contraction,
     fused_contraction,
     privatised_contraction,
+    transposed_contraction,
     triangular,
     factorisation,
     column_updates,
+    nonserial_recurrences,
+    pivot_blocks,
     strict_order_reductions,
     triangular_solve,
     matrix_vector,
@@ -62,5 +68,9 @@ FALLBACKS: tuple[Strategy, ...] = (
 )
 """Proposals for nests that one of `COMPETING` is the first to have an answer for."""
 
-COMPETING: tuple[Strategy, ...] = (recurrences, vectorise_and_parallelise)
+COMPETING: tuple[Strategy, ...] = (
+    transposed_contraction,
+    recurrences,
+    vectorise_and_parallelise,
+)
 """Strategies whose answers are not always better than all `FALLBACKS`: lanes along other loops."""

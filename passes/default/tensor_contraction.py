@@ -24,7 +24,7 @@ from ..estimate.scheduling_context import SchedulingContext
 from ..estimate.vector_loops import narrowed
 from ..polyhedral.counting import fix_parameters
 from ..polyhedral.scaled_loads import scaled_load
-from ..polyhedral.schedule_tree import Loop, Tree, chain, statements
+from ..polyhedral.schedule_tree import Loop, Tree, chain, loops_around, statements
 from ..polyhedral.scop import Access
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
@@ -53,6 +53,11 @@ REUSES_WORTH_A_COPY = 2
 LEAST_LANES = 0.5
 """The part of a vector that must be used."""
 
+LEAST_TERMS = 32
+"""Terms of a sum that are worth the transposition of its result, or other products around it.
+
+Where sums are shorter, the way through the result decides."""
+
 
 @dataclass(frozen=True)
 class Contraction:
@@ -60,8 +65,9 @@ class Contraction:
 
     `extents` are the numbers of iterations, `iterators` the statement's own loops (counted from 0)
     that they are. `vector` is the loop whose neighbouring iterations are
-    neighbouring elements of the result; `streamed` is what is read along it, and `rows` a loop that
-    does not change that. `terms` are the loops of the sum, and `others` all that remain.
+    neighbouring elements of the result, or of one of its columns where the result `is_transposed`;
+    `streamed` is what is read along it, and `rows` a loop that does not change that. `terms` are
+    the loops of the sum, and `others` all that remain.
     """
 
     statement: str
@@ -73,6 +79,7 @@ class Contraction:
     others: tuple[str, ...]
     streamed: Access
     broadcast: tuple[Access, ...]
+    is_transposed: bool = False
 
 
 def tensor_contraction(
@@ -103,10 +110,12 @@ def recognise(
     statistics: ProgramStatistics,
     *,
     fixed: int = 0,
+    transposed: bool = False,
 ) -> Contraction | None:
     """The contraction that a statement is in the loops around it, if it is one.
 
-    The outermost `fixed` loops are left where they are.
+    The outermost `fixed` loops are left where they are. If `transposed`, vectors go down columns
+    of the result, for operands that can't be read in vectors along its rows.
     """
     loops = {loop.name: loop for loop in around}
     accumulation = schedule.dependences.accumulations.get(name)
@@ -125,6 +134,8 @@ def recognise(
     free = [each for each in movable if selects(statement, loops[each], result)]
     terms = tuple(each for each in movable if each not in free)
     lanes = schedule.target.lanes(result.array.element_type)
+    if transposed and prod(extents[each] for each in terms) < LEAST_TERMS:
+        return None
     for vector in (each for each in free if extents[each] >= lanes * LEAST_LANES):
         along = loops[vector]
         streamed = [access for access in reads if selects(statement, along, access)]
@@ -133,8 +144,13 @@ def recognise(
             for each in free
             if each != vector and not any(selects(statement, loops[each], a) for a in streamed)
         ]
-        if is_contiguous(statement, along, result) and len(streamed) == 1 and rows and terms:
-            tallest = max(rows, key=lambda each: extents[each])
+        is_row = is_contiguous(statement, along, result)
+        moves = sum(map(bool, subscript_steps(result, statement.slopes(along))))
+        fits = moves == 1 and not is_row if transposed else is_row
+        if fits and len(streamed) == 1 and rows and terms:
+            # The rows of a transposed block are parts of columns of the result as it is stored.
+            stored = [r for r in rows if is_contiguous(statement, loops[r], result)]
+            tallest = max(stored or rows, key=lambda each: extents[each])
             return Contraction(
                 name,
                 {each: extents[each] for each in movable},
@@ -145,6 +161,7 @@ def recognise(
                 tuple(each for each in free if each not in (vector, tallest)),
                 streamed[0],
                 tuple(access for access in reads if access is not streamed[0]),
+                transposed,
             )
     return None
 
@@ -219,11 +236,18 @@ class ContractionPlan(Steps):
         packs = self.is_packed()
         if not packs and self._stride(found.streamed, found.vector) != 1:
             return None
+        cut = self._subscript(found.streamed, found.vector)
+        if packs and [each for each in found.streamed.coefficients[cut] if each] != [1]:
+            return None  # A vector would cross panels.
         by_rows = self._goes_by_rows()
         # The terms stay in their order, which decides how a sum is rounded.
         tiled, *inner = found.terms
-        sizes = self._rows_first(tiled) if by_rows else self._panels_first(tiled)
-        self.interchange((*found.others, found.rows, found.vector, *found.terms))
+        sizes = self._tile_sizes()
+        sharing = self._sharing() if packs else ()
+        others = (*(name for name in found.others if name not in sharing), *sharing)
+        self.interchange((*others, found.rows, found.vector, *found.terms))
+        block = self._block_of_products(sharing) if sharing else None
+        self.panels_at = self.panels_at or block
         rows, vector, terms = self.make_tiles((found.rows, found.vector, tiled), sizes)
         outer = (rows, vector, terms) if by_rows else (vector, terms, rows)
         self.interchange((*outer, found.rows, found.vector, tiled))
@@ -231,16 +255,17 @@ class ContractionPlan(Steps):
         if pairs is not None:
             self._pack_pairs(pairs, terms, outer[-1])
         elif packs:
-            cut = self._subscript(found.streamed, found.vector)
             self.pack_panels(self.panels_at or terms, found.streamed.array, cut, self.width)
         for access in found.broadcast if pairs is None else ():
             scaled = self._is_scaled(access)
             if self._has_own_arrays() and (scaled or (packs and self._has_conflicts(access))):
                 self._pack_rows(access, outer[-1], scaled=scaled)
-        block = (self.tile.rows, self.width)
-        row_blocks, vector_blocks = self.make_tiles((found.rows, found.vector), block)
+        registers = (self.tile.rows, self.width)
+        row_blocks, vector_blocks = self.make_tiles((found.rows, found.vector), registers)
         if not by_rows:
             self.interchange((vector_blocks, row_blocks))
+        if found.is_transposed:
+            self._pack_result(vector_blocks if by_rows else row_blocks)
         around = [tiled, *inner]
         if pairs is not None:
             (tiles,) = self.make_tiles((pairs,), (PAIR,))
@@ -252,9 +277,35 @@ class ContractionPlan(Steps):
         self.step(Unroll((self.name(found.rows), self.name(found.vector))))
         self.step(Vectorize((self.name(found.vector),), self.lanes))
         if self.threads > 1:
-            parallel = found.others[0] if self.share == 1 else outer[0]
+            parallel = outer[0]
+            if self.share == 1:
+                parallel = block if block and sharing == others else others[0]
             self.step(Parallel((self.name(parallel),)))
         return self.schedule
+
+    def _sharing(self) -> tuple[str, ...]:
+        """The loops over products that all use the same operand in whole: it is packed once.
+
+        They go inside of those that use others.
+        """
+        whole = zip(self._tile_sizes()[1:], (self.found.vector, self.found.terms[0]), strict=True)
+        if self.panels_at or any(size < self.found.extents[name] for size, name in whole):
+            return ()
+        statement = self.statistics.statements[self.found.statement]
+        around = {loop.name: loop for loop in loops_around(self.schedule.tree, self.statement)}
+        return tuple(
+            name
+            for name in self.found.others
+            if not selects(statement, around[name], self.found.streamed)
+        )
+
+    def _block_of_products(self, sharing: Sequence[str]) -> str:
+        """Makes a loop around all products of a thread that share an operand."""
+        extent = self.found.extents[sharing[0]]
+        is_outermost = self.share == 1 and len(sharing) == len(self.found.others)
+        size = ceil(extent / self.threads) if is_outermost else extent
+        (block,) = self.make_tiles(sharing[:1], (size,))
+        return block
 
     def _pack_pairs(self, term: str, panels: str, rows: str) -> None:
         """Both operands packed so that neighbouring terms of the sum lie together, in 16 bits."""
@@ -278,6 +329,14 @@ class ContractionPlan(Steps):
                 self.step(Pack((self.name(rows),), name, order, widened=is_byte))
                 loop = f"pack_{name}.{name}{len(order) - 1}"
                 self.step(Vectorize((loop,), self.schedule.target.lanes(access.array.element_type)))
+
+    def _pack_result(self, loop: str) -> None:
+        """A block of the result of its own, with the column that vectors go down as a row."""
+        statement = self.schedule.scop.statement(self.found.statement)
+        (result,) = statement.writes
+        column = self._subscript(result, self.found.vector)
+        order = (*(k for k in range(len(result.array.shape)) if k != column), column)
+        self.step(Pack((self.name(loop),), result.array.name, order))
 
     def _tallest(self) -> int | None:
         """How many rows of the result a register tile may have at most, if that is limited.
@@ -303,6 +362,11 @@ class ContractionPlan(Steps):
         """Terms that a panel in the nearest cache has."""
         panel = int(self.schedule.target.caches[1] * PANEL_OF_L1)
         return max(1, panel // (self.width * self.element))
+
+    def _tile_sizes(self) -> tuple[int, int, int]:
+        """Tiles of the rows, the vector loop and the outermost loop of terms."""
+        term = self.found.terms[0]
+        return self._rows_first(term) if self._goes_by_rows() else self._panels_first(term)
 
     def _panels_first(self, term: str) -> tuple[int, int, int]:
         """Tiles of the rows, the vector loop and a loop of terms: rows in L2, panels behind it."""
@@ -332,6 +396,8 @@ class ContractionPlan(Steps):
         """Whether the streamed operand is worth a copy into panels."""
         streamed, extents = self.found.streamed, self.found.extents
         reuses = extents[self.found.rows] / self.tile.rows
+        if self.depth >= LEAST_TERMS:
+            reuses *= prod(extents[name] for name in self._sharing())
         if reuses <= REUSES_WORTH_A_COPY or not self._has_own_arrays():
             return False
         if self.pair is not None or self._stride(streamed, self.found.vector) != 1:

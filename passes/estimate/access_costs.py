@@ -90,6 +90,8 @@ def _operations(
     cost = 1.0
     machine = program.machine
     innermost = innermost_loop(around.loops)
+    if _registers(program, access, statement, around) > machine.vector_registers:
+        innermost = None  # All that the innermost loop uses again does not stay in registers.
     for loop, count in zip(around.loops, around.trips, strict=True):
         direction = statement.direction(around.loops, loop)
         stride = 1 if direction is None else statement.stride(access, direction, program.statistics)
@@ -104,6 +106,20 @@ def _operations(
         elif stride == 0 and loop.unroll:
             cost /= min(loop.unroll, max(1.0, count))
     return cost
+
+
+def _registers(
+    program: ScheduledProgram, access: Access, statement: StatementStatistics, around: LoopsAround
+) -> float:
+    """Registers for all that an access touches in one iteration of the innermost loop."""
+    registers = 1.0
+    for loop, count in zip(around.loops, around.trips, strict=True):
+        if loop.unroll == 0:
+            direction = statement.direction(around.loops, loop)
+            if direction is None or statement.stride(access, direction, program.statistics):
+                lanes = loop.vector or around.lanes if loop is around.vector else 1
+                registers *= ceil(count / lanes)
+    return registers
 
 
 def _apart(

@@ -99,30 +99,32 @@ class InCoreTime:
         innermost = innermost_loop(loops)
         if innermost is None or innermost is vector:
             return 0.0
+        is_sum = self._adds_up(statement, loops, innermost)
         waits = (
             float(self._program.machine.latencies["additions"])
-            if self._is_sum(statement, loops)
+            if is_sum
             else recurrence(self._program.schedule, statement.statement.name, innermost)
         )
         if not waits:
             return 0.0
         trips = statement.trips(loops)
         chains = prod(
-            min(loop.unroll or count, count)
+            min(loop.unroll or count, count) / (loop.vector or 1 if loop is vector else 1)
             for loop, count in zip(loops, trips, strict=True)
-            if loop.unroll is not None and loop is not vector and loop is not innermost
+            if loop.unroll is not None
+            and loop is not innermost
+            and not (is_sum and self._adds_up(statement, loops, loop))
         )
         length = _chain(statement, loops, trips) * len(statement.statement.body)
         # Short chains that follow each other overlap.
         return waits / max(1.0, chains, self._program.machine.reorder_window / length)
 
-    def _is_sum(self, statement: StatementStatistics, loops: tuple[Loop, ...]) -> bool:
-        """Whether the innermost loop adds up into one element."""
-        innermost = innermost_loop(loops)
-        direction = None if innermost is None else statement.direction(loops, innermost)
-        return direction is not None and all(
-            statement.stride(access, direction, self._program.statistics) == 0
-            for access in statement.statement.writes
+    @staticmethod
+    def _adds_up(statement: StatementStatistics, loops: tuple[Loop, ...], loop: Loop) -> bool:
+        """Whether iterations of a loop write the same elements, one after the other."""
+        direction = statement.direction(loops, loop)
+        return direction is not None and not any(
+            any(subscript_steps(write, direction)) for write in statement.statement.writes
         )
 
 

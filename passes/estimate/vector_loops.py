@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
-from math import inf, prod
+from math import ceil, inf, prod
 
 import islpy as isl
 
 from ..polyhedral.counting import fix_parameters
-from ..polyhedral.schedule_tree import Loop, Tree, leaves
+from ..polyhedral.schedule_tree import Loop, Tree, leaves, walk
 from ..schedules.program_edits import outer_values
 from .operation_costs import accumulates_in_lanes
 from .program_statistics import StatementStatistics, subscript_steps
@@ -20,7 +20,12 @@ MOST_UNROLLED = 150
 """Operations up to which LLVM unrolls a loop fully (its threshold is a size of 300)."""
 
 LONGEST_UNROLLED = 8.0
-"""Iterations of such a loop."""
+"""Iterations of such a loop where they are independent: longer ones are vectorised first
+(`lowering.llvm.short_loops`)."""
+
+MOST_UNROLLED_VECTORS = 256
+"""Operations up to which loops with marked vectors are unrolled fully (`lowering.llvm.unrolling`).
+"""
 
 
 def narrowed(lanes: int, trips: float) -> int:
@@ -51,9 +56,7 @@ class VectorLoops:
         return innermost if is_free else None
 
     def unrolled(self, loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
-        """The loops as LLVM leaves them: it unrolls short ones fully before it vectorises."""
-        if self._program.is_explicit:
-            return loops
+        """The loops without those that are unrolled fully: short ones, and few marked vectors."""
         for depth, loop in enumerate(loops):
             if self._unrolls_all(loop, loops[:depth]):
                 return (*loops[:depth], *(replace(short, unroll=0) for short in loops[depth:]))
@@ -63,22 +66,47 @@ class VectorLoops:
         """Whether a loop, and all inside of it, is unrolled: few operations, few iterations."""
         found = self._short.get(id(loop))
         if found is None:
-            found = self._short[id(loop)] = self._copies(loop, outer) <= MOST_UNROLLED
+            has_vectors = any(isinstance(x, Loop) and x.vector is not None for x in walk(loop))
+            most = MOST_UNROLLED_VECTORS if has_vectors else MOST_UNROLLED
+            operations, copies = self._copies(loop, outer)
+            found = operations <= most
+            if found and has_vectors:
+                # What a loop around these would use again has no registers else.
+                found = copies <= self._program.machine.vector_registers
+            elif found:
+                found = not self._is_vectorised_first(loop, outer)
+            self._short[id(loop)] = found
         return found
 
-    def _copies(self, tree: Tree, outer: tuple[Loop, ...]) -> float:
-        """Operations of a tree when all of its loops are unrolled; infinite where one is long."""
-        total = 0.0
+    def _is_vectorised_first(self, tree: Loop, outer: tuple[Loop, ...]) -> bool:
+        """Whether there is a loop of many independent iterations."""
+        return any(
+            count > LONGEST_UNROLLED and self._schedule.is_coincident(loop)
+            for leaf, around in leaves(tree, outer)
+            for loop, count in zip(
+                around[len(outer) :],
+                self._program.statement(leaf.statement).trips(around)[len(outer) :],
+                strict=True,
+            )
+        )
+
+    def _copies(self, tree: Tree, outer: tuple[Loop, ...]) -> tuple[float, float]:
+        """Operations of a tree when all of its loops are unrolled, and copies of a statement.
+
+        Infinite where a loop is kept.
+        """
+        operations = most = 0.0
         for leaf, loops in leaves(tree, outer):
             statement = self._program.statement(leaf.statement)
-            trips = statement.trips(loops)[len(outer) :]
             inside = loops[len(outer) :]
-            if any(each.vector is not None or each.parallel for each in inside):
-                return inf
-            if max(trips, default=1.0) > LONGEST_UNROLLED:
-                return inf
-            total += prod(trips) * len(statement.statement.body)
-        return total
+            counts = statement.trips(loops)[len(outer) :]
+            if any(each.parallel or each.unroll for each in inside):
+                return inf, inf
+            trips = (ceil(n / (x.vector or 1)) for x, n in zip(inside, counts, strict=True))
+            copies = prod(trips)
+            operations += copies * len(statement.statement.body)
+            most = max(most, copies)
+        return operations, most
 
     def is_in_step(self, loop: Loop, loops: tuple[Loop, ...]) -> bool:
         """Whether all statements of a vector loop run in the same iterations, without guards."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -23,9 +23,12 @@ def after_copies(
     Nothing may write an element between its copy and its use, so that the copies are in the place
     of these reads: what they depended on, the copies depend on.
     """
-    items = list(_kept(old, scop, array))
-    for statement, elements, copies in copied:
-        items += _moved(old, statement, elements, copies, array)
+    items = _after_copies(old, old.scop, scop, copied, array)
+    conflicts = {
+        name: tuple(_after_copies(through, old.scop, scop, copied, array))
+        for name, through in old.conflicts.items()
+    }
+    for statement, _, copies in copied:
         target = copies.get_tuple_name(isl.dim_type.out)
         assert target is not None
         flow = copies.reverse()
@@ -35,14 +38,25 @@ def after_copies(
         for statement in scop.statements
         if (found := find_accumulation(statement)) is not None
     }
-    return Dependences(scop, tuple(items), accumulations)
+    return Dependences(scop, tuple(items), accumulations, conflicts)
 
 
-def _kept(old: Dependences, scop: Scop, array: Array) -> Iterator[Dependence]:
+def _after_copies(
+    old: Iterable[Dependence], before: Scop, scop: Scop, copied: Sequence[Copied], array: Array
+) -> list[Dependence]:
+    items = list(_kept(old, scop, array, {statement.name for statement, _, _ in copied}))
+    for statement, elements, copies in copied:
+        items += _moved(old, before, statement, elements, copies, array)
+    return items
+
+
+def _kept(
+    old: Iterable[Dependence], scop: Scop, array: Array, readers: Container[str]
+) -> Iterator[Dependence]:
     """The dependences that other accesses of the array still cause."""
     for item in old:
         reader = _reader(item)
-        if item.array != array.name or reader is None or item.reduction:
+        if item.array != array.name or reader is None or reader not in readers:
             yield item
             continue
         reads = [
@@ -56,23 +70,28 @@ def _kept(old: Dependences, scop: Scop, array: Array) -> Iterator[Dependence]:
 
 
 def _moved(
-    old: Dependences, statement: Statement, elements: isl.Map, copies: isl.Map, array: Array
+    old: Iterable[Dependence],
+    before: Scop,
+    statement: Statement,
+    elements: isl.Map,
+    copies: isl.Map,
+    array: Array,
 ) -> Iterator[Dependence]:
     """The dependences of a read, as those of the instances that copy for it."""
     name = copies.get_tuple_name(isl.dim_type.out)
     assert name is not None
     for item in old:
-        if item.array != array.name or _reader(item) != statement.name or item.reduction:
+        if item.array != array.name or _reader(item) != statement.name:
             continue
-        relation = pairs_through(item, old.scop, elements)
+        relation = pairs_through(item, before, elements)
         if relation.is_empty():
             continue
         if item.kind is DependenceKind.FLOW:
             moved = relation.apply_range(copies).coalesce()
-            yield replace(item, target=name, relation=moved)
+            yield replace(item, target=name, relation=moved, reduction=False)
         else:
             moved = relation.apply_domain(copies).coalesce()
-            yield replace(item, source=name, relation=moved)
+            yield replace(item, source=name, relation=moved, reduction=False)
 
 
 def _reader(item: Dependence) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from typing import cast
@@ -15,7 +15,7 @@ from ...support.summaries import summary
 from .array_dataflow import ArrayAccesses, union
 from .distance import distances
 from .isl_context import TooComplexError, bounded, bounded_for
-from .reductions import Accumulation, find_accumulation
+from .reductions import Accumulation, find_accumulation, find_partial_accumulation
 from .scop import Array, Scop
 from .unimodular import UnimodularStatements
 
@@ -78,12 +78,17 @@ class Dependences:
     pairs of instances that access the same element, at least one of which writes. Where isl does
     not find the last and next accesses to an array in reasonable time, the dependences through it
     are memory-based: they lead from all accesses before, and to all behind.
-    `accumulations` has the statements that are reductions, by name.
+    `accumulations` has the statements that are reductions, by name; `conflicts` the memory-based
+    dependences by the array's name, as far as anybody has asked for them: from each access to all
+    later ones that conflict with it.
     """
 
     scop: Scop
     items: tuple[Dependence, ...]
     accumulations: Mapping[str, Accumulation]
+    conflicts: dict[str, tuple[Dependence, ...]] = field(
+        default_factory=dict[str, tuple[Dependence, ...]]
+    )
 
     def __iter__(self) -> Iterator[Dependence]:
         return iter(self.items)
@@ -92,6 +97,20 @@ class Dependences:
     def relation(self) -> isl.UnionMap:
         """All of them in one relation."""
         return union(self.scop, (dependence.relation for dependence in self.items))
+
+    @cached_property
+    def with_partial_accumulations(self) -> Dependences:
+        """The same, where statements are reductions in the instances in which they are."""
+        partial = {
+            statement.name: found
+            for statement in self.scop.statements
+            if statement.name not in self.accumulations
+            and (found := find_partial_accumulation(statement)) is not None
+        }
+        if not partial:
+            return self
+        items = tuple(_split_reductions(self.items, partial))
+        return Dependences(self.scop, items, {**self.accumulations, **partial})
 
     def readable(self) -> str:
         """All of them as text, two lines each: kind, statements, array, distances; relation.
@@ -131,12 +150,14 @@ class Dependences:
         ):
             return tuple(_relaxed(self))
 
-    def has_free_steps(self, array: str) -> bool:
-        """Whether steps of a reduction in the array may change places without fast math."""
-        return any(
-            accumulation.reassociable and accumulation.store.array.name == array
-            for accumulation in self.accumulations.values()
-        )
+    def has_free_steps(self, array: str, names: Iterable[str] | None = None) -> bool:
+        """Whether steps of a reduction in the array may change places without fast math.
+
+        Those of the statements called `names`, by default of all.
+        """
+        chosen = self.accumulations if names is None else self.accumulations.keys() & set(names)
+        found = (self.accumulations[name] for name in chosen)
+        return any(each.reassociable and each.store.array.name == array for each in found)
 
     @cached_property
     def constraints(self) -> OrderConstraints:
@@ -163,10 +184,11 @@ class Dependences:
 class OrderConstraints:
     """The dependences that every order must keep, and the others.
 
-    `steps` are pairs of steps of a reduction whose operation gives the same result in any order.
-    They may change places, but not run together. Through their arrays, both are memory-based: of
-    each pair of instances that access an element. `is_complete` says whether that was possible for
-    all such arrays; the order of the program is kept through the others.
+    `steps` are pairs of steps of reductions, by one or several statements, in one element and by an
+    operation that gives the same result in any order. They may change places, but not run together.
+    Through their arrays, both are memory-based: of each pair of instances that access an element.
+    `is_complete` says whether that was possible for all such arrays; the order of the program is
+    kept through the others.
     """
 
     ordered: tuple[Dependence, ...]
@@ -186,7 +208,11 @@ def compute_dependences(
     isl cannot find them in reasonable time.
     """
     with bounded_for(scop.func, f"the dependences of '@{scop.name}'", _OTHER_OPERATIONS):
-        return _compute(scop, {} if before is None else _kept(scop, before, reassociate))
+        kept = [] if before is None else _kept(scop, before, reassociate)
+        through = {name: tuple(i for i in before or () if i.array == name) for name in kept}
+        conflicts = {} if before is None else before.conflicts
+        known = {name: items for name, items in conflicts.items() if name in kept}
+        return replace(_compute(scop, through), conflicts=known)
 
 
 def note_dependences(scop: Scop, array: Array, items: Iterable[Dependence]) -> None:
@@ -198,19 +224,19 @@ def _noted(scop: Scop) -> Mapping[str, tuple[Dependence, ...]]:
     return cast("Mapping[str, tuple[Dependence, ...]]", scop.memory.get("noted", {}))
 
 
-def _kept(scop: Scop, before: Dependences, reassociate: bool) -> dict[str, tuple[Dependence, ...]]:
-    """The dependences through arrays that an edit has not touched, by the arrays' names.
+def _kept(scop: Scop, before: Dependences, reassociate: bool) -> list[str]:
+    """The arrays whose dependences an edit has not changed, by name.
 
     A legal order keeps the order of all accesses to an element of which one is a write.
     """
     moved = {each.store.array.name for each in before.accumulations.values()}
-    return {
-        array.name: tuple(item for item in before if item.array == array.name)
+    return [
+        array.name
         for array in scop.arrays
         if not (reassociate and array.name in moved)
         and any(array is other for other in before.scop.arrays)
         and _users(scop, array) == _users(before.scop, array)
-    }
+    ]
 
 
 def _users(scop: Scop, array: Array) -> list[tuple[str, int, int]]:
@@ -278,34 +304,52 @@ def _constraints(dependences: Dependences, exact: Mapping[str, Accumulation]) ->
     for accesses in _by_array(dependences.scop):
         if accesses.array.name not in arrays:
             continue
-        parts: Iterable[Dependence] | None = None
-        if attempts:
+        name = accesses.array.name
+        through = [item for item in dependences if item.array == name]
+        if through and all(item.memory_based for item in through):
+            dependences.conflicts.setdefault(name, tuple(through))
+        if name not in dependences.conflicts and attempts:
             try:
-                parts = _conflicts(accesses, dependences.accumulations, last_only=False)
+                found = _conflicts(accesses, dependences.accumulations, last_only=False)
+                dependences.conflicts[name] = tuple(found)
             except (TooComplexError, isl.Error):
                 attempts -= 1
-        if parts is None:
-            ordered += [item for item in dependences if item.array == accesses.array.name]
+        if name not in dependences.conflicts:
+            ordered += through
             continue
-        for part in parts:
+        for part in dependences.conflicts[name]:
             if part.reduction and part.source in exact:
                 steps.append(part)
             else:
-                between = _steps_of_copies(part, exact)
+                between = _exact_steps(part, exact)
                 others = part.relation.subtract(between)
-                for relation, found in ((between, steps), (others, ordered)):
+                for relation, kind in ((between, steps), (others, ordered)):
                     if not relation.is_empty():
-                        found.append(replace(part, relation=relation))
+                        kind.append(replace(part, relation=relation))
     return OrderConstraints(tuple(ordered), tuple(steps), attempts == _ATTEMPTS)
 
 
-def _steps_of_copies(item: Dependence, exact: Mapping[str, Accumulation]) -> isl.Map:
-    """The pairs of steps of one statement of the program that has been split into two."""
-    source, target = exact.get(item.source), exact.get(item.target)
-    if source is None or target is None or source.store.op is not target.store.op:
-        return isl.Map.empty(item.relation.get_space())
-    pairs = source.store.relation.apply_range(target.store.relation.reverse())
-    return item.relation.intersect(pairs)
+def _exact_steps(item: Dependence, exact: Mapping[str, Accumulation]) -> isl.Map:
+    """The pairs of a dependence between two statements that may change places."""
+    steps = steps_between(exact, item.source, item.target)
+    space = item.relation.get_space()
+    return isl.Map.empty(space) if steps is None else item.relation.intersect(steps)
+
+
+def steps_between(
+    accumulations: Mapping[str, Accumulation], source: str, target: str
+) -> isl.Map | None:
+    """The pairs of instances that accumulate in one element by one operation; None if none do.
+
+    What a step adds does not depend on the element: so the steps of several statements commute as
+    those of one do.
+    """
+    first, second = accumulations.get(source), accumulations.get(target)
+    if first is None or second is None or first.operation != second.operation:
+        return None
+    if first.store.array is not second.store.array:
+        return None
+    return first.store.relation.apply_range(second.store.relation.reverse())
 
 
 def _by_array(scop: Scop) -> Iterator[ArrayAccesses]:

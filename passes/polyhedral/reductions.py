@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 from xdsl.dialects.arith import FastMathFlagsAttr
@@ -78,6 +78,16 @@ def allows(operation: Operation, flag: FastMathFlag) -> bool:
 
 def find_accumulation(statement: Statement) -> Accumulation | None:
     """How a statement accumulates, None if it does not."""
+    found = find_partial_accumulation(statement)
+    is_whole = found is not None and found.store is statement.writes[0]
+    return found if is_whole else None
+
+
+def find_partial_accumulation(statement: Statement) -> Accumulation | None:
+    """How those instances accumulate that load nothing else from their element, if there are any.
+
+    The relation of the store has these alone, where they are not all.
+    """
     if len(statement.writes) != 1:
         return None
     store = statement.writes[0]
@@ -89,9 +99,14 @@ def find_accumulation(statement: Statement) -> Accumulation | None:
     if len(candidates) != 1:
         return None
     load = candidates[0]
-    others = (a for a in statement.reads if a.array is store.array and a is not load)
-    if any(not other.relation.intersect(store.relation).is_empty() for other in others):
+    alone = store.relation
+    for other in statement.reads:
+        if other.array is store.array and other is not load:
+            alone = alone.subtract(other.relation)
+    if alone.is_empty():
         return None
+    if not alone.is_equal(store.relation):
+        store = replace(store, relation=alone.coalesce())
     for kind in dict.fromkeys(kind for kind, _ in _STEPS.values()):
         steps = _steps(statement, kind, store.op.operands[0], load.op.results[0])
         if steps:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import product
 
 import islpy as isl
 
@@ -16,6 +17,15 @@ from .program_edits import instances_for, same_iteration
 
 Use = tuple[Statement, Access]
 """An access of a statement."""
+
+_OUT = isl.dim_type.out
+
+_ENDS = {
+    DependenceKind.FLOW: (AccessKind.WRITE, AccessKind.READ),
+    DependenceKind.ANTI: (AccessKind.READ, AccessKind.WRITE),
+    DependenceKind.OUTPUT: (AccessKind.WRITE, AccessKind.WRITE),
+}
+"""What source and target of a dependence do to the element."""
 
 
 class BufferDependences:
@@ -39,11 +49,12 @@ class BufferDependences:
         for statement, access in uses:
             key = statement.name, access.kind
             self.accesses.setdefault(key, []).append(access.relation)
-        array, names = uses[0][1].array, {statement.name for statement, _ in uses}
+        self.array = uses[0][1].array.name
+        self.names = {statement.name for statement, _ in uses}
         self.inside = [
             replace(item, relation=relation)
             for item in old
-            if item.array == array.name and {item.source, item.target} <= names
+            if item.array == self.array and {item.source, item.target} <= self.names
             if not (relation := self._in_one_iteration(item)).is_empty()
         ]
 
@@ -58,6 +69,63 @@ class BufferDependences:
                 yield from self._from_copy(copy, name, kind, elements)
             for copy in copies_out if kind is AccessKind.WRITE else ():
                 yield from self._to_copy(copy, name, elements)
+
+    def conflicts(
+        self,
+        through: Iterable[Dependence],
+        copies_in: Sequence[Statement],
+        copies_out: Sequence[Statement],
+    ) -> Iterator[Dependence]:
+        """Memory-based dependences through the array, of which copies now have these accesses.
+
+        `through` are those of before: all pairs of accesses that conflict.
+        """
+        found: dict[tuple[DependenceKind, str, str], isl.Map] = {}
+        copies = {AccessKind.READ: tuple(copies_in), AccessKind.WRITE: tuple(copies_out)}
+        for item in through:
+            relation = item.relation
+            if {item.source, item.target} <= self.names:
+                relation = relation.subtract(same_iteration(self.outer, self.scop, item))
+            sources, targets = (
+                self._performers(name, kind, copies)
+                for name, kind in zip((item.source, item.target), _ENDS[item.kind], strict=True)
+            )
+            for (source, moved, elements), (target, to, others) in product(sources, targets):
+                pairs = relation if moved is None else relation.apply_domain(moved)
+                pairs = pairs if to is None else pairs.apply_range(to)
+                if moved is not None or to is not None:
+                    pairs = pairs.intersect(elements.apply_range(others.reverse()))
+                key = item.kind, source, target
+                found[key] = found[key].union(pairs) if key in found else pairs
+        for one, other in product(copies_in, copies_out):
+            # Of one element, in one iteration: both have the same induction variables.
+            same = one.domain.identity().set_tuple_id(_OUT, other.domain.get_tuple_id())
+            key = DependenceKind.ANTI, one.name, other.name
+            own = same.intersect_range(other.domain)
+            found[key] = found[key].union(own) if key in found else own
+        for (kind, source, target), pairs in found.items():
+            if not pairs.is_empty():
+                array = self.array
+                yield Dependence(kind, source, target, array, pairs.coalesce(), memory_based=True)
+
+    def _performers(
+        self, name: str, kind: AccessKind, copies: Mapping[AccessKind, Sequence[Statement]]
+    ) -> list[tuple[str, isl.Map | None, isl.Map]]:
+        """What accesses the array for a statement: itself, or copies, for its instances."""
+        if name not in self.names:
+            own = [
+                access.relation
+                for access in self.scop.statement(name).accesses
+                if access.array.name == self.array and access.kind is kind
+            ]
+            return [(name, None, reduce(isl.Map.union, own))]
+        result: list[tuple[str, isl.Map | None, isl.Map]] = []
+        for copy in copies[kind]:
+            used = self.accesses[name, kind]
+            moved = reduce(isl.Map.union, (self._copied(copy, name, each) for each in used))
+            touched = copy.reads[0] if kind is AccessKind.READ else copy.writes[0]
+            result.append((copy.name, moved, touched.relation))
+        return result
 
     def _from_copy(
         self, copy: Statement, user: str, kind: AccessKind, elements: Sequence[isl.Map]

@@ -6,7 +6,6 @@ from collections.abc import Sequence as List
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import product
 from typing import ClassVar
 
 import islpy as isl
@@ -16,11 +15,11 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ...dialects import affine
 from ..polyhedral.aff_expression import aff_expression
-from ..polyhedral.copied_dependences import after_copies
-from ..polyhedral.dependences import ARRAY_OPERATIONS, note_dependences
+from ..polyhedral.copied_dependences import after_copies, pairs_through
+from ..polyhedral.dependences import ARRAY_OPERATIONS, DependenceKind, note_dependences
 from ..polyhedral.isl_context import TooComplexError, bounded
 from ..polyhedral.scaled_loads import ScaledLoad, multiply, scaled_load, take_products
-from ..polyhedral.schedule_tree import Loop, Tree, sequence, statements, without_marks
+from ..polyhedral.schedule_tree import Loop, Sequence, Tree, sequence, statements, without_marks
 from ..polyhedral.scop import Access, AccessKind, Array, Scop, Statement
 from ..polyhedral.widened_loads import WidenedLoad, take_widened, widen, widened_load
 from ..schedules.buffer_dependences import BufferDependences, Use
@@ -34,6 +33,7 @@ from ..schedules.program_edits import (
     named_domain,
     outer_values,
     put_inside,
+    same_iteration,
     symbols,
 )
 from ..schedules.schedule import Schedule, Transformation, option, remember_dependences
@@ -52,7 +52,10 @@ class Pack(Transformation):
     the products with the scalar argument that every use multiplies an element by; with
     `widened=true` 16 bits for each byte, which every use must extend. `reads=S0.2`
     copies for that read alone, the third that is printed of S0, and leaves all other uses as they
-    are; nothing may write these elements in the same iteration. `pack{loops=jt array=B}`:
+    are. The copies are then just before the first part of the body with such a read; the values
+    must be there by then, and may be overwritten after their use (array expansion: a version of
+    them for each iteration, so that other steps need not wait for these reads). The buffer has no
+    subscripts that the loops around determine. `pack{loops=jt array=B}`:
 
         for jt:                       for jt:
           for k:                        for B0, B1: P[B0, B1] = B[B0, B1]
@@ -82,13 +85,13 @@ class Pack(Transformation):
             raise MalformedTransformation("name the one loop around whose body to copy")
         loop = schedule.loop(self.loops[0])
         array = self._array(schedule.scop)
-        layout = self._layout(array)
+        uses = self._uses(schedule.scop, loop)
         packing = _Packing(
             schedule,
             loop,
             array,
-            layout,
-            self._uses(schedule.scop, loop),
+            self._layout(schedule, loop, array, uses),
+            uses,
             is_selection=bool(self.reads),
             scaled=self.scaled,
             widened=self.widened,
@@ -132,7 +135,10 @@ class Pack(Transformation):
         known = ", ".join(array.name for array in scop.arrays)
         raise MalformedTransformation(f"there is no array {self.array}; the arrays are {known}")
 
-    def _layout(self, array: Array) -> list[AffineExpr]:
+    def _layout(
+        self, schedule: Schedule, loop: Loop, array: Array, uses: List[Use]
+    ) -> list[AffineExpr]:
+        """The subscripts of the buffer, behind the values of the loops around."""
         rank = len(array.shape)
         order = self.order or tuple(range(rank))
         if sorted(order) != list(range(rank)):
@@ -144,9 +150,28 @@ class Pack(Transformation):
             raise MalformedTransformation(
                 f"give the size of a panel, or 0, for each of the {rank} subscripts of {array.name}"
             )
-        subscripts = [(AffineExpr.dimension(k), panels[k]) for k in order]
+        fixed = _determined((*schedule.outer(loop), loop), uses)
+        kept = [k for k in order if k not in fixed or panels[k]]
+        subscripts = [(AffineExpr.dimension(k), panels[k]) for k in kept]
         whole = [x // panel if panel else x for x, panel in subscripts]
         return [*whole, *(x % panel for x, panel in subscripts if panel)]
+
+
+def _determined(outer: List[Loop], uses: List[Use]) -> set[int]:
+    """Subscripts that are one and the same for all uses in an iteration of the loops."""
+    elements = reduce(isl.Map.union, (_elements(outer, s, a.relation) for s, a in uses))
+    found: set[int] = set()
+    rank = elements.dim(isl.dim_type.out)
+    for k in range(rank):
+        own = elements.project_out(isl.dim_type.out, k + 1, rank - k - 1)
+        if own.project_out(isl.dim_type.out, 0, k).is_single_valued():
+            found.add(k)
+    return found
+
+
+def _elements(outer: List[Loop], statement: Statement, relation: isl.Map) -> isl.Map:
+    """What an access touches, by the values of the loops."""
+    return outer_values(outer, statement).reverse().apply_range(relation)
 
 
 def read_number(statement: Statement, read: Access) -> int:
@@ -225,7 +250,8 @@ class _Packing:
         return widened
 
     def program(self) -> tuple[Scop, Tree]:
-        self._check_unchanged()
+        before, behind = self._parts()
+        self._check_unchanged(behind)
         copy_in = self._copies("pack", AccessKind.READ)
         copy_out = self._copies("unpack", AccessKind.WRITE)
         added = (*copy_in, *copy_out)
@@ -233,8 +259,9 @@ class _Packing:
         depth = len(self.outer)
         body = sequence(
             [
+                *before,
                 *(loops_over(statement, depth) for statement in copy_in),
-                self.loop.body,
+                *behind,
                 *(loops_over(statement, depth) for statement in copy_out),
             ]
         )
@@ -258,37 +285,60 @@ class _Packing:
             remember_dependences(
                 after_copies(self.schedule.dependences, scop, copies, self.array, self.buffer)
             )
-        elif not self.schedule.dependences.has_free_steps(self.array.name):
+        else:
             with suppress(TooComplexError, isl.Error), bounded(ARRAY_OPERATIONS):
-                inside = BufferDependences(
-                    self.schedule.dependences, self.outer, self.uses, self.buffer
-                )
-                note_dependences(scop, self.buffer, inside.items(copy_in, copy_out))
+                self._note_dependences(scop, copy_in, copy_out)
         return scop, tree
 
-    def _check_unchanged(self) -> None:
-        """An iteration must not write what the buffer of selected reads is a copy of."""
+    def _note_dependences(
+        self, scop: Scop, copy_in: List[Statement], copy_out: List[Statement]
+    ) -> None:
+        """The dependences through buffer and array, as far as they follow from those before."""
+        old = self.schedule.dependences
+        found = BufferDependences(old, self.outer, self.uses, self.buffer)
+        through = old.conflicts.get(self.array.name)
+        if through is not None:
+            note_dependences(scop, self.array, found.conflicts(through, copy_in, copy_out))
+        if not old.has_free_steps(self.array.name, (s.name for s, _ in self.uses)):
+            note_dependences(scop, self.buffer, found.items(copy_in, copy_out))
+
+    def _parts(self) -> tuple[list[Tree], list[Tree]]:
+        """What the body runs before the copies into the buffer, and behind them."""
+        body = self.loop.body
+        parts: list[Tree] = list(body.children) if isinstance(body, Sequence) else [body]
+        if not self.is_selection:
+            return [], parts
+        users = {statement.name for statement, _ in self.uses}
+        first = next(k for k, part in enumerate(parts) if users & set(statements(part)))
+        return parts[:first], parts[first:]
+
+    def _check_unchanged(self, behind: List[Tree]) -> None:
+        """What selected reads see must have been written when it is copied."""
         if not self.is_selection:
             return
-        inside = set(statements(self.loop.body))
-        writes = [
-            (statement, access)
-            for statement in self.old.statements
-            if statement.name in inside
-            for access in statement.writes
-            if access.array == self.array
-        ]
-        for (statement, read), (writer, write) in product(self.uses, writes):
-            copied = self._elements(statement, read.relation)
-            if not copied.intersect(self._elements(writer, write.relation)).is_empty():
-                raise MalformedTransformation(
-                    f"{writer.name} writes elements of {self.array.name} that {statement.name} "
-                    f"reads, in the same iteration of {self.loop.name}: a copy would not see that"
-                )
+        later = {name for part in behind for name in statements(part)}
+        constraints = self.schedule.dependences.constraints
+        for item in (*constraints.ordered, *constraints.steps):
+            if item.kind is not DependenceKind.FLOW or item.source not in later:
+                continue
+            for statement, read in self.uses:
+                if (item.target, item.array) == (statement.name, self.array.name):
+                    pairs = pairs_through(item, self.old, read.relation)
+                    pairs = pairs.intersect(same_iteration(self.outer, self.old, item))
+                    self._check_unwritten(pairs, item.source, statement)
+        for statement, read in self.uses:
+            earlier = statement.accesses[: statement.accesses.index(read)]
+            for write in earlier:
+                if write.kind is AccessKind.WRITE and write.array is self.array:
+                    pairs = write.relation.intersect(read.relation)
+                    self._check_unwritten(pairs, statement.name, statement)
 
-    def _elements(self, statement: Statement, relation: isl.Map) -> isl.Map:
-        """What an access touches, by the values of the loops around the body."""
-        return outer_values(self.outer, statement).reverse().apply_range(relation)
+    def _check_unwritten(self, pairs: isl.Map, writer: str, reader: Statement) -> None:
+        if not pairs.is_empty():
+            raise MalformedTransformation(
+                f"{writer} writes elements of {self.array.name} that {reader.name} reads "
+                f"afterwards, in the same iteration of {self.loop.name}: a copy would not see that"
+            )
 
     def _copies(self, prefix: str, kind: AccessKind) -> list[Statement]:
         """The statement that copies one element, if there are accesses of this kind."""
@@ -338,7 +388,7 @@ class _Packing:
     def _copied(self, kind: AccessKind, relations: List[tuple[Statement, isl.Map]]) -> isl.Map:
         """The elements to copy, by the values of the loops around the body."""
         if self.is_selection:
-            return reduce(isl.Map.union, (self._elements(*each) for each in relations))
+            return reduce(isl.Map.union, (_elements(self.outer, *each) for each in relations))
         live = LiveElements(self.schedule, self.loop, self.array.name)
         return live.before(relations) if kind is AccessKind.READ else live.after(relations)
 

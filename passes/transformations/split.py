@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import ClassVar
@@ -14,10 +13,9 @@ from ..polyhedral.dependences import Dependence, Dependences
 from ..polyhedral.reductions import find_accumulation
 from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, restrict, sequence, statements
 from ..polyhedral.scop import Scop, Statement
+from ..schedules.affine_sums import AffineSums
 from ..schedules.errors import MalformedTransformation
 from ..schedules.schedule import Schedule, Transformation, option, remember_dependences
-
-_TERM = re.compile(r"([+-])(\d*)\*?([A-Za-z_]\w*)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -46,8 +44,8 @@ class Split(Transformation):
         step = super().resolve(schedule)
         if len(step.loops) != 1:
             raise MalformedTransformation("name one loop")
-        known = _Known.around(schedule, schedule.loop(step.loops[0]))
-        return replace(step, at=_print(_terms(self.at, known)))
+        known = AffineSums.around(schedule, schedule.loop(step.loops[0]))
+        return replace(step, at=known.simplified(self.at))
 
     def rewrite(self, schedule: Schedule) -> Tree:
         return self.rewrite_program(schedule)[1]
@@ -91,12 +89,11 @@ class Split(Transformation):
         self, schedule: Schedule, loop: Loop
     ) -> tuple[dict[str, isl.Set], dict[str, isl.Set]]:
         """The instances below `at` and those from there on, by statement, where there are any."""
-        scop, known = schedule.scop, _Known.around(schedule, loop)
-        terms = _terms(self.at, known)
+        scop, known = schedule.scop, AffineSums.around(schedule, loop)
         parts: tuple[dict[str, isl.Set], dict[str, isl.Set]] = {}, {}
         for name, value in loop.schedule.items():
             domain = scop.statement(name).domain
-            at = known.aff(terms, name, domain.get_space())
+            at = known.aff(self.at, name, domain.get_space())
             for part, condition in zip(parts, (value.lt_set(at), value.ge_set(at)), strict=True):
                 chosen = domain.intersect(condition).coalesce()
                 if not chosen.intersect_params(scop.context).is_empty():
@@ -107,65 +104,6 @@ class Split(Transformation):
 def _copy_name(name: str, taken: set[str]) -> str:
     """`S0` -> `S0_2`, or `S0_3`, `S0_4` ... when taken."""
     return next(copy for n in count(2) if (copy := f"{name}_{n}") not in taken)
-
-
-@dataclass(frozen=True)
-class _Known:
-    """Names allowed in `at`: sizes, and the loops around the one that is split."""
-
-    sizes: tuple[str, ...]
-    loops: Mapping[str, Loop]
-
-    @classmethod
-    def around(cls, schedule: Schedule, loop: Loop) -> _Known:
-        sizes = tuple(parameter.name for parameter in schedule.scop.parameters)
-        around = (other for other in schedule.outer(loop) if other.run_time_size is None)
-        outer = {other.name: other for other in around}
-        return cls(sizes, {name: other for name, other in outer.items() if name not in sizes})
-
-    def aff(self, terms: Mapping[str, int], statement: str, space: isl.Space) -> isl.Aff:
-        """A sum as a function of the instances of a statement."""
-        aff = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(space))
-        for name, factor in terms.items():
-            if name in self.sizes:
-                position = space.find_dim_by_name(isl.dim_type.param, name)
-                aff = aff.set_coefficient_val(isl.dim_type.param, position, isl.Val(factor))
-        aff = aff.set_constant_val(isl.Val(terms.get("", 0)))
-        for name, factor in terms.items():
-            if name in self.loops:
-                value = self.loops[name].schedule[statement].align_params(space.params())
-                aff = aff.add(value.scale_val(isl.Val(factor)))
-        return aff
-
-
-def _terms(text: str, known: _Known) -> dict[str, int]:
-    """`2n-1` -> `{"n": 2, "": -1}`; raises MalformedTransformation."""
-    compact = text.replace(" ", "")
-    signed = compact if compact[:1] in ("+", "-") else f"+{compact}"
-    found = list(_TERM.finditer(signed))
-    if "".join(term[0] for term in found) != signed or any(len(t[0]) < 2 for t in found):
-        raise MalformedTransformation(f"{text!r} is no sum like n-1 or 2n+3")
-    terms: dict[str, int] = {}
-    for sign, factor, name in (term.groups(default="") for term in found):
-        if name and name not in known.sizes and name not in known.loops:
-            around = f"; loops around are {', '.join(known.loops)}" if known.loops else ""
-            raise MalformedTransformation(
-                f"there is no size {name} in {text!r}; there are "
-                f"{', '.join(known.sizes) or 'none'}{around}"
-            )
-        value = int(f"{sign}{factor or 1}")
-        terms[name] = terms.get(name, 0) + value
-    return terms
-
-
-def _print(terms: Mapping[str, int]) -> str:
-    constant = terms.get("", 0)
-    sizes = [
-        f"{factor:+d}{name}".replace("1", "", 1) if abs(factor) == 1 else f"{factor:+d}{name}"
-        for name, factor in terms.items()
-        if name and factor
-    ]
-    return ("".join(sizes) + (f"{constant:+d}" if constant else "")).removeprefix("+") or "0"
 
 
 def _restricted(statement: Statement, domain: isl.Set) -> Statement:
@@ -186,7 +124,22 @@ def _restricted(statement: Statement, domain: isl.Set) -> Statement:
 
 def _split_dependences(old: Dependences, scop: Scop, copies: Mapping[str, str]) -> Dependences:
     """The dependences of the program with copies: the same pairs of instances."""
-    items: list[Dependence] = []
+    accumulations = {
+        statement.name: found
+        for statement in scop.statements
+        if (found := find_accumulation(statement)) is not None
+    }
+    items = tuple(_split_pairs(old, scop, copies))
+    conflicts = {
+        array: tuple(_split_pairs(through, scop, copies))
+        for array, through in old.conflicts.items()
+    }
+    return Dependences(scop, items, accumulations, conflicts)
+
+
+def _split_pairs(
+    old: Iterable[Dependence], scop: Scop, copies: Mapping[str, str]
+) -> Iterator[Dependence]:
     for dependence in old:
         for source in _both(dependence.source, copies):
             for target in _both(dependence.target, copies):
@@ -197,21 +150,13 @@ def _split_dependences(old: Dependences, scop: Scop, copies: Mapping[str, str]) 
                     .intersect_range(scop.statement(target).domain)
                 )
                 if not relation.is_empty():
-                    items.append(
-                        replace(
-                            dependence,
-                            source=source,
-                            target=target,
-                            relation=relation.coalesce(),
-                            reduction=dependence.reduction and source == target,
-                        )
+                    yield replace(
+                        dependence,
+                        source=source,
+                        target=target,
+                        relation=relation.coalesce(),
+                        reduction=dependence.reduction and source == target,
                     )
-    accumulations = {
-        statement.name: found
-        for statement in scop.statements
-        if (found := find_accumulation(statement)) is not None
-    }
-    return Dependences(scop, tuple(items), accumulations)
 
 
 def _both(name: str, copies: Mapping[str, str]) -> tuple[str, ...]:

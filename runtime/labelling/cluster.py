@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
+from ...costmodel.label_checks import LabelError, checked_labels
 from ...costmodel.labels import LabelledProgram, Workload
 from .messages import Policy
 from .remote import RemoteLabellingWorker
@@ -93,7 +94,10 @@ def _label(
     with distributed.Client(scheduler, timeout="20s") as client:
         client.wait_for_workers(1, timeout=60)
         try:
-            yield from _batches(client, workload, policy, items)
+            for labels in _batches(client, workload, policy, items):
+                yield from checked_labels(labels, items)
+        except LabelError as error:
+            raise OSError(f"a worker of {scheduler} sends wrong labels: {error}") from error
         except LOST as error:
             raise OSError(
                 f"the cluster of {scheduler} does not go on ({type(error).__name__}): what is "
@@ -106,8 +110,8 @@ def _label(
 
 def _batches(
     client: Any, workload: Workload, policy: Policy, items: Sequence[int]
-) -> Generator[LabelledProgram]:
-    """Keeps all workers busy, and gives what they have labelled."""
+) -> Generator[object]:
+    """Keeps all workers busy, and gives what they send, batch by batch."""
     batches = iter([items[start : start + BATCH] for start in range(0, len(items), BATCH)])
     workers: dict[str, Any] = client.scheduler_info()["workers"]
     offered = any(RESOURCE in worker.get("resources", {}) for worker in workers.values())
@@ -125,5 +129,5 @@ def _batches(
         following = submit()
         if following is not None:
             running.add(following)
-        yield from future.result()
+        yield future.result()
         future.release()

@@ -15,7 +15,7 @@ from ...costmodel.labels import LabelledProgram, Workload
 from ..measuring.children import Child, StartError
 from ..measuring.clock import SuspensionTolerantClock
 from .measuring_slot import MeasuringSlot
-from .messages import Begun, Candidate, Closed, Failed, Opened, Policy, Skip
+from .messages import Begun, Candidate, Closed, Failed, FromCompiler, Opened, Policy, Skip
 from .queues import ProgramQueue
 
 AHEAD = 6
@@ -209,7 +209,7 @@ class LabellingWorker:
 
     def _hear_compiler(self, slot: CompilerSlot) -> None:
         try:
-            message = slot.child.receive()
+            message = slot.child.receive(FromCompiler)
         except EOFError:
             slot.replace("crash")
             return

@@ -110,7 +110,7 @@ class MeasuringSlot:
 
     def hear(self) -> None:
         """Takes the answer; raises EOFError when the process has ended."""
-        answer = self.child.receive()
+        answer = self.child.receive(Measurement | bool | None)
         if self._request in ("start", "is_near"):
             # Between two looks something runs, however long they take.
             self._looked = time.monotonic()

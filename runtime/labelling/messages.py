@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -105,6 +106,10 @@ class Failed:
     incident: Incident
 
 
+FromCompiler = Opened | Begun | Candidate | Closed | Skip | Failed | None
+"""What a compiling process sends: `None` when it is ready."""
+
+
 @dataclass(frozen=True)
 class Measurement:
     """Times of all runs, or of the one that exceeded the limit, and the error of the results.
@@ -117,3 +122,8 @@ class Measurement:
     difference: float
     started: float
     stages: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether it can take so long."""
+        return bool(self.runs) and all(0 < seconds < math.inf for seconds in self.runs)

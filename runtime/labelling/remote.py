@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from multiprocessing.connection import Connection
 
+from ...costmodel.label_checks import LabelError, checked_labels
 from ...costmodel.labels import LabelledProgram, Workload
 from ..measuring.children import Child
 from .labelling_worker import LabellingWorker
@@ -24,11 +25,12 @@ class RemoteLabellingWorker:
 
     def label(self, items: Iterable[int]) -> list[LabelledProgram]:
         """The labels of all programs; raises WorkerLost."""
-        self._child.send(list(items))
+        items = list(items)
+        self._child.send(items)
         try:
-            return self._child.receive()
-        except EOFError as error:
-            raise WorkerLost("the labelling process has ended") from error
+            return checked_labels(self._child.receive(), items)
+        except (EOFError, LabelError) as error:
+            raise WorkerLost(str(error) or "the labelling process has ended") from error
 
     def close(self) -> None:
         """Ends the process, and those that it has started."""

@@ -15,6 +15,7 @@ from multiprocessing.connection import Connection, Pipe
 from typing import Any
 
 from ...support.termination import die_with_parent
+from .received_messages import MOST_BYTES, MessageError, read_message
 
 PATIENCE = 5.0
 """Seconds that a process has to end after it has closed its connection."""
@@ -71,6 +72,7 @@ class Child:
         )
         theirs.close()
         self.is_paused = False
+        self._complaint = ""
         if cpus is not None:
             with contextlib.suppress(OSError):
                 os.sched_setaffinity(self._process.pid, cpus)
@@ -80,13 +82,19 @@ class Child:
         with contextlib.suppress(OSError):
             self.connection.send(message)
 
-    def receive(self) -> Any:
-        """The next message; raises EOFError when the process has ended."""
+    def receive(self, kind: Any = Any) -> Any:
+        """The next message, of a type; raises EOFError when the process has ended, or sends none.
+
+        A type may have `is_possible`, which says whether the numbers in it can be.
+        """
         try:
-            return self.connection.recv()
-        except (EOFError, OSError) as error:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(PATIENCE)
+            return read_message(self.connection.recv_bytes(MOST_BYTES), kind)
+        except (EOFError, OSError, MessageError) as error:
+            if isinstance(error, MessageError):
+                self._complaint = str(error)
+            else:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._process.wait(PATIENCE)
             raise EOFError from error
 
     def pause(self) -> None:
@@ -123,6 +131,8 @@ class Child:
         self._process.wait()
         words = self._last_words()
         self._errors.close()
+        if self._complaint:
+            return self._complaint
         if code is None:
             return "it was killed"
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"

@@ -28,11 +28,13 @@ class Overdue(Lost):
 class Worker:
     """A child process of a module of `runtime`; (re)started with an initial message.
 
+    `kind` is the type of its answers.
     `ask` and `answer` raise StartError where it does not start.
     """
 
-    def __init__(self, module: str, hello: object) -> None:
+    def __init__(self, module: str, hello: object, kind: Any = Any) -> None:
         self._module = module
+        self._kind = kind
         self._hello = hello
         self.starts = 0
         self._is_closed = False
@@ -77,7 +79,7 @@ class Worker:
         try:
             if overdue:
                 raise EOFError
-            return self._child.receive()
+            return self._child.receive(self._kind)
         except EOFError:
             with self._lock:
                 if self._is_closed:

@@ -128,9 +128,11 @@ class RunningEvaluator:
         )
         cpus = sorted(os.sched_getaffinity(0))
         count = len(cpus) if compilers is None else compilers
-        self._runner = Worker("tuning.runner", arguments)
+        self._runner = Worker("tuning.runner", arguments, Outcome)
         self._starts = 0
-        self._compilers = [Worker("tuning.schedule_compiler", program) for _ in range(count)]
+        self._compilers = [
+            Worker("tuning.schedule_compiler", program, Compiled) for _ in range(count)
+        ]
         self._problem: EvaluationError | None = None
         self._opening = threading.Thread(target=self._open, daemon=True)
         self._opened, self._closed = threading.Event(), threading.Event()

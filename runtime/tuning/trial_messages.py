@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -90,3 +91,8 @@ class Outcome:
 
     seconds: float
     message: str = ""
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether it can take so long."""
+        return 0 < self.seconds < math.inf

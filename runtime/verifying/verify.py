@@ -11,10 +11,12 @@ from ...dialects.errors import SourceError
 from ...passes.polyhedral.bounds import BoundsError, check_bounds
 from ...passes.polyhedral.equivalence.equivalence import assumption, compare
 from ...passes.polyhedral.equivalence.parameters import check_signatures, with_parameters_of
+from ...passes.polyhedral.equivalence.reassociation import Reassociation
 from ...passes.polyhedral.equivalence.symbolic_execution import STEPS, UnsupportedError
 from ...passes.polyhedral.equivalence.witness import Witness, find_witness
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.scop import Scop
+from ..calling.api_checks import check_flags
 from ..program import Function
 from .answer import Answer, Relation
 from .demonstration import demonstrate
@@ -28,24 +30,28 @@ QUICK_SECONDS = 2.0
 QUICK_STEPS = 30_000
 
 
-def verify(first: Function, second: Function, *, assume: str = "") -> Answer:
+def verify(
+    first: Function, second: Function, *, assume: str = "", fast_math: bool = False
+) -> Answer:
     """Whether two functions leave the same results and arrays, for all inputs and sizes.
 
     Sizes for which neither leaves an array count, and among these those of which the condition
     `assume` holds, in isl's syntax, over the names of the first function: `"n >= 1 and m >= n"`.
-    Array arguments do not overlap. *Equal* is proved; for *different* programs there is a run that
-    shows it. Raises SourceError for functions of different signatures and for those that are not
-    affine, AssumptionError.
+    Array arguments do not overlap. With `fast_math`, floating-point sums and products may be in any
+    order, as those of integers always. *Equal* is proved; for *different* programs there is a run
+    that shows it. Raises SourceError for functions of different signatures and for those that are
+    not affine, AssumptionError.
     """
+    check_flags(first.name, fast_math=fast_math)
     check_signatures(first.function, second.function)
     with ISL_LOCK:
         other = with_parameters_of(second.scop, first.scop)
     assumed = assumption(first.scop, assume) if assume else None
-    search = _Search(first, second, other, assumed)
+    search = _Search(first, second, other, assumed, Reassociation(fast_math))
     found = search.run(None, QUICK_STEPS, QUICK_SECONDS)
     if found is not None:
         return found
-    comparison = compare(first.scop, other, assumed)
+    comparison = compare(first.scop, other, assumed, fast_math=fast_math)
     if comparison.is_proved:
         return Answer(Relation.EQUAL)
     found = search.run(comparison.sizes, STEPS, SECONDS)
@@ -56,11 +62,17 @@ class _Search:
     """The search for a difference of two programs."""
 
     def __init__(
-        self, first: Function, second: Function, other: Scop, assumed: isl.Set | None
+        self,
+        first: Function,
+        second: Function,
+        other: Scop,
+        assumed: isl.Set | None,
+        rules: Reassociation,
     ) -> None:
         self.functions = first, second
         self.scops = first.scop, other
         self.assumed = assumed
+        self.rules = rules
         self.unshown: Witness | None = None
 
     def run(self, suggested: Mapping[str, int] | None, steps: int, seconds: float) -> Answer | None:
@@ -75,12 +87,12 @@ class _Search:
             if outside:
                 continue
             try:
-                witness = find_witness(*self.scops, sizes, steps)
+                witness = find_witness(*self.scops, sizes, steps, self.rules)
             except UnsupportedError:
                 continue
             if witness is None:
                 continue
-            run = demonstrate(*self.functions, sizes, witness)
+            run = demonstrate(*self.functions, sizes, witness, fast_math=self.rules.fast_math)
             if run is not None:
                 return Answer(Relation.DIFFERENT, None, witness, run)
             self.unshown = self.unshown or witness

@@ -19,6 +19,8 @@ from .support.version import __version__
 
 if TYPE_CHECKING:
     from . import errors
+    from .frontends.c.drop_in import drop_in
+    from .frontends.loading import load
     from .frontends.python import (
         PythonKernel,
         f32,
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from .passes.machine.target import Target
     from .passes.schedules.schedule import Schedule
     from .runtime.kernel import Kernel
-    from .runtime.program import Program, load
+    from .runtime.program import Program
     from .runtime.verifying.verify import verify
 
 __all__ = [
@@ -47,6 +49,7 @@ __all__ = [
     "Schedule",
     "Target",
     "__version__",
+    "drop_in",
     "errors",
     "f32",
     "f64",
@@ -70,6 +73,7 @@ _HOMES = {
     "PythonKernel": ".frontends.python",
     "Schedule": ".passes.schedules.schedule",
     "Target": ".passes.machine.target",
+    "drop_in": ".frontends.c.drop_in",
     "f32": ".frontends.python",
     "f64": ".frontends.python",
     "i8": ".frontends.python",
@@ -77,7 +81,7 @@ _HOMES = {
     "i32": ".frontends.python",
     "i64": ".frontends.python",
     "kernel": ".frontends.python",
-    "load": ".runtime.program",
+    "load": ".frontends.loading",
     "prange": ".frontends.python",
     "u8": ".frontends.python",
     "u16": ".frontends.python",

@@ -263,23 +263,23 @@ class Statement:
                 yield a, b, at.apply_range(to.reverse())
 
     def reduction(self, is_fast):
-        """The accesses of a reduction whose steps may be reordered."""
+        """What is accumulated, and the accesses for it, if steps may be reordered."""
         nodes, top = self.nodes.values(), self.values[0]
         store = next(a for a in self.accesses if a.is_write)
         same = [n for n in nodes if n.template == "load" and n.access[1:3] == store[1:3]]
         if len(self.values) != 1 or len(same) != 1 or same[0].access.time[:-1] != store.time[:-1]:
-            return ()
+            return "", ()
         kind, found, node = _STEPS.get(top.template.split()[0], ("",))[0], [], same[0]
         while node is not top:  # Only operations of this kind use it on the way, each once.
             users = [(n, k) for n in nodes for k, each in enumerate(n.operands) if each is node]
             own, *passing = _STEPS.get(users[0][0].template.split()[0], ("",))
             if len(users) != 1 or own != kind or users[0][1] not in passing:
-                return ()
-            node = users[0][0]
-            found.append(node)
+                return "", ()
+            found.append(node := users[0][0])
         flags = [re.search(r"fastmath<(.*?)>", node.template) for node in found]
         free = all(each and {"fast", "reassoc"} & set(split(each[1])) for each in flags)
-        return (same[0].access, store) if found and (is_fast or free or kind in _EXACT) else ()
+        free = found and (free or is_fast or kind in _EXACT)
+        return (kind, (same[0].access, store)) if free else ("", ())
 
 
 class Check:
@@ -423,18 +423,19 @@ class Check:
 
     def check_order(self, array):
         """Accesses to an element of which one is a write keep their order, but for reductions."""
-        order = {}  # The name of a reduction, of its steps, or "" -> pairs in the program's order.
-        for one, other in product(self.statements.values(), self.statements.values()):
-            steps = one.reduction(self.is_fast) if one is other else ()
+        order = {}  # The names of reductions, of their steps, or none -> pairs in program order.
+        steps = {each: each.reduction(self.is_fast) for each in self.statements.values()}
+        for (one, (kind, first)), (other, (same, second)) in product(steps.items(), steps.items()):
             for a, b, pairs in one.conflicts(other, array):
                 ordered = pairs.intersect(one.timed(a.time).lex_lt_map(other.timed(b.time)))
-                order.setdefault(one.name if a in steps and b in steps else "", []).append(ordered)
-        order = [(name, union(isl.UnionMap, each).coalesce()) for name, each in order.items()]
-        for (name, pairs), a, b in product(order, self.calls, self.calls):
+                names = (one.name, other.name) if a in first and b in second else ()
+                order.setdefault(frozenset(names if kind == same else ()), []).append(ordered)
+        order = [(names, union(isl.UnionMap, each).coalesce()) for names, each in order.items()]
+        for (names, pairs), a, b in product(order, self.calls, self.calls):
             pairs = pairs.apply_domain(a.instances.reverse()).apply_range(b.instances.reverse())
             wrong = pairs.intersect(a.time.lex_gt_map(b.time)) if not pairs.is_empty() else pairs
-            require(name or wrong.is_empty(), f"{array}: accesses run in another order: {wrong}")
-            self.reordered |= set() if wrong.is_empty() else {name}
+            require(names or wrong.is_empty(), f"{array}: accesses run in another order: {wrong}")
+            self.reordered |= set() if wrong.is_empty() else names
 
     def check_dataflow(self, arrays):
         """Each read of the arrays sees the value of the same last write, through all copies."""

@@ -62,6 +62,8 @@ def _run(arguments: Sequence[str]) -> int:
         with extra_for(f"loopwright {name}"), warnings.catch_warnings():
             warnings.showwarning = _warn
             module = importlib.import_module(f".commands.{name}", __package__)
+            if getattr(module, "VERBATIM", False) and list(rest) not in (["--help"], ["-h"]):
+                rest = ["--", *rest]  # options are those of another program
             return _execute(module, parser_of(name).parse_args(rest))
     except (UsageError, MissingExtra, PluginError) as error:
         return _complain(str(error))

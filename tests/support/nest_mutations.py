@@ -16,7 +16,11 @@ ALWAYS = Connective("all", ())
 
 
 def mutants(generated: Generated) -> Iterator[tuple[str, Generated]]:
-    """Every mutant of a nest and of where its local arrays are, with what was done."""
+    """Every mutant of a nest and of where its local arrays are, with what was done.
+
+    What was made of the nest afterwards is not what is made of a mutant.
+    """
+    generated = replace(generated, rewritings=())
     for what, nest in nest_mutants(generated.nest):
         yield what, with_nest(generated, nest)
     for number, placement in enumerate(generated.placements):

@@ -132,15 +132,14 @@ def _value(loop: Loop, instance: Instance, sizes: dict[str, int]) -> int:
 def respects(scop: Scop, tree: Tree, conflict: Conflict, sizes: dict[str, int]) -> bool:
     """Whether the tree keeps the order of two conflicting instances.
 
-    Steps of a reduction that is exact in any order may change places, but each reads and writes the
-    element: no two may run together.
+    Steps of reductions by one operation that is exact in any order may change places, but each
+    reads and writes the element: no two may run together.
     """
     found = order(tree, conflict.first, conflict.second, sizes)
     if found is Order.AFTER:
         steps = [scop.statement(name) for name, _ in (conflict.first, conflict.second)]
-        # Two statements may be parts of one.
-        same = steps[0].body == steps[1].body
-        return same and all(_is_exact_step(step, conflict.element[0]) for step in steps)
+        operations = {_exact_operation(step, conflict.element[0]) for step in steps}
+        return len(operations) == 1 and None not in operations
     if found is not Order.LOADS_FIRST:
         return found is Order.BEFORE
     return conflict.kinds == (AccessKind.READ, AccessKind.WRITE) and _loads_first(
@@ -162,26 +161,27 @@ _EXACT = {
 }
 
 
-def _is_exact_step(statement: Statement, array: str) -> bool:
-    """Whether the statement is `A[f] = A[f] op x`, with `x` not from A, once for each op."""
+def _exact_operation(statement: Statement, array: str) -> str | None:
+    """The op if the statement is `A[f] = A[f] op x`, with `x` not from A, once for each op."""
     own = [access for access in statement.accesses if access.array.name == array]
     if [access.kind for access in own] != [AccessKind.READ, AccessKind.WRITE]:
-        return False
+        return None
     load, store = own
     if load.map.results != store.map.results or len(statement.writes) != 1:
-        return False
+        return None
     value = load.op.results[0]
     operation = ""
     while value is not store.op.operands[0]:
         users = [use.operation for use in value.uses]
         if len(users) != 1 or users[0].name not in _EXACT:
-            return False
+            return None
         (user,) = users
         kind = user.name.replace("subi", "addi")
         if operation not in ("", kind) or (user.name == "arith.subi" and user.operands[1] is value):
-            return False
+            return None
         operation, value = kind, user.results[0]
-    return operation != "" and [use.operation for use in value.uses] == [store.op]
+    is_stored = [use.operation for use in value.uses] == [store.op]
+    return operation if operation and is_stored else None
 
 
 def is_legal(scop: Scop, tree: Tree, sizes: dict[str, int]) -> bool:

@@ -121,6 +121,7 @@ OPTIONS: dict[tuple[str, str], Option] = {
     ("pack", "reads"): _reads,
     ("expand", "array"): _array,
     ("split", "at"): _split_value,
+    ("sink", "at"): _split_value,
     ("reorder", "statements"): _parts,
     ("unroll-and-jam", "factor"): _one_of(2, 4, 3),
     ("diamond", "size"): _one_of(2, 3, 4, 8),

@@ -27,6 +27,7 @@ THEMES = (
     ("pack", "tile", "strip-mine", "wavefront", "skew", "shift", "unroll", "pack"),
     ("tile", "strip-mine", "parallel", "vectorize", "unroll", "unroll-and-jam"),
     ("fuse", "distribute", "split", "strip-mine", "reorder", "shift", "tile"),
+    ("sink", "interchange", "distribute", "split", "tile", "vectorize"),
 )
 
 # Kinds of steps one after the other: what goes wrong may take several that build on each other.
@@ -36,6 +37,7 @@ RECIPES = (
     ("pack", "strip-mine", "wavefront"),
     ("tile", "pack", "skew"),
     ("strip-mine", "strip-mine", "vectorize"),
+    ("sink", "interchange", "distribute"),
 )
 
 

@@ -62,6 +62,18 @@ def _nested(chooser: Chooser, _: Schedule, existing: Sequence[Loop]) -> list[Loo
     return [*outer, choose(chooser, inside)] if inside and chance(chooser, 30) else outer
 
 
+def _with_siblings(chooser: Chooser, schedule: Schedule, existing: Sequence[Loop]) -> list[Loop]:
+    """A loop beside which something else runs."""
+    found = [
+        child
+        for node in walk(schedule.tree)
+        if isinstance(node, schedule_tree.Sequence)
+        for child in node.children
+        if isinstance(child, Loop)
+    ]
+    return [choose(chooser, found or existing)]
+
+
 def _nothing(_chooser: Chooser, _: Schedule, _existing: Sequence[Loop]) -> list[Loop]:
     return []
 
@@ -75,6 +87,7 @@ SUBJECTS: dict[str, Callable[[Chooser, Schedule, Sequence[Loop]], list[Loop]]] =
     "wavefront": _pair,
     "distribute": _chain_or_one,
     "fuse": _siblings,
+    "sink": _with_siblings,
     "affine-schedule": _nothing,
     "reorder": _nothing,
     "diamond": _pair,

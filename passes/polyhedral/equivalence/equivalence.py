@@ -15,6 +15,7 @@ from ..isl_context import ISL_LOCK, TooComplexError, bounded
 from ..scop import Array, Scop
 from .last_writers import LastWriters, written
 from .proof import Proof, UndecidedError, UnequalTermsError
+from .reassociation import Reassociation
 
 # What isl may spend on one comparison: some ten seconds.
 OPERATIONS = 50_000_000
@@ -70,6 +71,7 @@ def compare(
     second: Scop,
     assumed: isl.Set | None = None,
     *,
+    fast_math: bool = False,
     operations: int = OPERATIONS,
     seconds: float = SECONDS,
 ) -> Comparison:
@@ -77,7 +79,33 @@ def compare(
 
     Scalar results count, and all elements of array arguments. With `assumed`, only those of its
     sizes count (see `assumption`). Programs must have the same parameters (`with_parameters_of`).
+    Operations that are exact in any order may be in any; with `fast_math`, also sums and products
+    of floating-point numbers.
     """
+    rules = Reassociation(fast_math)
+    if not fast_math:
+        found = _prove(first, second, assumed, None, operations, seconds)
+        if found.is_proved or not any(_reassociates(scop, rules) for scop in (first, second)):
+            return found
+    return _prove(first, second, assumed, rules, operations, seconds)
+
+
+def _reassociates(scop: Scop, rules: Reassociation) -> bool:
+    return any(
+        rules.name(operation.name, frozenset(operation.properties.items())) is not None
+        for statement in scop.statements
+        for operation in statement.body
+    )
+
+
+def _prove(
+    first: Scop,
+    second: Scop,
+    assumed: isl.Set | None,
+    rules: Reassociation | None,
+    operations: int,
+    seconds: float,
+) -> Comparison:
     end = time.monotonic() + seconds
 
     def check_time() -> None:
@@ -96,6 +124,7 @@ def compare(
                 LastWriters(second, [(other, elements) for _, other, elements in outputs]),
                 context,
                 check_time,
+                rules,
             ).check()
     except UnequalTermsError as error:
         return Comparison(str(error), _sizes(error.pairs.params()))

@@ -21,6 +21,8 @@ import islpy as isl
 
 from ..affine_text import to_text
 from .last_writers import LastWriters
+from .reassociation import Combination, Reassociation
+from .sums import NoSumError, Summand, Sums, match
 from .terms import Affine, Apply, Input, Load, Scalar, Term, Undefined, describe
 
 _OUT = isl.dim_type.out
@@ -53,13 +55,14 @@ class Proof:
 
     `assumed` has the pairs of instances at which two terms are equal, or were assumed to be.
     `context` are the sizes for which outputs are compared; `check_time` raises where no time is
-    left.
+    left. `rules` say what may be reassociated: sums in any order are compared by their summands.
     """
 
     first: LastWriters
     second: LastWriters
     context: isl.Set
     check_time: Callable[[], None]
+    rules: Reassociation | None = None
     assumed: dict[tuple[Term, Term], isl.Map] = field(
         default_factory=dict[tuple[Term, Term], isl.Map], init=False
     )
@@ -69,6 +72,10 @@ class Proof:
     _guesses: int = field(default=0, init=False)
     _failures: int = field(default=0, init=False)
     _steps: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        rules = self.rules
+        self._sums = rules and (Sums(self.first, rules), Sums(self.second, rules))
 
     def check(self) -> None:
         """Raises UnequalTermsError, UndecidedError."""
@@ -97,6 +104,8 @@ class Proof:
             case (Undefined(), _) | (_, Undefined()):
                 term = mine if isinstance(mine, Undefined) else other
                 raise UnequalTermsError(f"the result depends on {describe(term)}", pairs)
+            case _ if self._are_sums(mine, other) and self._compare_sums(mine, other, pairs):
+                pass
             case Input(), Input() if mine == other:
                 self._require(pairs, _elements(pairs), mine, other)
             case Scalar(), Scalar() if mine.argument == other.argument:
@@ -109,6 +118,43 @@ class Proof:
                 self._compare_operands(mine, other, pairs)
             case _:
                 raise UnequalTermsError(f"{describe(mine)} is not {describe(other)}", pairs)
+
+    def _are_sums(self, mine: Term, other: Term) -> bool:
+        return self._combination(mine, other) is not None
+
+    def _combination(self, mine: Term, other: Term) -> Combination | None:
+        rules = self.rules
+        return rules and (rules.combination(mine) or rules.combination(other))
+
+    def _compare_sums(self, mine: Term, other: Term, pairs: isl.Map) -> bool:
+        """Shows that two sums have the same summands; False where these are not known."""
+        combination = self._combination(mine, other)
+        assert self._sums is not None and combination is not None
+        sides = zip(self._sums, (mine, other), (pairs.domain(), pairs.range()), strict=True)
+        try:
+            first, second = (
+                [Summand(term, instances.identity(), 1)]
+                if isinstance(term, Input)
+                else sums.summands(term, combination)
+                for sums, term, instances in sides
+            )
+            rest = match(first, second, pairs, self._are_equal)
+        except NoSumError:
+            return False
+        if not rest.is_empty():
+            reason = f"the summands of {describe(mine)} are not those of {describe(other)}"
+            raise UnequalTermsError(reason, rest)
+        return True
+
+    def _are_equal(self, mine: Term, other: Term, pairs: isl.Map) -> bool:
+        """Whether two terms are shown to be equal at pairs of instances."""
+        saved = dict(self.assumed)
+        try:
+            self._compare(mine, other, pairs)
+        except UnequalTermsError:
+            self.assumed = saved
+            return False
+        return True
 
     def _require(self, pairs: isl.Map, equal: isl.Map, mine: Term, other: Term) -> None:
         """All pairs are among those at which two terms are equal."""

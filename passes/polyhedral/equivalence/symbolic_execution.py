@@ -231,6 +231,13 @@ class Execution:
                 self._environment[result] = number
             case _:
                 operands = tuple(self._data(value) for value in operation.operands)
+                rules = self.values.rules
+                name = rules.name(operation.name, frozenset(operation.properties.items()))
+                if name is not None and len(operands) == 2:
+                    minus = operation.name.startswith("arith.sub")
+                    number = self.values.combine(name, result.type, operands, minus=minus)
+                    self._environment[result] = number
+                    return
                 kind = kind_of(operation)
                 for each in operation.results:
                     number = self.values.apply(operation.name, (kind, each.index), operands)

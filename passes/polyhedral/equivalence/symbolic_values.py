@@ -5,15 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import cast
 
+from xdsl.ir import Attribute
+
+from .reassociation import Reassociation, is_neutral
 from .terms import COMMUTATIVE
 
 Key = tuple[object, ...]
 
 
+# Summands that a term of a sum keeps; longer sums are compared in their order.
+_LONGEST = 2_000
+
+# Those that people are shown.
+_SHOWN = 4
+
+
 @dataclass
 class SymbolicValues:
-    """Numbers terms, of several programs together."""
+    """Numbers terms, of several programs together; what `rules` reassociate, as multisets."""
 
+    rules: Reassociation = field(default_factory=Reassociation)
     numbers: dict[Key, int] = field(default_factory=dict[Key, int])
     keys: list[Key] = field(default_factory=list[Key])
 
@@ -31,6 +42,25 @@ class SymbolicValues:
             operands = tuple(sorted(operands))
         return self.number("apply", name, kind, operands)
 
+    def combine(
+        self, name: str, type_: Attribute, operands: tuple[int, int], *, minus: bool
+    ) -> int:
+        """The number of a combination of two terms, which may be combinations themselves."""
+        key = "combination", name, type_
+        parts: list[tuple[int, int]] = []
+        for operand, sign in zip(operands, (1, -1 if minus else 1), strict=True):
+            found = self.keys[operand]
+            if found[:3] == key:
+                inner = cast(tuple[tuple[int, int], ...], found[3])
+                parts += [(each, own * sign) for each, own in inner]
+            elif not is_neutral(found[1] if found[0] == "constant" else None, name):
+                parts.append((operand, sign))
+        if len(parts) == 1 and parts[0][1] == 1:
+            return parts[0][0]
+        if len(parts) > _LONGEST:
+            parts = [(operands[0], 1), (operands[1], -1 if minus else 1)]
+        return self.number(*key, tuple(sorted(parts)))
+
     def text(self, number: int, names: list[str], depth: int = 3) -> str:
         """A term for people, with the names of the arguments; `...` below some depth."""
         match self.keys[number]:
@@ -47,5 +77,14 @@ class SymbolicValues:
                 numbers = cast(tuple[int, ...], operands)
                 inner = (self.text(each, names, depth - 1) for each in numbers)
                 return f"{short}({', '.join(inner)})"
+            case ("combination", str() as name, _, parts):
+                if not depth:
+                    return f"{name}(...)"
+                pairs = cast(tuple[tuple[int, int], ...], parts)
+                texts = [
+                    ("-" if sign < 0 else "") + self.text(each, names, depth - 1)
+                    for each, sign in pairs[:_SHOWN]
+                ]
+                return f"{name}({', '.join([*texts, *(['...'] * (len(pairs) > _SHOWN))])})"
             case _:
                 return "undefined"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ..scop import Access, Statement
@@ -38,6 +38,8 @@ class Apply:
     kind: object
     operands: tuple[Term, ...]
     name: str
+    type: Attribute
+    properties: frozenset[tuple[str, Attribute]]
 
     @property
     def commutes(self) -> bool:
@@ -110,7 +112,14 @@ def _compute(statement: Statement, operation: Operation, values: dict[SSAValue, 
     kind = kind_of(operation)
     for result in operation.results:
         if result not in values:
-            values[result] = Apply(statement, (kind, result.index), operands, operation.name)
+            values[result] = Apply(
+                statement,
+                (kind, result.index),
+                operands,
+                operation.name,
+                result.type,
+                frozenset(operation.properties.items()),
+            )
 
 
 def _term(statement: Statement, value: SSAValue, values: Mapping[SSAValue, Term]) -> Term:
@@ -132,12 +141,24 @@ def constant_index(value: SSAValue) -> int | None:
             return None
 
 
+def loads(term: Term) -> Iterator[Load]:
+    """The loads of a statement that a term is computed from, in order."""
+    match term:
+        case Load():
+            yield term
+        case Apply(operands=operands):
+            for operand in operands:
+                yield from loads(operand)
+        case _:
+            pass
+
+
 def describe(term: Term) -> str:
     """What a term is, in a few words."""
     match term:
         case Load(statement, access):
             return f"a load of {access.array.name} in {statement.name}"
-        case Apply(statement, _, _, name):
+        case Apply(statement=statement, name=name):
             return f"{name} in {statement.name}"
         case Affine(statement, expression):
             return f"the index {expression} in {statement.name}"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..scop import Scop
+from .reassociation import Reassociation
 from .symbolic_execution import STEPS, Execution, Subscripts, Write
 from .symbolic_values import SymbolicValues
 
@@ -40,13 +41,19 @@ class Witness:
 
 
 def find_witness(
-    first: Scop, second: Scop, sizes: Mapping[str, int], steps: int = STEPS
+    first: Scop,
+    second: Scop,
+    sizes: Mapping[str, int],
+    steps: int = STEPS,
+    rules: Reassociation | None = None,
 ) -> Witness | None:
     """The first element that holds another term; `sizes` gives all of `first.sizes`.
 
+    What the rules reassociate is the same in any order; by default, what is exact.
+
     None where there is none for these sizes. Raises UnsupportedError.
     """
-    values = SymbolicValues()
+    values = SymbolicValues(rules or Reassociation())
     by_place = {(size.argument, size.dimension): sizes[size.name] for size in first.sizes}
     one, other = (Execution(scop.func, by_place, values, steps) for scop in (first, second))
     one.run()

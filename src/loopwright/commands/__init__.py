@@ -12,6 +12,7 @@ from __future__ import annotations
 COMMANDS = {
     "run": "run a program with and without a schedule, compare and time them",
     "build": "write an object file or shared library for C programs",
+    "cc": "compile C with optimised regions, in place of a C compiler",
     "schedule": "print the loops of a program, before and after a schedule",
     "verify": "prove that two programs compute the same",
     "deps": "print the dependences of a program",

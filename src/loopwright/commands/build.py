@@ -5,17 +5,23 @@ how to call the functions. Sizes are passed by the caller, except for those that
 fix. Where all are fixed, a schedule is chosen for them (-p '' leaves the loops as written);
 otherwise the loops are as written, or as -p says.
 
+For a C file, NAME.c is a drop-in source: the file itself, with calls of optimised code in place of
+its affine regions. The calls check sizes and aliasing, and the region as written runs where a check
+fails. The default schedule is one for large arrays; --set makes code for one size only.
+
 examples:
   loopwright build gemm.mlir -o gemm.o
   loopwright build gemm.mlir -o gemm.so -p 'tile{loops=i,j sizes=32,32},parallel{loops=it}'
   loopwright build polybench/gemm --size LARGE -o gemm_large.o --threads 2
   loopwright build gemm.mlir -s nk=64 -o gemm.o --target x86-64-v3
+  loopwright build stencil.c -o stencil.loopwright.c --cflags '-I include'
   loopwright build kernels.mlir -f gemm -f mvt -S schedules.mlir -o kernels.so
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping
 
 from ..passes.machine.target import Target
@@ -31,7 +37,14 @@ from .common import (
     read_schedule,
     tell_verdict,
 )
-from .shipped import add_size_arguments, given_sizes, load_program, with_standard_extents
+from .shipped import (
+    add_cflags_argument,
+    add_size_arguments,
+    given_sizes,
+    load_program,
+    split_flags,
+    with_standard_extents,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,14 +52,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         metavar="FILE",
-        help="a program in affine MLIR (-: standard input), or a shipped kernel (polybench/gemm)",
+        help="a program in affine MLIR (-: standard input) or C (.c), or a shipped kernel "
+        "(polybench/gemm)",
     )
+    add_cflags_argument(parser)
     parser.add_argument(
         "-o",
         "--output",
         metavar="NAME",
         required=True,
-        help="the file to write: NAME.o, NAME.so, or NAME (an object file)",
+        help="the file to write: NAME.o, NAME.so, NAME.c, or NAME (an object file)",
     )
     parser.add_argument(
         "--shared", action="store_true", help="write a shared library if NAME has no ending"
@@ -90,7 +105,9 @@ def run(arguments: argparse.Namespace) -> int:
         target = Target.named(arguments.target)
     except ValueError as error:
         raise UsageError(f"--target: {error}") from error
-    program = load_program(arguments.file)
+    if arguments.output.endswith(".c"):
+        return _write_drop_in(arguments)
+    program = load_program(arguments.file, arguments.cflags)
     names = list(arguments.func or program)
     sizes = given_sizes(arguments)
     for name in names:
@@ -125,6 +142,33 @@ def _schedule(
         target=target,
         fast_math=arguments.fast_math,
     )
+
+
+def _write_drop_in(arguments: argparse.Namespace) -> int:
+    """Writes a drop-in source and says what it replaces; raises SourceError, UsageError."""
+    if not arguments.file.endswith(".c"):
+        raise UsageError(f"{arguments.output}: a drop-in source is made of a C file")
+    for option in ("func", "size", "schedule_file"):
+        if getattr(arguments, option) is not None:
+            name = option.replace("_", "-")
+            raise UsageError(f"--{name} is not for drop-in sources, which have all regions")
+    if arguments.target != "host" or arguments.prefix or arguments.verify or arguments.shared:
+        raise UsageError("--target, --prefix, --verify and --shared are for libraries")
+    from .. import drop_in  # takes an extra
+
+    made = drop_in(
+        arguments.file,
+        arguments.output,
+        schedule=None if arguments.pipeline == DEFAULT else arguments.pipeline,
+        sizes=given_sizes(arguments),
+        threads=arguments.threads or 1,
+        fast_math=arguments.fast_math,
+        cflags=split_flags(arguments.cflags),
+    )
+    for error in made.left_out:
+        print(f"{error.location}: left out: {error.message}", file=sys.stderr)
+    print(f"wrote {arguments.output}: {', '.join(made.replaced) or 'no region is replaced'}")
+    return 0
 
 
 def _path(arguments: argparse.Namespace) -> str:

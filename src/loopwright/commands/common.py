@@ -15,7 +15,7 @@ from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
 from ..runtime.program import CHOSEN, Function
 from . import UsageError
-from .shipped import STANDARD_INPUT, load_program, read_standard_input, shown
+from .shipped import STANDARD_INPUT, add_cflags_argument, load_program, read_standard_input, shown
 
 LARGEST_SEED = 2**63
 """What torch and files of labels can hold is less."""
@@ -35,11 +35,13 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         metavar="FILE",
-        help="a program in affine MLIR (-: standard input), or a shipped kernel (polybench/gemm)",
+        help="a program in affine MLIR (-: standard input) or C (.c), or a shipped kernel "
+        "(polybench/gemm)",
     )
     parser.add_argument(
         "-f", "--func", metavar="NAME", help="the function (needed when there are several)"
     )
+    add_cflags_argument(parser)
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
@@ -148,7 +150,7 @@ def _read_text(name: str, arguments: argparse.Namespace) -> str:
 
 def functions(arguments: argparse.Namespace) -> list[Function]:
     """The function that `--func` names, or all of the program; raises SourceError and others."""
-    program = load_program(arguments.file)
+    program = load_program(arguments.file, arguments.cflags)
     if arguments.func is not None:
         return [program[arguments.func]]
     if not program:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -13,10 +14,11 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import load
 from ..dialects.parse import parse_module
 from ..kernels.catalogue import KernelEntry, catalogue
 from ..runtime.calling.inputs import Settings, available_memory
-from ..runtime.program import Function, Program, load
+from ..runtime.program import Function, Program
 from ..runtime.tuning.trial_messages import Comparison
 from . import UsageError
 
@@ -61,20 +63,40 @@ def find_kernel(name: str) -> KernelEntry | None:
     if entry is not None or name == STANDARD_INPUT or Path(name).exists():
         return entry
     close = difflib.get_close_matches(name, catalogue(), 1)
-    if close and not name.endswith(".mlir"):
+    if close and not name.endswith((".mlir", ".c")):
         raise UsageError(f"no file or shipped kernel '{name}' (did you mean {close[0]}?)")
     return None
 
 
-def load_program(name: str) -> Program:
+def load_program(name: str, cflags: str = "") -> Program:
     """The program in a file or on standard input, or a shipped kernel.
 
-    Raises SourceError, UsageError.
+    `cflags` are what a C compiler needs for a C file. Raises SourceError, UsageError.
     """
     if name == STANDARD_INPUT:
         return Program(parse_module(read_standard_input(), shown(name)))
     entry = find_kernel(name)
-    return load(Path(name) if entry is None else entry.text)
+    if entry is not None:
+        return load(entry.text)
+    return load(Path(name), cflags=split_flags(cflags))
+
+
+def split_flags(text: str) -> list[str]:
+    """The flags in the value of `--cflags`; raises UsageError."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"--cflags: {error}") from None
+
+
+def add_cflags_argument(parser: argparse.ArgumentParser) -> None:
+    """The argument `--cflags`."""
+    parser.add_argument(
+        "--cflags",
+        metavar="FLAGS",
+        default="",
+        help="what a C compiler needs for a C file: '-I include -DN=100'",
+    )
 
 
 def add_size_argument(parser: argparse.ArgumentParser, default: str | None = DEFAULT_SIZE) -> None:

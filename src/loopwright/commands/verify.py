@@ -12,6 +12,7 @@ exit codes: 0 all are equal; 1 some are different, or the command line or a prog
 examples:
   loopwright verify gemm.mlir tiled.mlir
   loopwright verify gemm.mlir unrolled.mlir --assume 'ni >= 1 and nj >= 1 and nk >= 1'
+  loopwright verify sum.mlir partial_sums.mlir --fast-math
   loopwright verify polybench/gemm mine.mlir --func gemm
 """
 
@@ -24,7 +25,7 @@ from ..runtime.program import Function, Program
 from ..runtime.verifying.answer import Relation
 from ..runtime.verifying.verify import verify
 from . import UsageError
-from .shipped import load_program
+from .shipped import add_cflags_argument, load_program
 
 NOT_KNOWN = 2
 
@@ -35,8 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             name,
             metavar=what,
-            help="a program in affine MLIR, or a shipped kernel (polybench/gemm)",
+            help="a program in affine MLIR or C, or a shipped kernel (polybench/gemm)",
         )
+    add_cflags_argument(parser)
     parser.add_argument("-f", "--func", metavar="NAME", help="the function (default: all of FILE)")
     parser.add_argument(
         "--assume",
@@ -44,14 +46,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         help="compare for sizes with this property only, such as 'n >= 1 and m >= n'",
     )
+    parser.add_argument(
+        "--fast-math",
+        action="store_true",
+        help="sums and products of floating-point numbers may be in any order",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints an answer for each function."""
-    first, second = (load_program(name) for name in (arguments.first, arguments.second))
+    first, second = (
+        load_program(name, arguments.cflags) for name in (arguments.first, arguments.second)
+    )
     relations: list[Relation] = []
     for one, other in _pairs(arguments, first, second):
-        answer = verify(one, other, assume=arguments.assume)
+        answer = verify(one, other, assume=arguments.assume, fast_math=arguments.fast_math)
         print(f"{one.name}: {answer}")
         relations.append(answer.relation)
     if Relation.DIFFERENT in relations:

@@ -7,6 +7,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
 EXTRAS: Mapping[str, str] = {
+    "clang": "c",
     "torch": "learn",
     "pyarrow": "data",
     "dask": "data",

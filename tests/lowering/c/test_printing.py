@@ -174,3 +174,16 @@ def test_long_lines_are_broken() -> None:
         for line in emit_c(load(entry.text)[entry.function].module).splitlines()
     )
     assert longest <= 100
+
+
+def test_truth_values_have_their_header() -> None:
+    text = """func.func @f(%A: memref<8xf64>, %x: f64) {
+      %true = arith.constant true
+      %0 = arith.cmpf ogt, %x, %x : f64
+      %1 = arith.xori %0, %true : i1
+      %2 = arith.select %1, %x, %x : f64
+      affine.store %2, %A[0] : memref<8xf64>
+      return
+    }"""
+    printed = emit_c(parse_module(text))
+    assert "true" in printed and "#include <stdbool.h>" in printed

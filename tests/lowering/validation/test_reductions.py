@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 from support.scops import schedule_of
-from support.validation import generated, kept_dependences
+from support.validation import generated, kept_dependences, verdict
 
-from loopwright.lowering.nest.nest import For
+from loopwright.lowering.nest.index_expression import Index
+from loopwright.lowering.nest.nest import Call, For
 from loopwright.lowering.validation.kept_dependences import KeptDependences
 from loopwright.lowering.validation.validate import validate
 from loopwright.lowering.validation.verdict import Property, Verdict
@@ -88,3 +89,30 @@ def test_partial_results(steps: str) -> None:
     verdict = validate(strict, nest)
     assert verdict.violation is not None
     assert verdict.violation.property is Property.ORDER
+
+
+# One instance loads its element a second time: i = n - 3, for n = 36 to 40.
+ALIAS = """
+func.func @f(%n: index, %s: memref<?xi16>) {
+  affine.for %i = -3 to affine_map<()[s0] -> (s0 - 2)>()[%n] {
+    %a = affine.load %s[-%i * 2 + %n * 2 + 4] : memref<?xi16>
+    %c = affine.load %s[(%n ceildiv 5) + 2] : memref<?xi16>
+    %d = arith.addi %c, %a : i16
+    affine.store %d, %s[(%n ceildiv 5) + 2] : memref<?xi16>
+  }
+  return
+}
+"""
+
+
+def test_steps_that_load_nothing_else_of_their_element() -> None:
+    """They may run in any order; the instance that does stays where it is among them."""
+    schedule = apply_text("split{loops=i at=3},reverse{loops=S0.i}", schedule_of(ALIAS))
+    for n in (37, 30, 4):
+        assert verdict(schedule, {"n": n}).is_proved
+    program = Schedule.original(schedule.program)
+    nest = generated(program, {"n": 37})
+    assert isinstance(nest.nest, For) and isinstance(nest.nest.body, Call)
+    backwards = Call(nest.nest.body.statement, (Index.variable(nest.nest.variable) * -1 + 31,))
+    changed = replace(nest, nest=replace(nest.nest, body=backwards), rewritings=())
+    assert validate(kept_dependences(program), changed).violation is not None

@@ -6,9 +6,9 @@ from support.reference_runs import check_run, function_of
 from support.targets import WIDE
 
 import loopwright
-from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.index_set_splitting import index_set_splitting
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
+from loopwright.passes.machine.target import Target
 from loopwright.passes.schedules.schedule import Schedule
 
 SCALED = """
@@ -29,12 +29,21 @@ func.func @scaled(%n: index, %m: index, %A: memref<?xf64>) {
 @pytest.mark.parametrize("threads", [1, 2])
 def test_shortest_paths_run_in_vectors_and_on_threads(threads: int) -> None:
     function = function_of("polybench/floyd-warshall")
-    chosen = default_schedule(function.scop, {"n": 2800}, WIDE, threads=threads)
+
+    def split(target: Target | None) -> Schedule:
+        original = Schedule.original(function.scop, target)
+        found = index_set_splitting(
+            original, original.tree, SchedulingContext({"n": 2800}, threads)
+        )
+        assert found is not None
+        return found
+
+    chosen = split(WIDE)
     steps = [str(step) for step in chosen.transformations]
     assert steps[:2] == ["split{loops=i at=k}", "split{loops=S0_2.i at=k+1}"]
     assert "vectorize{loops=S0.j width=16}" in steps
     assert ("parallel{loops=S0.i}" in steps) == (threads == 2)
-    own = default_schedule(function.scop, {"n": 2800}, threads=threads)
+    own = split(None)
     for size in ("MINI", "SMALL"):
         check_run("polybench/floyd-warshall", own, size)
 

@@ -59,8 +59,8 @@ def seconds(operation: str, size: int, at: str, steps: str, threads: int, **figu
 
 
 VECTORS = "vectorize{loops=j width=8}"
-SMALL, LARGE = 16, 4096
-"""Two matrices of 2 KiB, and two of 128 MiB."""
+SMALL, LARGE = 32, 4096
+"""Two matrices of 8 KiB, and two of 128 MiB."""
 
 
 @pytest.mark.parametrize(

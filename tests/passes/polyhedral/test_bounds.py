@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import itertools
 
+import islpy as isl
 import pytest
 from support.polyhedral_programs import body
 
-from loopwright.passes.polyhedral.bounds import BoundsError, check_bounds
+from loopwright.dialects.parse import parse_module
+from loopwright.passes.polyhedral.bounds import BoundsError, check_bounds, sizes_outside
+from loopwright.passes.polyhedral.raising.raise_function import raise_function
 from loopwright.passes.polyhedral.scop import Scop
 
 STENCIL = """
@@ -112,3 +115,24 @@ def test_many_arrays_have_sizes_of_their_own() -> None:
     for k in (0, 31, count - 1):
         assert not fits(scop, N=5, **enough | {f"A{k}_dim0": 4 + k})
         assert fits(scop, N=0, **enough | {f"A{k}_dim0": 0})
+
+
+def test_a_function_is_for_the_sizes_that_it_assumes() -> None:
+    text = """func.func @f(%x: f64, %n: index, %A: memref<?xf64>, %m: index, %unused: index)
+      attributes {loopwright.assume = affine_set<(d0, d1, d2) : (d0 - d1 >= 0, d1 - 2 == 0)>} {
+      affine.for %i = 0 to %n {
+        affine.for %j = 0 to %m {
+          affine.store %x, %A[%i] : memref<?xf64>
+        }
+      }
+      return
+    }"""
+    scop = raise_function(next(iter(parse_module(text).ops)))
+    for n, m in itertools.product(range(-1, 5), repeat=2):
+        assert fits(scop, n=n, m=m, A_dim0=9) == (n >= m == 2), (n, m)
+        always = isl.Set("[A_dim0] -> { : A_dim0 >= 0 }").is_subset(
+            sizes_outside(scop, {"n": n, "m": m})
+        )
+        assert always == (not n >= m == 2)
+    with pytest.raises(BoundsError, match=r"'f' is for sizes with n - m >= 0 only, but n=1, m=2"):
+        check_bounds(scop, {"n": 1, "m": 2, "A_dim0": 9})

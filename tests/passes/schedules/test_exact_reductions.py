@@ -7,7 +7,7 @@ import pytest
 from support import oracle
 
 import loopwright
-from loopwright.passes.polyhedral.schedule_tree import replace_node
+from loopwright.passes.polyhedral.schedule_tree import Loop, Sequence, replace_node
 from loopwright.passes.schedules.errors import IllegalTransformation
 from loopwright.passes.schedules.schedule import Schedule
 
@@ -108,6 +108,69 @@ def test_other_accesses_stay_outside() -> None:
     assert legal(USED, "reverse{loops=j}")
     assert not legal(USED, "reverse{loops=i}")
     assert not legal(USED, "distribute{loops=i}")
+
+
+TWO = """
+func.func @f(%n: index, %x: memref<?xi32>, %y: memref<?xi32>, %s: memref<?xi32>) {
+  affine.for %i = 0 to %n {
+    %v = affine.load %x[%i] : memref<?xi32>
+    %a = affine.load %s[0] : memref<?xi32>
+    %b = arith.FIRST %a, %v : i32
+    affine.store %b, %s[0] : memref<?xi32>
+    %w = affine.load %y[%i] : memref<?xi32>
+    %c = affine.load %s[0] : memref<?xi32>
+    %d = arith.SECOND %c, %w : i32
+    affine.store %d, %s[0] : memref<?xi32>
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("addi", "addi", True),
+        ("addi", "subi", True),
+        ("maxsi", "maxsi", True),
+        ("maxsi", "maxui", False),
+        ("maxsi", "minsi", False),
+        ("addi", "muli", False),
+    ],
+)
+def test_steps_of_two_statements(first: str, second: str, expected: bool) -> None:
+    """They commute where both are by one operation, and still may not run together."""
+    text = TWO.replace("FIRST", first).replace("SECOND", second)
+    for order in ("reorder{statements=S1,S0}", "distribute{loops=i}", "reverse{loops=i}"):
+        assert legal(text, order) == expected
+    assert not legal(text, "vectorize{loops=i}")
+    scop = loopwright.load(text)["f"].scop
+    outer = scop.tree
+    assert isinstance(outer, Loop) and isinstance(outer.body, Sequence)
+    swapped = replace(outer, body=Sequence(outer.body.children[::-1]))
+    assert oracle.is_legal(scop, swapped, {"n": 3}) == expected
+    if expected:
+        pipeline = "reorder{statements=S1,S0},distribute{loops=i},reverse{loops=S0.i}"
+        kernel = loopwright.load(text)["f"].compile(pipeline, verify=True)
+        unscheduled = loopwright.load(text)["f"].compile()
+        x, y = np.random.default_rng(0).integers(-9, 9, (2, 17)).astype(np.int32)
+        results = [np.array([5], np.int32) for _ in range(2)]
+        for code, result in zip((kernel, unscheduled), results, strict=True):
+            code(17, x, y, result)
+        assert results[0] == results[1]
+        assert kernel.verdict.is_proved
+
+
+def test_a_step_that_uses_the_result_of_another_stays_behind_it() -> None:
+    """The second statement adds an element that the first one accumulates in."""
+    text = TWO.replace("FIRST", "addi").replace("SECOND", "addi")
+    text = text.replace("%w = affine.load %y[%i]", "%w = affine.load %s[0]")
+    text = text.replace(
+        "affine.load %s[0] : memref<?xi32>\n    %d", "affine.load %s[1] : memref<?xi32>\n    %d"
+    )
+    text = text.replace("affine.store %d, %s[0]", "affine.store %d, %s[1]")
+    assert not legal(text, "reorder{statements=S1,S0}")
+    assert not legal(text, "distribute{loops=i}")
 
 
 @pytest.mark.parametrize(

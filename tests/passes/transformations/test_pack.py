@@ -248,7 +248,7 @@ def test_one_read_of_several_can_use_a_copy() -> None:
     ("reads", "message"),
     [
         ("S0.3", "there is no read S0.3 of A inside j; there are S0.0, S0.1, S0.2"),
-        ("S0.0", "S0 writes elements of A that S0 reads, in the same iteration of j"),
+        ("S0.0", "S0 writes elements of A that S0 reads afterwards, in the same iteration of j"),
     ],
 )
 def test_reads_that_cannot_use_a_copy(reads: str, message: str) -> None:

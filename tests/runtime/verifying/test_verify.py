@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.equivalence import BACKWARDS, SUM
 from support.runtime_programs import GEMM
 
 import loopwright
 from loopwright.cli import main
 from loopwright.runtime.verifying.answer import Relation
 
+TWICE = BACKWARDS.replace("affine.store %2", "%3 = arith.addf %2, %1 : f64\n    affine.store %3")
 FLAWED = GEMM.replace("arith.addf", "arith.subf")
 
 
@@ -49,6 +51,16 @@ def test_same_results_by_other_operations() -> None:
     answer = loopwright.verify(one, other)
     assert answer.relation is Relation.NOT_KNOWN
     assert "runs give the same" in str(answer)
+
+
+def test_sums_in_another_order() -> None:
+    (one,), (other,), (twice,) = (
+        loopwright.load(text).values() for text in (SUM, BACKWARDS, TWICE)
+    )
+    assert loopwright.verify(one, other, fast_math=True).is_equal
+    assert loopwright.verify(one, twice, fast_math=True).relation is Relation.DIFFERENT
+    with pytest.raises(TypeError, match="fast_math is True or False"):
+        loopwright.verify(one, other, fast_math="yes")  # pyright: ignore[reportArgumentType]
 
 
 def test_command(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from support.equivalence import BACKWARDS, IN_A_REGISTER, SUM, UNROLLED, compared, scop
 
 from loopwright.dialects.errors import SourceError
-from loopwright.dialects.parse import parse_module
 from loopwright.passes.polyhedral.equivalence.equivalence import (
     AssumptionError,
-    Comparison,
     assumption,
     compare,
 )
@@ -17,49 +16,6 @@ from loopwright.passes.polyhedral.equivalence.parameters import (
     with_parameters_of,
 )
 from loopwright.passes.polyhedral.equivalence.witness import find_witness
-from loopwright.passes.polyhedral.raising.raise_function import raise_module
-from loopwright.passes.polyhedral.scop import Scop
-
-SUM = """func.func @f(%n: index, %A: memref<?xf64>, %s: memref<f64>) {
-  affine.for %i = 0 to %n {
-    %0 = affine.load %s[] : memref<f64>
-    %1 = affine.load %A[%i] : memref<?xf64>
-    %2 = arith.addf %0, %1 : f64
-    affine.store %2, %s[] : memref<f64>
-  }
-  return
-}"""
-
-IN_A_REGISTER = """func.func @f(%m: index, %X: memref<?xf64>, %t: memref<f64>) {
-  %0 = affine.load %t[] : memref<f64>
-  %1 = affine.for %i = 0 to %m iter_args(%a = %0) -> f64 {
-    %2 = affine.load %X[%i] : memref<?xf64>
-    %3 = arith.addf %2, %a : f64
-    affine.yield %3 : f64
-  }
-  affine.store %1, %t[] : memref<f64>
-  return
-}"""
-
-UNROLLED = """func.func @f(%n: index, %A: memref<?xf64>, %s: memref<f64>) {
-  affine.for %i = 0 to affine_map<()[s0] -> (s0 floordiv 2 * 2)>()[%n] step 2 {
-    %0 = affine.load %s[] : memref<f64>
-    %1 = affine.load %A[%i] : memref<?xf64>
-    %2 = arith.addf %0, %1 : f64
-    %3 = affine.load %A[%i + 1] : memref<?xf64>
-    %4 = arith.addf %2, %3 : f64
-    affine.store %4, %s[] : memref<f64>
-  }
-  affine.if affine_set<()[s0] : (s0 mod 2 - 1 == 0, s0 >= 0)>()[%n] {
-    %0 = affine.load %s[] : memref<f64>
-    %1 = affine.load %A[symbol(%n) - 1] : memref<?xf64>
-    %2 = arith.addf %0, %1 : f64
-    affine.store %2, %s[] : memref<f64>
-  }
-  return
-}"""
-
-BACKWARDS = SUM.replace("%A[%i]", "%A[-%i + symbol(%n) - 1]")
 
 COPY = """func.func @f(%n: index, %A: memref<?xf64>, %s: memref<f64>) {
   affine.for %i = 0 to %n {
@@ -72,17 +28,6 @@ COPY = """func.func @f(%n: index, %A: memref<?xf64>, %s: memref<f64>) {
 NOTHING = """func.func @f(%n: index, %A: memref<?xf64>, %s: memref<f64>) {
   return
 }"""
-
-
-def scop(text: str) -> Scop:
-    (found,) = raise_module(parse_module(text)).values()
-    return found
-
-
-def compared(first: str, second: str, condition: str = "") -> Comparison:
-    one = scop(first)
-    other = with_parameters_of(scop(second), one)
-    return compare(one, other, assumption(one, condition) if condition else None)
 
 
 @pytest.mark.parametrize("other", [SUM, IN_A_REGISTER, UNROLLED])

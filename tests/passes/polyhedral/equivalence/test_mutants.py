@@ -7,8 +7,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from support.arithmetic import UndefinedBehaviourError
-from support.interpreter import Interpreter, OutOfBoundsError
+from support.equivalence import outcome
 from support.program_mutations import mutants
 from support.scops import KERNELS, polybench
 from xdsl.dialects.builtin import ModuleOp
@@ -17,11 +16,8 @@ from loopwright.dialects.errors import SourceError
 from loopwright.dialects.parse import parse_file
 from loopwright.passes.polyhedral.equivalence.equivalence import compare
 from loopwright.passes.polyhedral.equivalence.parameters import with_parameters_of
-from loopwright.passes.polyhedral.extents import infer_extents
 from loopwright.passes.polyhedral.raising.raise_function import raise_module
 from loopwright.passes.polyhedral.scop import Scop
-from loopwright.runtime.calling.inputs import Settings, make_arguments
-from loopwright.runtime.calling.signature import Signature
 
 SIZES = (4, 3, 6)
 
@@ -32,17 +28,6 @@ ALL = (
     *("atax", "syrk", "trisolv", "gemver", "gesummv", "seidel-2d", "floyd-warshall"),
     *("cholesky", "durbin", "covariance"),
 )
-
-
-def outcome(scop: Scop, module: ModuleOp, size: int) -> list[object] | None:
-    """The arguments after a run by the interpreter; None where it leaves an array."""
-    sizes = infer_extents(scop, {parameter.name: size for parameter in scop.parameters})
-    settings = Settings({name: str(value) for name, value in sizes.items()})
-    values = make_arguments(scop, Signature.of(scop), settings)
-    try:
-        return [*values, *Interpreter(module, strict=False).run(scop.name, *values)]
-    except (OutOfBoundsError, UndefinedBehaviourError):
-        return None
 
 
 def is_same(scop: Scop, module: ModuleOp, mutant: ModuleOp, size: int) -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from .affine import Affine, Index
 
@@ -15,7 +14,7 @@ MOST_CONJUNCTIONS = 16
 
 @dataclass(frozen=True)
 class Fixed:
-    """A condition that is known at decoration."""
+    """A condition that is known when the program is translated."""
 
     value: bool
 
@@ -30,11 +29,9 @@ class Relation:
 
 @dataclass(frozen=True)
 class DataTest:
-    """A test of data: a comparison (operator and both sides), or a call such as `isnan(x)`."""
+    """A test of data; `subject` is what the front end has to say about it."""
 
-    node: ast.expr
-    operator: type[ast.cmpop] | None
-    sides: tuple[ast.expr, ...]
+    subject: Any
     negated: bool = False
 
 
@@ -70,7 +67,7 @@ def negation(condition: Condition) -> Condition:
     if isinstance(condition, Fixed):
         return Fixed(not condition.value)
     if isinstance(condition, DataTest):
-        return DataTest(condition.node, condition.operator, condition.sides, not condition.negated)
+        return DataTest(condition.subject, not condition.negated)
     if isinstance(condition, Junction):
         return junction(not condition.conjunction, [negation(part) for part in condition.parts])
     less = condition.expression.times(-1).plus(Affine(constant=-1))

@@ -1,29 +1,30 @@
-"""Printing of MLIR text, with the piece of Python that each line is from."""
+"""Printing of MLIR text, with the piece of the user's program that each line is from."""
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any, Generic, TypeAlias, TypeVar
 
-Line = tuple[str, ast.AST]
+Node = TypeVar("Node")
+Line: TypeAlias = tuple[str, Node]
 
 
 @dataclass
-class Block:
+class Block(Generic[Node]):
     """Lines of one nesting level; allocations of scalars come first, `releases` of arrays last.
 
     `names` are those of what it allocates, `inner` those of the blocks inside that are complete.
     """
 
-    allocations: list[Line] = field(default_factory=list[Line])
-    lines: list[Line] = field(default_factory=list[Line])
-    releases: list[Line] = field(default_factory=list[Line])
+    allocations: list[Line[Node]] = field(default_factory=list[Line[Node]])
+    lines: list[Line[Node]] = field(default_factory=list[Line[Node]])
+    releases: list[Line[Node]] = field(default_factory=list[Line[Node]])
     names: set[str] = field(default_factory=set[str])
     inner: set[str] = field(default_factory=set[str])
 
-    def indented(self) -> list[Line]:
+    def indented(self) -> list[Line[Node]]:
         """All lines, one level deeper."""
         lines = (*self.allocations, *self.lines, *self.releases)
         return [(f"  {text}", node) for text, node in lines]
@@ -32,21 +33,26 @@ class Block:
 class NotAffine(Exception):
     """A piece of an expression that cannot be part of a bound, subscript or condition."""
 
-    def __init__(self, node: ast.AST, reason: str, hint: str | None = None) -> None:
+    def __init__(self, node: Any, reason: str, hint: str | None = None) -> None:
         super().__init__(reason)
         self.node = node
         self.reason = reason
         self.hint = hint
 
 
-class Emitter:
-    """The body of a function, while it is printed."""
+class Emitter(Generic[Node]):
+    """The body of a function, while it is printed; nodes are pieces of the user's syntax tree."""
 
     def __init__(self) -> None:
-        self.blocks = [Block()]
+        self.blocks: list[Block[Node]] = [Block()]
         self._constants: dict[str, str] = {}
         self._count = 0
         self._affine_only = 0
+
+    @property
+    def is_affine_only(self) -> bool:
+        """Whether operations are not allowed."""
+        return self._affine_only > 0
 
     @contextmanager
     def affine_only(self) -> Generator[None]:
@@ -58,9 +64,9 @@ class Emitter:
             self._affine_only -= 1
 
     @contextmanager
-    def block(self, existing: Block | None = None) -> Generator[Block]:
+    def block(self, existing: Block[Node] | None = None) -> Generator[Block[Node]]:
         """Collects what is emitted meanwhile, in a new block or behind an existing one."""
-        block = Block() if existing is None else existing
+        block: Block[Node] = Block() if existing is None else existing
         self.blocks.append(block)
         try:
             yield block
@@ -68,7 +74,7 @@ class Emitter:
             self.blocks.pop()
             self.blocks[-1].inner |= block.names | block.inner
 
-    def unique(self, name: str, block: Block | None = None) -> str:
+    def unique(self, name: str, block: Block[Node] | None = None) -> str:
         """A name for something in memory of a block, by default of the innermost one."""
         block = block or self.blocks[-1]
         text, number = name, 0
@@ -78,15 +84,15 @@ class Emitter:
         block.names.add(text)
         return text
 
-    def line(self, text: str, node: ast.AST) -> None:
+    def line(self, text: str, node: Node) -> None:
         """Prints a line."""
         self.blocks[-1].lines.append((text, node))
 
-    def nest(self, head: str, block: Block, node: ast.AST, end: str = "}") -> None:
+    def nest(self, head: str, block: Block[Node], node: Node, end: str = "}") -> None:
         """Prints a block behind its head."""
         self.blocks[-1].lines += [(f"{head} {{", node), *block.indented(), (end, node)]
 
-    def branches(self, head: str, one: Block, other: Block, node: ast.AST) -> str:
+    def branches(self, head: str, one: Block[Node], other: Block[Node], node: Node) -> str:
         """Prints an `affine.if` with a result, and returns its name."""
         name = f"%{self._count}"
         self._count += 1
@@ -94,16 +100,16 @@ class Emitter:
         self.blocks[-1].lines += [*other.indented(), ("}", node)]
         return name
 
-    def allocate(self, block: Block, name: str, kind: str, node: ast.AST) -> None:
+    def allocate(self, block: Block[Node], name: str, kind: str, node: Node) -> None:
         """Allocates a scalar variable in a block."""
         block.allocations.append((f"%{name} = memref.alloca() : memref<{kind}>", node))
 
-    def require_operations(self, node: ast.AST, reason: str, hint: str | None = None) -> None:
+    def require_operations(self, node: Node, reason: str, hint: str | None = None) -> None:
         """Raises NotAffine where operations are not allowed."""
         if self._affine_only:
             raise NotAffine(node, reason, hint)
 
-    def operation(self, text: str, node: ast.AST) -> str:
+    def operation(self, text: str, node: Node) -> str:
         """Prints an operation with one result, and returns its name."""
         self.require_operations(node, "this is not")
         name = f"%{self._count}"
@@ -116,6 +122,6 @@ class Emitter:
         key = f"arith.constant {literal}" + ("" if kind == "i1" else f" : {kind}")
         return self._constants.setdefault(key, f"%c${len(self._constants)}")
 
-    def constants(self, node: ast.AST) -> list[Line]:
+    def constants(self, node: Node) -> list[Line[Node]]:
         """The lines of the constants."""
         return [(f"{name} = {text}", node) for text, name in self._constants.items()]

@@ -1,0 +1,232 @@
+"""The function that a region is replaced by: checks of the arguments, then the optimised loops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+
+from ...dialects.errors import SourceError
+from ...passes.polyhedral.bounds import sizes_outside
+from ...passes.polyhedral.isl_context import ISL_LOCK
+from ...passes.polyhedral.scop import AccessKind, Array, Scop
+from .c_types import ArrayType, Elements, PointerType
+from .translate import Parameter, Translation
+from .tree import Symbol
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A function of C: its `head`, its `body`, and the `call` that stands for the region."""
+
+    head: str
+    body: str
+    call: str
+
+
+def entry(
+    translation: Translation, scop: Scop, kernel: str, name: str, fixed: Mapping[str, int]
+) -> Entry:
+    """The function `name`, which calls `kernel`; `fixed` are the sizes that this is made for.
+
+    It returns 0 where the region as written has to run. Raises SourceError for what it cannot
+    check.
+    """
+    maker = _Maker(translation, scop, fixed)
+    head = f"static int {name}({', '.join(maker.declared) or 'void'})"
+    checks = "".join(f"    {line}\n" for line in maker.checks())
+    body = f"{head} {{\n{checks}    {kernel}({', '.join(maker.passed)});\n    return 1;\n}}\n"
+    return Entry(head, body, f"{name}({', '.join(maker.given)})")
+
+
+class _Maker:
+    def __init__(self, translation: Translation, scop: Scop, fixed: Mapping[str, int]) -> None:
+        self.scop = scop
+        self.fixed = fixed
+        self.region = translation.region
+        self.arrays = {each.argument: each for each in scop.arrays if each.argument is not None}
+        self.written = {
+            access.array.argument
+            for statement in scop.statements
+            for access in statement.accesses
+            if access.kind is AccessKind.WRITE
+        }
+        self.declared: list[str] = []
+        self.given: list[str] = []
+        self.lines: list[str] = []
+        self.bytes: dict[int, str] = {}
+        self.shared: dict[str, str] = {}
+        self.texts: dict[int, list[str]] = {}
+        self.sizes = {
+            (size.argument, size.dimension): f"s{position}"
+            for position, size in enumerate(scop.sizes)
+        }
+        for argument, parameter in enumerate(translation.parameters):
+            if parameter.elements is None:
+                self._number(argument, parameter)
+        for argument, parameter in enumerate(translation.parameters):
+            if parameter.elements is not None:
+                self._array(argument, parameter, parameter.elements)
+        self.passed = [
+            text for argument in range(len(translation.parameters)) for text in self.texts[argument]
+        ]
+
+    def _number(self, argument: int, parameter: Parameter) -> None:
+        symbol = parameter.symbol
+        if parameter.mlir == "index":
+            self.declared.append(f"long long a{argument}")
+            self.given.append(f"(long long){symbol.spelling}")
+            self._size(argument, None, f"a{argument}")
+        else:
+            self.declared.append(f"{symbol.type} a{argument}")
+            self.given.append(symbol.spelling)
+        self.texts[argument] = [f"a{argument}"]
+        self._share(argument, symbol, f"sizeof({symbol.type})")
+
+    def _share(self, argument: int, symbol: Symbol, size: str) -> None:
+        """Passes the address of a variable: what the region writes must not change it."""
+        if symbol.has_address or (symbol.is_global and not symbol.is_const):
+            self.declared.append(f"const void *v{argument}")
+            self.given.append(f"(const void *)&{symbol.spelling}")
+            self.shared[f"v{argument}"] = size
+
+    def _size(self, argument: int, dimension: int | None, text: str) -> None:
+        name = self.sizes.get((argument, dimension))
+        if name is not None:
+            self.lines.append(f"const int64_t {name} = {text};")
+
+    def _array(self, argument: int, parameter: Parameter, elements: Elements) -> None:
+        symbol = parameter.symbol
+        if str(elements.element).endswith("long long"):
+            raise SourceError(
+                f"'{symbol.name}' has elements of type '{elements.element}'",
+                self.region.place,
+                "use long or int64_t",
+            )
+        self.declared.append(f"void *a{argument}")
+        address = "&" if not elements.extents else ""
+        self.given.append(f"(void *){address}{symbol.spelling}")
+        if isinstance(symbol.type, PointerType):
+            self._share(argument, symbol, "sizeof(void *)")
+        extents: list[str] = []
+        dynamic: list[str] = []
+        for dimension, extent in enumerate(elements.extents):
+            text = str(extent)
+            if extent is None:
+                text = f"a{argument}_{dimension}"
+                self._extent(argument, dimension, parameter)
+                self._size(argument, dimension, text)
+                # C has no arrays without elements.
+                dynamic.append(f"({text} < 1 ? 1 : {text})")
+                text = dynamic[-1]
+            extents.append(text)
+        kind = _element_text(elements)
+        rows = "".join(f"[{each}]" for each in extents[1:])
+        cast = f"({kind} (*){rows})a{argument}" if rows else f"({kind} *)a{argument}"
+        self.texts[argument] = [*dynamic, cast]
+        size = " * ".join(f"(uintptr_t){each}" for each in extents)
+        self.bytes[argument] = f"{size} * sizeof({kind})" if size else f"sizeof({kind})"
+
+    def _extent(self, argument: int, dimension: int, parameter: Parameter) -> None:
+        """The extent of an array: what is declared, else as many rows as are accessed."""
+        symbol = parameter.symbol
+        text = f"a{argument}_{dimension}"
+        is_array = isinstance(symbol.type, ArrayType) and not symbol.is_parameter
+        is_array &= not parameter.lengths
+        if dimension == 0 and not is_array:
+            self.lines.append(f"const int64_t {text} = {self._rows(self.arrays.get(argument))};")
+            return
+        if parameter.lengths:
+            self.declared.append(f"long long {text}")
+            self.given.append(f"(long long){parameter.lengths[dimension - 1]}")
+            return
+        row = symbol.spelling + "[0]" * dimension
+        self.declared.append(f"long long {text}")
+        self.given.append(f"(long long)(sizeof({row}) / sizeof({row}[0]))")
+
+    def _rows(self, array: Array | None) -> str:
+        """How many rows are accessed, as an expression over the sizes."""
+        ranges = [
+            access.relation.range()
+            for statement in self.scop.statements
+            for access in statement.accesses
+            if access.array is array
+        ]
+        if not ranges:
+            return "0"
+        with ISL_LOCK:
+            elements = ranges[0]
+            for each in ranges[1:]:
+                elements = elements.union(each)
+            try:
+                last = self._renamed(elements).dim_max(0)
+                nothing = isl.Set.universe(last.domain().get_space())
+                none = isl.PwAff.val_on_domain(nothing, isl.Val(-1))
+                last = last.union_max(none).coalesce()
+                build = isl.AstBuild.from_context(isl.Set.universe(last.domain().get_space()))
+                return f"({build.expr_from_pw_aff(last).to_C_str()}) + 1"
+            except isl.Error:
+                name = array.name if array is not None else ""
+                raise SourceError(
+                    f"isl cannot tell how many elements of '{name}' are accessed",
+                    self.region.place,
+                ) from None
+
+    def _renamed(self, sizes: isl.Set) -> isl.Set:
+        """A set with the sizes' names in the function."""
+        for position, name in enumerate(sizes.get_var_names(isl.dim_type.param)):
+            sizes = sizes.set_dim_name(isl.dim_type.param, position, self._name_of(name))
+        return sizes
+
+    def _name_of(self, name: str | None) -> str:
+        return next(f"s{n}" for n, each in enumerate(self.scop.sizes) if each.name == name)
+
+    def checks(self) -> list[str]:
+        """The statements in front of the call of the kernel."""
+        lines = list(self.lines)
+        for size in self.scop.sizes:
+            if size.dimension is None and size.name in self.fixed:
+                lines.append(f"if ({self._name_of(size.name)} != {self.fixed[size.name]})")
+                lines.append("    return 0;")
+        outside = self._outside()
+        if outside is not None:
+            lines += [f"if ({outside})", "    return 0;"]
+        ranges = [
+            (f"a{argument}", self.bytes[argument], argument in self.written)
+            for argument in self.bytes
+            if argument in self.arrays and self._is_accessed(argument)
+        ]
+        ranges += [(name, size, False) for name, size in self.shared.items()]
+        for position, (one, one_bytes, one_written) in enumerate(ranges):
+            for other, other_bytes, other_written in ranges[position + 1 :]:
+                if one_written or other_written:
+                    lines.append(
+                        f"if ((uintptr_t){one} < (uintptr_t){other} + {other_bytes}\n"
+                        f"        && (uintptr_t){other} < (uintptr_t){one} + {one_bytes})"
+                    )
+                    lines.append("    return 0;")
+        return lines
+
+    def _is_accessed(self, argument: int) -> bool:
+        array = self.arrays[argument]
+        return any(
+            access.array is array
+            for statement in self.scop.statements
+            for access in statement.accesses
+        )
+
+    def _outside(self) -> str | None:
+        """The condition that an access leaves its array, or C means something else."""
+        with ISL_LOCK:
+            outside = sizes_outside(self.scop, {})
+            if outside.is_empty():
+                return None
+            outside = self._renamed(outside)
+            build = isl.AstBuild.from_context(isl.Set.universe(outside.get_space()))
+            return build.expr_from_set(outside).to_C_str()
+
+
+def _element_text(elements: Elements) -> str:
+    kind = elements.mlir.rpartition("x")[2].strip("<>").removeprefix("memref<")
+    return {"f32": "float", "f64": "double"}.get(kind, f"int{kind[1:]}_t")

@@ -1,0 +1,110 @@
+"""Calls: functions of the C library, and functions that are one expression."""
+
+from __future__ import annotations
+
+from ...dialects.errors import SourceError
+from .c_types import INT, FloatType, IntegerType, NumberType
+from .evaluator import Evaluator
+from .functions import ABSOLUTE, SIGN, Known, constant, known
+from .numbers import number_type
+from .tree import Call, Name, Symbol, walk
+from .values import Constant, Scalar, Value
+
+
+class Calls:
+    """Evaluates calls."""
+
+    def __init__(self, expressions: Evaluator) -> None:
+        self.expressions = expressions
+        self.emitter = expressions.emitter
+
+    def value(self, node: Call) -> Value:
+        """The result of a call; raises SourceError, NotAffine."""
+        if node.inlined is not None:
+            return self._inline(node)
+        number = constant(node.function)
+        if number is not None and isinstance(node.type, FloatType):
+            return Constant(number, node.type)
+        if node.function.removeprefix("__builtin_") in ABSOLUTE and len(node.arguments) == 1:
+            return self._absolute(node)
+        if node.function == "__builtin_expect" and node.arguments:
+            return self.expressions.value(node.arguments[0])
+        function = known(node.function)
+        if function is None or len(node.arguments) != function.arguments:
+            raise _unknown(node)
+        self.emitter.require_operations(node, f"it calls '{node.function}'")
+        if function.is_test:
+            truth = self.test(node, function)
+            one, other = Constant(1, INT), Constant(0, INT)
+            return self.expressions.arithmetic.select(truth, one, other, INT, node)
+        if not isinstance(node.type, FloatType):
+            raise _unknown(node)
+        names = [self._argument(node, n, node.type) for n in range(function.arguments)]
+        text = f"{function.operation} {', '.join(names)} : {node.type.mlir}"
+        return Scalar(self.emitter.operation(text, node), node.type)
+
+    def _argument(self, node: Call, position: int, kind: NumberType) -> str:
+        argument = node.arguments[position]
+        value = self.expressions.converted(argument, kind)
+        return self.expressions.arithmetic.scalar(value, argument).name
+
+    def test(self, node: Call, function: Known) -> str:
+        """The truth value of `isnan(x)` and its kin."""
+        (argument,) = node.arguments
+        scalar = self.expressions.arithmetic.scalar(self.expressions.value(argument), argument)
+        arithmetic = self.expressions.arithmetic
+        if function.operation == SIGN:
+            zero, one = (arithmetic.scalar(Constant(n, scalar.type), node) for n in (0.0, 1.0))
+            text = f"math.copysign {one.name}, {scalar.name} : {scalar.type.mlir}"
+            signed = Scalar(self.emitter.operation(text, node), scalar.type)
+            return arithmetic.compare("<", signed, zero, node)
+        text = f"{function.operation} {scalar.name} : {scalar.type.mlir}"
+        return self.emitter.operation(text, node)
+
+    def _absolute(self, node: Call) -> Value:
+        kind = node.type
+        if not isinstance(kind, IntegerType):
+            raise _unknown(node)
+        self.emitter.require_operations(node, "an absolute value is not")
+        value = self.expressions.converted(node.arguments[0], kind)
+        name = self.expressions.arithmetic.scalar(value, node).name
+        return Scalar(self.emitter.operation(f"math.absi {name} : {kind.mlir}", node), kind)
+
+    def _inline(self, node: Call) -> Value:
+        """The value of a function that is one expression over its parameters."""
+        assert node.inlined is not None
+        values: list[tuple[Symbol, Value]] = []
+        for symbol, argument in zip(node.parameters, node.arguments, strict=True):
+            if not isinstance(symbol.type, IntegerType | FloatType):
+                raise SourceError(
+                    f"'{node.function}' takes the pointer '{symbol.name}'",
+                    node.place,
+                    "write its formula here",
+                )
+            values.append((symbol, self.expressions.converted(argument, symbol.type)))
+        for each in walk(node.inlined):
+            if (
+                isinstance(each, Name)
+                and each.symbol not in node.parameters
+                and each.symbol.constant is None
+            ):
+                raise SourceError(
+                    f"'{node.function}' uses the variable '{each.symbol.name}'",
+                    node.place,
+                    "write its formula here",
+                )
+        outer = dict(self.expressions.names)
+        self.expressions.names.update(values)
+        try:
+            return self.expressions.converted(node.inlined, number_type(node))
+        finally:
+            self.expressions.names.clear()
+            self.expressions.names.update(outer)
+
+
+def _unknown(node: Call) -> SourceError:
+    return SourceError(
+        f"the call of '{node.function}' cannot be analysed",
+        node.place,
+        "regions may call functions of math.h, and functions that are one 'return'",
+    )

@@ -1,0 +1,182 @@
+"""Parsing of C with libclang, and what its Python bindings leave out."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ...dialects.errors import SourceError
+from ...dialects.locations import Location
+from ...support.extras import extra_for
+
+with extra_for("reading C"):
+    from clang import cindex
+
+_ARGUMENTS = (
+    "-std=gnu17",
+    "-w",
+    # Old programs, which other compilers take with a warning.
+    *("-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int"),
+    *("-Wno-error=int-conversion", "-Wno-error=incompatible-pointer-types"),
+)
+
+UNARY = {
+    1: "x++",
+    2: "x--",
+    3: "++x",
+    4: "--x",
+    5: "&",
+    6: "*",
+    7: "+",
+    8: "-",
+    9: "~",
+    10: "!",
+    13: "__extension__",
+}
+"""Operators by libclang's number (CXUnaryOperatorKind)."""
+
+BINARY = {
+    "Mul": "*",
+    "Div": "/",
+    "Rem": "%",
+    "Add": "+",
+    "Sub": "-",
+    "Shl": "<<",
+    "Shr": ">>",
+    "LT": "<",
+    "GT": ">",
+    "LE": "<=",
+    "GE": ">=",
+    "EQ": "==",
+    "NE": "!=",
+    "And": "&",
+    "Xor": "^",
+    "Or": "|",
+    "LAnd": "&&",
+    "LOr": "||",
+    "Assign": "=",
+    "MulAssign": "*=",
+    "DivAssign": "/=",
+    "RemAssign": "%=",
+    "AddAssign": "+=",
+    "SubAssign": "-=",
+    "ShlAssign": "<<=",
+    "ShrAssign": ">>=",
+    "AndAssign": "&=",
+    "XorAssign": "^=",
+    "OrAssign": "|=",
+    "Comma": ",",
+}
+"""Operators by libclang's name."""
+
+
+class CSource:
+    """The text of a C file, for positions of errors."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self.text = text
+        self.data = text.encode()  # offsets count bytes
+        self.lines = text.split("\n")
+
+    def location(self, line: int, column: int) -> Location:
+        """A position; columns of libclang count bytes."""
+        text = self.lines[line - 1].rstrip("\r") if 1 <= line <= len(self.lines) else None
+        before = (text or "").encode()[: column - 1].decode(errors="replace")
+        return Location(self.file, line, len(before) + 1, text)
+
+
+def _arguments(flags: Sequence[str]) -> list[str]:
+    """The arguments of clang: headers that it lacks, such as omp.h, are those of gcc."""
+    folders = sorted(Path("/usr/lib/gcc").glob("*/*/include"))
+    behind = [text for each in folders for text in ("-idirafter", str(each))]
+    return [*_ARGUMENTS, *behind, *flags]
+
+
+def parse(source: CSource, flags: Sequence[str] = ()) -> cindex.TranslationUnit:
+    """The syntax tree of a file; raises SourceError for what a C compiler refuses."""
+    index = cindex.Index.create()
+    try:
+        unit = index.parse(source.file, _arguments(flags), [(source.file, source.text)])
+    except cindex.TranslationUnitLoadError:
+        raise SourceError(
+            f"{source.file}: clang cannot parse the file with these flags: "
+            f"{' '.join(flags) or 'none'}"
+        ) from None
+    for each in unit.diagnostics:
+        if each.severity >= cindex.Diagnostic.Error:
+            raise SourceError(each.spelling, place_of(each.location, source), _remedy(each))
+    return unit
+
+
+def macro_names(source: CSource, flags: Sequence[str] = ()) -> set[str]:
+    """The macros that are defined behind the file's text."""
+    detailed = 1  # CXTranslationUnit_DetailedPreprocessingRecord
+    unit = cindex.Index.create().parse(
+        source.file, _arguments(flags), [(source.file, source.text)], options=detailed
+    )
+    children = unit.cursor.get_children()
+    return {each.spelling for each in children if each.kind.name == "MACRO_DEFINITION"}
+
+
+def _remedy(diagnostic: cindex.Diagnostic) -> str | None:
+    if diagnostic.spelling.endswith("file not found"):
+        return "give its directory: -I DIR among the C flags (--cflags)"
+    return None
+
+
+def place_of(location: cindex.SourceLocation, source: CSource) -> Location | None:
+    """A position of libclang; in a header, the line is read from there."""
+    if location.file is None:
+        return None
+    if location.file.name == source.file:
+        return source.location(location.line, location.column)
+    try:
+        text = Path(location.file.name).read_text(errors="replace")
+    except OSError:
+        text = ""
+    return CSource(location.file.name, text).location(location.line, location.column)
+
+
+def unary_operator(cursor: cindex.Cursor) -> str:
+    """The operator of a unary expression, as in `UNARY`."""
+    return UNARY.get(_library().clang_getCursorUnaryOperatorKind(cursor), "")
+
+
+def evaluate(cursor: cindex.Cursor) -> int | float | None:
+    """The value of a constant expression; None where it has none."""
+    library = _library()
+    result = library.clang_Cursor_Evaluate(cursor)
+    if not result:
+        return None
+    try:
+        kind = library.clang_EvalResult_getKind(result)
+        if kind == 1:
+            if library.clang_EvalResult_isUnsignedInt(result):
+                return int(library.clang_EvalResult_getAsUnsigned(result))
+            return int(library.clang_EvalResult_getAsLongLong(result))
+        return float(library.clang_EvalResult_getAsDouble(result)) if kind == 2 else None
+    finally:
+        library.clang_EvalResult_dispose(result)
+
+
+def _library() -> Any:
+    library = cindex.conf.lib
+    if library.clang_Cursor_Evaluate.restype is not ctypes.c_void_p:
+        library.clang_getCursorUnaryOperatorKind.argtypes = [cindex.Cursor]
+        library.clang_getCursorUnaryOperatorKind.restype = ctypes.c_int
+        for name, result in (
+            ("getKind", ctypes.c_int),
+            ("isUnsignedInt", ctypes.c_uint),
+            ("getAsUnsigned", ctypes.c_ulonglong),
+            ("getAsLongLong", ctypes.c_longlong),
+            ("getAsDouble", ctypes.c_double),
+            ("dispose", None),
+        ):
+            function = getattr(library, f"clang_EvalResult_{name}")
+            function.argtypes, function.restype = [ctypes.c_void_p], result
+        library.clang_Cursor_Evaluate.argtypes = [cindex.Cursor]
+        library.clang_Cursor_Evaluate.restype = ctypes.c_void_p
+    return library

@@ -1,0 +1,230 @@
+"""Drop-in sources: a C file whose regions are replaced by calls of optimised code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from xdsl.dialects import func
+
+from ...dialects.errors import SourceError
+from ...passes.polyhedral.isl_context import TooComplexError
+from ...passes.schedules.errors import TransformationError
+from ...support.output_files import write_output
+from .c_file import program_of, read_regions, read_source
+from .call_check import Entry, entry
+from .clang_library import CSource, macro_names
+from .optimised import PREFIX, Options, c_text, optimised_loops
+from .regions import Region
+from .translate import Translation
+
+
+@dataclass(frozen=True)
+class DropIn:
+    """The text of a drop-in source, the regions that it replaces, and why others stay."""
+
+    text: str
+    replaced: tuple[str, ...]
+    left_out: tuple[SourceError, ...]
+
+
+@dataclass(frozen=True)
+class _Replacement:
+    region: Region
+    entry: Entry
+    loops: func.FuncOp
+
+
+def drop_in(
+    path: str | Path,
+    output: str | Path,
+    *,
+    schedule: str | None = None,
+    sizes: Mapping[str, int] | None = None,
+    threads: int | None = 1,
+    fast_math: bool = False,
+    cflags: Sequence[str] = (),
+) -> DropIn:
+    """Writes a copy of a C file in which calls of optimised code stand for the affine regions.
+
+    The calls check sizes and aliasing when they run, and the region as written runs where a check
+    fails. `schedule` is a text; without it, each region gets the default schedule for large arrays.
+    The code is for `sizes` only, and for all that are not given. With other `threads` than 1, loops
+    may have OpenMP pragmas. `cflags` are what a C compiler needs for the file. Raises SourceError,
+    OSError.
+    """
+    options = Options(schedule, sizes, threads, fast_math)
+    made = drop_in_text(path, str(output), cflags, options)
+    write_output(output, made.text)
+    return made
+
+
+def drop_in_text(path: str | Path, name: str, flags: Sequence[str], options: Options) -> DropIn:
+    """The drop-in source of a C file, which will be called `name`; raises SourceError, OSError."""
+    source = read_source(path)
+    found = read_regions(source, flags)
+    replacements: list[_Replacement] = []
+    left_out = list(found.left_out)
+    for translation in found.translations:
+        try:
+            replacements.append(_replacement(translation, source, options))
+        except SourceError as error:
+            place = error.location or translation.region.place
+            left_out.append(SourceError(error.message, place, error.hint))
+        except (TransformationError, TooComplexError) as error:
+            left_out.append(SourceError(str(error), translation.region.place))
+    text = _spliced(source, name, replacements, macro_names(source, flags))
+    names = tuple(each.region.name for each in replacements)
+    return DropIn(text, names, tuple(left_out))
+
+
+def _replacement(translation: Translation, source: CSource, options: Options) -> _Replacement:
+    region = translation.region
+    _check_place(translation, source)
+    _check_threads(translation, source, options)
+    function = program_of([translation], source)[region.name]
+    kernel, name = f"{PREFIX}{region.name}_loops", f"{PREFIX}{region.name}"
+    fixed = dict(options.sizes or {})
+    made = entry(translation, function.scop, kernel, name, fixed)
+    return _Replacement(region, made, optimised_loops(function, options, kernel))
+
+
+def _check_place(translation: Translation, source: CSource) -> None:
+    """Raises SourceError where a call cannot stand for the region."""
+    region = translation.region
+    for symbol in translation.ended_loops:
+        raise SourceError(
+            f"the loop variable '{symbol.name}' is read behind the region",
+            region.place,
+            "declare it in the loop",
+        )
+    function = region.function
+    head = source.data[function.start : function.body.start].decode(errors="replace")
+    if not function.is_static and re.search(r"\binline\b", head):
+        raise SourceError(
+            f"'{function.name}' is inline, and may not call static functions",
+            region.place,
+            "make it static inline",
+        )
+    if region.block.end <= region.block.start:
+        raise SourceError("the region is the expansion of a macro", region.place)
+
+
+def _check_threads(translation: Translation, source: CSource, options: Options) -> None:
+    """Raises SourceError where several threads of the program make a difference."""
+    region = translation.region
+    for symbol, node in translation.conditional_stores:
+        raise SourceError(
+            f"'{symbol.name}' is written under a condition on data, and optimised code would "
+            "always write it: another thread may do so at the same time",
+            node.place,
+            "write `x = test ? value : x` where no other thread writes it",
+        )
+    begin, end = _extent(source.data, region)
+    for directive in re.findall(rb"#[ \t]*pragma[ \t]+omp[ \t]+([^\n]*)", source.data[begin:end]):
+        words = directive.decode(errors="replace").split()
+        if words[:1] == ["simd"]:
+            continue
+        if words[:2] != ["parallel", "for"]:
+            raise SourceError(
+                f"the region is shared among threads: #pragma omp {' '.join(words[:2])}",
+                region.place,
+                "mark a region around the whole parallel part",
+            )
+        if options.threads == 1:
+            raise SourceError(
+                "the region has OpenMP pragmas, and optimised code is for one thread",
+                region.place,
+                "give --threads",
+            )
+
+
+def _spliced(
+    source: CSource, name: str, replacements: Sequence[_Replacement], macros: set[str]
+) -> str:
+    """The file with calls in place of the regions, and what they call at its end."""
+    if not replacements:
+        return source.text
+    data = source.data
+    heads: dict[int, list[str]] = {}
+    for each in replacements:
+        heads.setdefault(each.region.function.start, []).append(f"{each.entry.head};")
+    edits: list[tuple[int, int, str]] = []
+    for start, texts in heads.items():
+        begin = _line_start(data, start)
+        text = "".join(f"{text}\n" for text in texts) + _line_mark(source, begin)
+        edits.append((begin, begin, text))
+    for each in replacements:
+        begin, end = _extent(data, each.region)
+        original = re.sub(
+            rb"^[ \t]*#[ \t]*pragma[ \t]+(end)?scop\b[^\n]*", b"", data[begin:end], flags=re.M
+        ).decode()
+        text = f"{{ if (!{each.entry.call}) {{\n{_line_mark(source, begin)}{_blank(data, begin)}"
+        text += f"{original}\n}} }}\n{_line_mark(source, end)}{_blank(data, end)}"
+        edits.append((begin, end, text))
+    pieces: list[str] = []
+    position = 0
+    for begin, end, text in sorted(edits):
+        pieces += [data[position:begin].decode(), text]
+        position = end
+    pieces.append(data[position:].decode().rstrip("\n") + "\n")
+    text = _line_directive(1, source.file) + "".join(pieces)
+    code = c_text([each.loops for each in replacements], [each.entry.body for each in replacements])
+    used = set(re.findall(r"\b[A-Za-z_]\w*\b", code))
+    undefined = "".join(f"#undef {macro}\n" for macro in sorted(macros & used - _KEPT))
+    line = text.count("\n") + 2
+    return f"{text}{_line_directive(line, name)}{undefined}{_QUIET}{code}"
+
+
+_KEPT = frozenset(
+    [
+        *("NULL", "INFINITY", "NAN", "bool", "true", "false"),
+        *("signbit", "isnan", "isinf", "isfinite", "isnormal", "isunordered", "islessgreater"),
+        *("INT64_C", "INT64_MIN", "INT64_MAX", "INT32_MIN", "INT32_MAX"),
+    ]
+)
+"""Macros of the C library that generated code uses."""
+
+_QUIET = """\
+#ifdef __GNUC__
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#endif
+"""
+
+
+def _extent(data: bytes, region: Region) -> tuple[int, int]:
+    """Where the text of a region begins and ends; marks, and pragmas before it, belong to it."""
+    begin, end = region.block.start, region.block.end
+    if region.is_marked:
+        newline = data.find(b"\n", end)
+        return begin, len(data) if newline < 0 else newline
+    rest = re.match(rb"\s*;", data[end:])
+    if rest is not None and data[end - 1 : end] != b"}":
+        end += rest.end()
+    while True:  # such as #pragma omp parallel for
+        start = _line_start(data, begin)
+        before = data[:start].rstrip(b" \t\n")
+        line = before[_line_start(before, len(before)) :]
+        if data[start:begin].strip() or not re.match(rb"[ \t]*#[ \t]*pragma\b", line):
+            return begin, end
+        begin = _line_start(before, len(before))
+
+
+def _line_start(data: bytes, offset: int) -> int:
+    return data.rfind(b"\n", 0, offset) + 1
+
+
+def _blank(data: bytes, offset: int) -> str:
+    """Blanks in place of what is before it in its line, so that columns stay."""
+    return " " * (offset - _line_start(data, offset))
+
+
+def _line_mark(source: CSource, offset: int) -> str:
+    return _line_directive(source.data.count(b"\n", 0, offset) + 1, source.file)
+
+
+def _line_directive(line: int, file: str) -> str:
+    quoted = file.replace("\\", "\\\\").replace('"', '\\"')
+    return f'#line {line} "{quoted}"\n'

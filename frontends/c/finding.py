@@ -1,0 +1,113 @@
+"""Affine regions that nobody has marked: the largest runs of statements that are affine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...dialects.errors import SourceError
+from .regions import Region, named
+from .translate import translate
+from .tree import (
+    Assignment,
+    Block,
+    Evaluate,
+    For,
+    Function,
+    If,
+    Name,
+    Statement,
+    Subscript,
+    all_expressions,
+    blocks_of,
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The regions of a file, and the error for each loop that is in none."""
+
+    regions: list[Region]
+    left_out: list[SourceError]
+
+
+def find_regions(functions: Sequence[Function]) -> Found:
+    """The regions, in textual order, each with a name."""
+    found = Found([], [])
+    for function in functions:
+        _search(function, function.body, (), found)
+    named(found.regions)
+    return found
+
+
+def _search(function: Function, block: Block, around: tuple[Statement, ...], found: Found) -> None:
+    statements = block.statements
+    position = begin = 0
+    while position < len(statements):
+        statement = statements[position]
+        position += 1
+        if not _has_loop(statement):
+            continue
+        error = _refusal(function, [statement], around)
+        if error is not None:
+            if isinstance(statement, For):
+                found.left_out.append(error)
+            for inner in blocks_of(statement):
+                _search(function, inner, (*around, statement), found)
+            begin = position
+            continue
+        run = [statement]
+        for before in reversed(statements[begin : position - 1]):
+            if not _leads(before, run) or _refusal(function, [before, *run], around) is not None:
+                break
+            run.insert(0, before)
+        while position < len(statements) and _may_join(statements[position]):
+            if _refusal(function, [*run, statements[position]], around) is not None:
+                break
+            run.append(statements[position])
+            position += 1
+        found.regions.append(_region(function, run, around))
+        begin = position
+
+
+def _region(
+    function: Function, statements: list[Statement], around: tuple[Statement, ...]
+) -> Region:
+    first, last = statements[0], statements[-1]
+    block = Block(first.place, first.start, last.end, statements)
+    return Region(function, block, first.place, around, function.name)
+
+
+def _refusal(
+    function: Function, statements: list[Statement], around: tuple[Statement, ...]
+) -> SourceError | None:
+    """Why statements are no region; None where they are one."""
+    try:
+        translate(_region(function, statements, around))
+    except SourceError as error:
+        return error
+    return None
+
+
+def _leads(statement: Statement, run: list[Statement]) -> bool:
+    """Whether a statement may begin the region of others: it gives what they use its value."""
+    if isinstance(statement, Evaluate) and isinstance(statement.expression, Assignment):
+        target = statement.expression.target
+        if isinstance(target, Name):
+            names = (each for each in all_expressions(run) if isinstance(each, Name))
+            return any(each.symbol is target.symbol for each in names)
+    return _may_join(statement)
+
+
+def _may_join(statement: Statement) -> bool:
+    """Whether a statement may end a region: no declaration, nothing about numbers alone."""
+    if isinstance(statement, Evaluate):
+        expression = statement.expression
+        return isinstance(expression, Assignment) and isinstance(expression.target, Subscript)
+    return isinstance(statement, For | If)
+
+
+def _has_loop(statement: Statement) -> bool:
+    if isinstance(statement, For):
+        return True
+    return any(_has_loop(each) for block in blocks_of(statement) for each in block.statements)

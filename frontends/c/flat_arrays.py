@@ -1,0 +1,221 @@
+"""Delinearisation: arrays of several dimensions that C programs index by hand, `A[i * n + j]`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ...dialects.errors import SourceError
+from ..text.affine import Affine, Name, Term
+from .c_types import IntegerType
+from .evaluator import Evaluator
+from .tree import Binary, Cast, Expression, Subscript, Symbol
+from .values import index_of
+
+Monomial: TypeAlias = "tuple[Term, ...]"
+Stride: TypeAlias = "tuple[Name, ...]"
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """A sum of products with coefficients; the empty product is the constant."""
+
+    terms: Mapping[Monomial, int]
+
+    @classmethod
+    def of(cls, affine: Affine) -> Polynomial:
+        """An affine expression."""
+        terms: dict[Monomial, int] = {(term,): factor for term, factor in affine.terms}
+        return cls(terms | ({(): affine.constant} if affine.constant else {}))
+
+    def plus(self, other: Polynomial, factor: int = 1) -> Polynomial:
+        """`self + factor * other`."""
+        terms = dict(self.terms)
+        for monomial, coefficient in other.terms.items():
+            terms[monomial] = terms.get(monomial, 0) + factor * coefficient
+        return Polynomial({each: n for each, n in terms.items() if n})
+
+    def times(self, other: Polynomial) -> Polynomial:
+        """The product."""
+        result = Polynomial({})
+        for one, first in self.terms.items():
+            for two, second in other.terms.items():
+                monomial = tuple(sorted((*one, *two), key=str))
+                result = result.plus(Polynomial({monomial: first * second}))
+        return result
+
+
+class NewStrides(Exception):
+    """An access shows that an array has rows of these lengths: the region is printed again."""
+
+    def __init__(self, symbol: Symbol, strides: tuple[Stride, ...]) -> None:
+        super().__init__(symbol.name)
+        self.symbol = symbol
+        self.strides = strides
+
+
+class FlatArrays:
+    """Finds the subscripts of arrays whose rows follow each other."""
+
+    def __init__(
+        self, expressions: Evaluator, strides: Mapping[Symbol, tuple[Stride, ...]]
+    ) -> None:
+        self.expressions = expressions
+        self.strides = strides
+
+    def subscripts(self, node: Subscript, symbol: Symbol) -> list[Affine] | None:
+        """The subscripts of an access, the last one for neighbouring elements.
+
+        None where all of the array's subscripts are affine as they are. Raises NewStrides, and
+        SourceError where an element may be in another row than its subscript says.
+        """
+        polynomial = self._polynomial(node.index)
+        known = self.strides.get(symbol, ())
+        if polynomial is None:
+            return None
+        found = self._strides(polynomial)
+        if not known and not found:
+            return None
+        chain = _chain({*known, *found})
+        if chain is None:
+            return None
+        if chain != known:
+            raise NewStrides(symbol, chain)
+        parts = _divided(polynomial, chain)
+        if parts is None:
+            return None
+        # Unsigned arithmetic may wrap around on the way: it ends in the array nonetheless.
+        within = _is_signed(node.index) or self.expressions.domain.holds(parts[0], assume=True)
+        lengths = extents(chain)
+        if not within or not self._are_within(parts[1:], lengths, assume=True):
+            raise SourceError(
+                f"an element of '{symbol.name}' may be outside of its row of "
+                f"'{lengths[-1].text}' elements",
+                node.index.place,
+                f"pass an array with rows: {symbol.name}[n][{lengths[-1].text}]",
+            )
+        return parts
+
+    def _are_within(self, parts: list[Affine], lengths: list[Name], *, assume: bool) -> bool:
+        domain = self.expressions.domain
+        for part, length in zip(parts, lengths, strict=True):
+            room = Affine.of(length).plus(Affine(constant=1), -1).plus(part, -1)
+            if not domain.holds(part, assume=assume) or not domain.holds(room, assume=assume):
+                return False
+        return True
+
+    def _strides(self, polynomial: Polynomial) -> set[Stride]:
+        """The products of sizes that loop variables are multiplied with; `(n - 1) * m` has none."""
+        found = _strides(polynomial)
+        if found:
+            return found
+        for monomial in polynomial.terms:
+            for size in monomial if len(monomial) == 2 else ():
+                if not isinstance(size, Name) or not size.symbol:
+                    continue
+                parts = _divided(polynomial, [(size,)])
+                if parts is not None and self._are_within(parts[1:], [size], assume=False):
+                    return {(size,)}
+        return found
+
+    def _polynomial(self, node: Expression, *, wraps: bool = True) -> Polynomial | None:
+        """The expression as a polynomial of loop variables and sizes; None where it is none.
+
+        What it computes is equal to it modulo 2^width; without `wraps`, it is equal.
+        """
+        found = self.expressions.static(node)
+        if found is not None:
+            index = index_of(found)
+            affine = None if index is None else index.affine
+            return None if affine is None else Polynomial.of(affine)
+        if isinstance(node, Cast) and _widens(node):
+            longer = _width(node) > _width(node.operand) and not _is_signed(node.operand)
+            return self._polynomial(node.operand, wraps=wraps and not longer)
+        if not isinstance(node, Binary) or node.operator not in ("+", "-", "*"):
+            return None
+        left = self._polynomial(node.left, wraps=wraps)
+        right = self._polynomial(node.right, wraps=wraps)
+        subtracts = node.operator == "-" and not _is_signed(node)
+        if left is None or right is None or (subtracts and not wraps):
+            return None
+        if node.operator == "*":
+            return left.times(right)
+        return left.plus(right, 1 if node.operator == "+" else -1)
+
+
+def extents(chain: Sequence[Stride]) -> list[Name]:
+    """The lengths of the inner dimensions, from the outermost of them: `chain` has its strides."""
+    lengths: list[Name] = []
+    for position, stride in enumerate(chain):
+        inner = chain[position + 1] if position + 1 < len(chain) else ()
+        rest = list(stride)
+        for each in inner:
+            rest.remove(each)
+        lengths.append(rest[0])
+    return lengths
+
+
+def _is_signed(node: Expression) -> bool:
+    return isinstance(node.type, IntegerType) and node.type.signed
+
+
+def _width(node: Expression) -> int:
+    return node.type.width if isinstance(node.type, IntegerType) else 0
+
+
+def _widens(node: Expression) -> bool:
+    """Whether this is a conversion that keeps all values that are not negative."""
+    if not isinstance(node, Cast):
+        return False
+    source, target = node.operand.type, node.type
+    if not isinstance(source, IntegerType) or not isinstance(target, IntegerType):
+        return False
+    return target.width > source.width or (target.width == source.width and not target.signed)
+
+
+def _strides(polynomial: Polynomial) -> set[Stride]:
+    """The products of sizes that loop variables are multiplied with."""
+    found: set[Stride] = set()
+    for monomial in polynomial.terms:
+        sizes = tuple(each for each in monomial if isinstance(each, Name) and each.symbol)
+        if sizes and len(monomial) - len(sizes) == 1:
+            found.add(sizes)
+    return found
+
+
+def _chain(strides: set[Stride]) -> tuple[Stride, ...] | None:
+    """The strides from the largest one, where each is one size times the next one."""
+    ordered = sorted(strides, key=len, reverse=True)
+    for position, stride in enumerate(ordered):
+        inner = ordered[position + 1] if position + 1 < len(ordered) else ()
+        rest = list(stride)
+        for each in inner:
+            if each not in rest:
+                return None
+            rest.remove(each)
+        if len(rest) != 1:
+            return None
+    return tuple(ordered)
+
+
+def _divided(polynomial: Polynomial, chain: Sequence[Stride]) -> list[Affine] | None:
+    """The polynomial as a sum of affine multiples of the strides, and what is left."""
+    parts = [Affine() for _ in range(len(chain) + 1)]
+    for monomial, coefficient in polynomial.terms.items():
+        for position, stride in enumerate((*chain, ())):
+            rest = list(monomial)
+            if all(_removed(rest, each) for each in stride) and len(rest) <= 1:
+                term = Affine.of(rest[0]) if rest else Affine(constant=1)
+                parts[position] = parts[position].plus(term, coefficient)
+                break
+        else:
+            return None
+    return parts
+
+
+def _removed(terms: list[Term], term: Term) -> bool:
+    if term not in terms:
+        return False
+    terms.remove(term)
+    return True

@@ -1,0 +1,68 @@
+"""Functions of the C library that kernels may call, and what they are in MLIR."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_ONE = (
+    "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh asin acos atan asinh "
+    "acosh atanh cbrt erf floor ceil trunc round"
+)
+_OTHERS = {
+    "fabs": ("math.absf", 1),
+    "rint": ("math.roundeven", 1),
+    "nearbyint": ("math.roundeven", 1),
+    "roundeven": ("math.roundeven", 1),
+    "pow": ("math.powf", 2),
+    "atan2": ("math.atan2", 2),
+    "copysign": ("math.copysign", 2),
+    "fmod": ("arith.remf", 2),
+    "fmax": ("arith.maxnumf", 2),
+    "fmin": ("arith.minnumf", 2),
+    "fma": ("math.fma", 3),
+}
+_CLASSES = {"isnan": "math.isnan", "isinf": "math.isinf", "isfinite": "math.isfinite"}
+SIGN = "signbit"
+_CONSTANTS = {"huge_val": float("inf"), "inf": float("inf"), "nan": float("nan")}
+
+
+@dataclass(frozen=True)
+class Known:
+    """A function: its operation and number of arguments, and whether it gives a truth value."""
+
+    operation: str
+    arguments: int
+    is_test: bool = False
+
+
+def _table() -> Mapping[str, Known]:
+    table = {name: Known(f"math.{name}", 1) for name in _ONE.split()}
+    table |= {name: Known(*each) for name, each in _OTHERS.items()}
+    for name in tuple(table):
+        table[f"{name}f"] = table[name]
+    for name, operation in _CLASSES.items():
+        table |= {
+            spelled: Known(operation, 1, is_test=True)
+            for spelled in (name, f"__{name}", f"__{name}f")
+        }
+    for spelled in (SIGN, f"__{SIGN}", f"{SIGN}f", f"__{SIGN}f"):
+        table[spelled] = Known(SIGN, 1, is_test=True)
+    table["__isinf_sign"] = table["isinf"]
+    return table
+
+
+KNOWN = _table()
+
+ABSOLUTE = ("abs", "labs", "llabs")
+
+
+def known(name: str) -> Known | None:
+    """What is known about a function."""
+    return KNOWN.get(name.removeprefix("__builtin_"))
+
+
+def constant(name: str) -> float | None:
+    """The value of a function that is a constant: what INFINITY and NAN stand for."""
+    bare = name.removeprefix("__builtin_")
+    return None if bare == name else _CONSTANTS.get(bare) or _CONSTANTS.get(bare.removesuffix("f"))

@@ -1,0 +1,291 @@
+"""`for` loops of C as affine loops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...dialects.errors import SourceError
+from ..text.affine import Affine, Index, Name, extremum, map_text, quotient
+from .arithmetic import SWAPPED
+from .c_types import IntegerType
+from .expressions import Expressions
+from .tree import (
+    Assignment,
+    Binary,
+    Cast,
+    Declare,
+    Expression,
+    For,
+    Piece,
+    Symbol,
+    walk,
+)
+from .tree import Name as NameNode
+from .values import Constant
+from .variables import loop_symbol
+
+SHAPE = "write `for (i = a; i < b; i++)`"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """An affine loop: `lower` to below `upper`; `value` is what the variable of C is in it."""
+
+    symbol: Symbol
+    lower: Index
+    upper: Index
+    step: int
+    value: Affine
+    loop_variable: Affine
+
+
+class Loops:
+    """Finds the bounds of loops."""
+
+    def __init__(self, expressions: Expressions) -> None:
+        self.expressions = expressions
+
+    def bounds(self, loop: For, name: str) -> Bounds:
+        """The affine loop, whose variable is `name` in the text; raises SourceError."""
+        symbol = self.variable(loop)
+        kind = symbol.type
+        assert isinstance(kind, IntegerType)
+        step = self._step(loop.step, symbol)
+        first = self._first(loop)
+        lower = self.expressions.index(first, "the first value of a loop")
+        limits = self._limits(loop.test, symbol, step, lower)
+        low = [lower]
+        high: list[Index] = []
+        for operator, node in limits:
+            bound = self.expressions.index(node, "the bound of a loop")
+            if operator in ("<=", ">="):
+                shifted = bound.plus(Index((Affine(constant=1 if operator == "<=" else -1),)))
+                assert shifted is not None
+                bound = shifted
+            (high if step > 0 else low).append(bound)
+        loop_variable = Affine.of(Name(name, symbol=False))
+        if step > 0:
+            start = self._joined("max", low, first)
+            end = self._joined("min", high, loop.test)
+            return Bounds(symbol, start, end, step, loop_variable, loop_variable)
+        return self._downwards(symbol, lower, low[1:], step, loop_variable, loop)
+
+    def _downwards(
+        self,
+        symbol: Symbol,
+        first: Index,
+        below: list[Index],
+        step: int,
+        loop_variable: Affine,
+        loop: For,
+    ) -> Bounds:
+        """A loop that counts down, mirrored where it visits all values, else by its iterations."""
+        start = first.affine
+        if start is None:
+            raise SourceError(
+                "the first value of a loop that counts down must be one expression", loop.place
+            )
+        end = self._joined("max", below, loop.test)
+        one = Affine(constant=1)
+        if step == -1 and end.affine is not None:
+            last = end.affine.plus(one)
+            upper = Index((start.plus(one),))
+            value = start.plus(last).plus(loop_variable, -1)
+            return Bounds(symbol, Index((last,)), upper, 1, value, loop_variable)
+        distance = Index((start,)).plus(end, -1)
+        assert distance is not None
+        parts = tuple(quotient("ceildiv", part, -step) for part in distance.parts)
+        upper = Index(parts, distance.kind)
+        value = start.plus(loop_variable, step)
+        return Bounds(symbol, Index((Affine(),)), upper, 1, value, loop_variable)
+
+    def _joined(self, word: str, bounds: list[Index], node: Expression | Piece) -> Index:
+        index = extremum(word, bounds)
+        if index is None:
+            which = (
+                "lower bound cannot be a minimum"
+                if word == "max"
+                else ("upper bound cannot be a maximum")
+            )
+            raise SourceError(f"a {which}: the loop would be a union of ranges", node.place)
+        return index
+
+    def variable(self, loop: For) -> Symbol:
+        """The loop variable; raises SourceError."""
+        symbol = loop_symbol(loop)
+        if symbol is None:
+            raise SourceError("the first part of a loop sets its variable", loop.place, SHAPE)
+        if not isinstance(symbol.type, IntegerType):
+            raise SourceError(
+                f"the loop variable '{symbol.name}' has the type '{symbol.type}'",
+                loop.first.place,
+                "use an int or a long",
+            )
+        if symbol.type.width < 32:
+            raise SourceError(
+                f"the loop variable '{symbol.name}' of type '{symbol.type}' may wrap around",
+                loop.first.place,
+                "use an int or a long",
+            )
+        return symbol
+
+    def _first(self, loop: For) -> Expression:
+        if isinstance(loop.first, Declare):
+            if loop.first.value is None:
+                raise SourceError("the loop variable has no first value", loop.place, SHAPE)
+            return loop.first.value
+        expression = getattr(loop.first, "expression", None)
+        assert isinstance(expression, Assignment)
+        if expression.operator:
+            raise SourceError("the first part of a loop sets its variable", expression.place, SHAPE)
+        return expression.value
+
+    def _step(self, node: Expression, symbol: Symbol) -> int:
+        """The constant that is added to the variable after an iteration."""
+        amount: Expression | None = None
+        sign = 1
+        if isinstance(node, Assignment) and _is_name(node.target, symbol):
+            value = _bare(node.value)
+            if node.operator in ("+", "-"):
+                amount, sign = node.value, 1 if node.operator == "+" else -1
+            elif not node.operator and isinstance(value, Binary) and value.operator in ("+", "-"):
+                if _is_name(_bare(value.left), symbol):
+                    amount, sign = value.right, 1 if value.operator == "+" else -1
+                elif value.operator == "+" and _is_name(_bare(value.right), symbol):
+                    amount = value.left
+        if amount is None:
+            raise SourceError(
+                f"the step of a loop adds a constant to '{symbol.name}'",
+                node.place,
+                f"write {symbol.name}++ or {symbol.name} += 2",
+            )
+        found = self.expressions.static(_bare(amount))
+        if not isinstance(found, Constant) or found.value == 0:
+            raise SourceError(
+                "the step of a loop must be a constant other than 0",
+                amount.place,
+                "make it a number or a macro",
+            )
+        return sign * int(found.value)
+
+    def _limits(
+        self, node: Expression, symbol: Symbol, step: int, first: Index
+    ) -> list[tuple[str, Expression]]:
+        """The bounds in the condition, as what is behind `i <`, `i <=`, `i >` or `i >=`."""
+        node = _bare(node)
+        if isinstance(node, Binary) and node.operator == "&&":
+            left = self._limits(node.left, symbol, step, first)
+            return [*left, *self._limits(node.right, symbol, step, first)]
+        if not isinstance(node, Binary) or node.operator not in SWAPPED:
+            raise self._no_test(node, symbol)
+        operator, left, right = node.operator, node.left, node.right
+        if not _is_name(_unconverted(left), symbol):
+            operator, left, right = SWAPPED[operator], right, left
+        if not _is_name(_unconverted(left), symbol) or _mentions(right, symbol):
+            raise self._no_test(node, symbol)
+        self._check_conversion(left, symbol, first)
+        if operator == "!=":
+            self._check_distance(node, right, step, first)
+            operator = "<" if step > 0 else ">"
+        if operator == "==" or (operator in ("<", "<=")) != (step > 0):
+            raise SourceError(
+                f"the loop counts {'up' if step > 0 else 'down'}, but its condition is "
+                f"'{symbol.name} {operator} ...'",
+                node.place,
+                f"compare with {'<' if step > 0 else '>'}",
+            )
+        self._check_end(node, left, operator, right, step)
+        return [(operator, right)]
+
+    def _check_conversion(self, left: Expression, symbol: Symbol, first: Index) -> None:
+        """Comparisons in another type: it must have all values of the variable."""
+        source, target = symbol.type, left.type
+        assert isinstance(source, IntegerType)
+        if not isinstance(target, IntegerType):
+            raise SourceError(
+                f"the bound of the loop is '{target}'", left.place, "compare with an integer"
+            )
+        fits = target.width >= source.width
+        if fits and source.signed and not target.signed:
+            fits = all(self.expressions.domain.holds(part, assume=True) for part in first.parts)
+        if not fits or (target.width == source.width and target.signed and not source.signed):
+            raise SourceError(
+                f"the loop compares '{symbol.name}' as '{target}', which may not have its value",
+                left.place,
+                f"compare in the type of '{symbol.name}'",
+            )
+
+    def _check_distance(self, node: Expression, right: Expression, step: int, first: Index) -> None:
+        """`!=` ends the loop only where the variable meets the bound; signed ones must."""
+        if step not in (1, -1):
+            raise SourceError(
+                f"with a step of {step}, '!=' may miss its bound",
+                node.place,
+                f"compare with {'<' if step > 0 else '>'}",
+            )
+        if not isinstance(right.type, IntegerType) or right.type.signed:
+            return
+        bound = self.expressions.index(right, "the bound of a loop")
+        distance = bound.plus(first, -1)
+        if distance is None or not all(
+            self.expressions.domain.holds(part.times(step), assume=True) for part in distance.parts
+        ):
+            raise SourceError(
+                "an unsigned variable may begin behind its bound and wrap around",
+                node.place,
+                f"compare with {'<' if step > 0 else '>'}",
+            )
+
+    def _check_end(
+        self, node: Expression, left: Expression, operator: str, right: Expression, step: int
+    ) -> None:
+        """Unsigned variables that count down never get below zero."""
+        if step > 0 or not isinstance(left.type, IntegerType) or left.type.signed:
+            return
+        bound = self.expressions.index(right, "the bound of a loop")
+        behind = Affine(constant=step + (operator == ">"))
+        if not all(
+            self.expressions.domain.holds(part.plus(behind), assume=False) for part in bound.parts
+        ):
+            raise SourceError(
+                "an unsigned variable that counts down wraps around below zero",
+                node.place,
+                "use a signed type",
+            )
+
+    def _no_test(self, node: Expression, symbol: Symbol) -> SourceError:
+        return SourceError(
+            f"the condition of a loop compares '{symbol.name}' with a bound", node.place, SHAPE
+        )
+
+
+def _bare(node: Expression) -> Expression:
+    """Without conversions that C makes by itself."""
+    while isinstance(node, Cast) and not node.explicit:
+        node = node.operand
+    return node
+
+
+def _unconverted(node: Expression) -> Expression:
+    while isinstance(node, Cast):
+        node = node.operand
+    return node
+
+
+def _is_name(node: Expression, symbol: Symbol) -> bool:
+    return isinstance(node, NameNode) and node.symbol is symbol
+
+
+def _mentions(node: Expression, symbol: Symbol) -> bool:
+    return any(_is_name(each, symbol) for each in walk(node))
+
+
+def bound_text(bound: Index, word: str) -> str:
+    """A bound as `affine.for` prints it."""
+    affine = bound.affine
+    if affine is None:
+        return f"{word} {map_text(bound.parts)}"
+    if not affine.terms:
+        return str(affine.constant)
+    names = affine.names()
+    return f"%{names[0].text}" if affine == Affine.of(names[0]) else map_text([affine])

@@ -1,0 +1,19 @@
+"""Types of expressions that are numbers."""
+
+from __future__ import annotations
+
+from ...dialects.errors import SourceError
+from .c_types import CType, FloatType, IntegerType, NumberType
+from .tree import Expression
+
+
+def number_type(node: Expression) -> NumberType:
+    """The type of an expression that is a number; raises SourceError."""
+    if isinstance(node.type, IntegerType | FloatType):
+        return node.type
+    raise SourceError(_no_number(node.type), node.place)
+
+
+def _no_number(kind: CType) -> str:
+    hint = "; use double" if str(kind) == "long double" else ""
+    return f"a value of type '{kind}' is not supported{hint}"

@@ -1,0 +1,112 @@
+"""The optimised loops of regions as C."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+
+from ...lowering.c import emit_c
+from ...lowering.generate import generate
+from ...lowering.specialise import specialise
+from ...passes.polyhedral.bounds import BoundsError, check_bounds
+from ...passes.polyhedral.extents import infer_extents
+from ...passes.polyhedral.isl_context import ISL_LOCK
+from ...passes.schedules.schedule import Schedule
+from ...runtime.program import Function
+
+PREFIX = "loopwright_"
+
+_TYPICAL = (2000, 1000, 500, 250, 100, 50, 20, 10, 4)
+_MOST_BYTES = 1 << 27
+
+_HELPERS = {
+    "floord": "n / d - (n % d < 0)",
+    "min": "n < d ? n : d",
+    "max": "n > d ? n : d",
+}
+"""What the text of isl's expressions calls."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How regions are optimised: `schedule` is a text, or None for the default schedule."""
+
+    schedule: str | None = None
+    sizes: Mapping[str, int] | None = None
+    threads: int | None = 1
+    fast_math: bool = False
+
+
+def optimised_loops(function: Function, options: Options, name: str) -> func.FuncOp:
+    """The loops of a region as a function of this name; raises SourceError and others."""
+    scop = function.scop
+    given = {s.name: n for s in scop.sizes for k, n in (options.sizes or {}).items() if k == s.name}
+    schedule: Schedule | None
+    if options.schedule is None:
+        typical = _typical_sizes(function, given)
+        schedule = None
+        if typical is not None:
+            schedule = function.default_schedule(
+                typical, threads=options.threads, fast_math=options.fast_math
+            )
+    else:
+        schedule = function.schedule(options.schedule, fast_math=options.fast_math)
+    with ISL_LOCK:
+        if schedule is not None:
+            loops = generate(schedule, given, vectors=False)
+        else:
+            loops = specialise(function.function, {}, {})
+    loops.properties["sym_name"] = StringAttr(name)
+    return loops
+
+
+def _typical_sizes(function: Function, given: Mapping[str, int]) -> dict[str, int] | None:
+    """Sizes for which the default schedule is chosen, with arrays that are large but fit."""
+    scop = function.scop
+    for size in _TYPICAL:
+        sizes = {p.name: size for p in scop.parameters if p.dimension is None} | dict(given)
+        with ISL_LOCK:
+            found = infer_extents(scop, sizes)
+            try:
+                check_bounds(scop, found)
+            except (BoundsError, KeyError):
+                continue
+        if len(found) == len(scop.sizes) and _bytes(function, found) <= _MOST_BYTES:
+            return found
+    return None
+
+
+def _bytes(function: Function, sizes: Mapping[str, int]) -> int:
+    total = 0
+    for array in function.scop.arrays:
+        if array.argument is not None:
+            count = 8
+            for extent in array.shape:
+                count *= sizes[extent] if isinstance(extent, str) else int(str(extent))
+            total += count
+    return total
+
+
+def c_text(loops: Sequence[func.FuncOp], entries: Sequence[str]) -> str:
+    """Loops and the functions that call them, as static functions with names of their own."""
+    text = emit_c(ModuleOp([each.clone() for each in loops]))
+    lines = text.split("\n")
+    includes = [line for line in lines if line.startswith("#include")]
+    code = "\n".join(line for line in lines if not line.startswith("#include")).strip("\n")
+    code = re.sub(rf"^void {PREFIX}", f"static void {PREFIX}", code, flags=re.MULTILINE)
+    code = "\n\n".join([code, *entries])
+    helpers = re.findall(r"^static inline [\w ]+?\*?(\w+)\(", code, flags=re.MULTILINE)
+    missing = [
+        f"static inline int64_t {name}(int64_t n, int64_t d) {{\n    return {body};\n}}\n"
+        for name, body in _HELPERS.items()
+        if name not in helpers and re.search(rf"\b{name}\(", code)
+    ]
+    code = "\n".join([*missing, code])
+    for helper in {*helpers, *_HELPERS}:
+        code = re.sub(rf"(?<![\w.]){helper}\(", f"{PREFIX}{helper}(", code)
+    head = sorted({*includes, "#include <stdint.h>"})
+    return "\n".join([*head, "", code])

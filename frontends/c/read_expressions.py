@@ -1,0 +1,281 @@
+"""libclang's expressions as ours."""
+
+from __future__ import annotations
+
+from clang import cindex
+
+from ...dialects.locations import Location
+from .c_types import (
+    INT,
+    CType,
+    FloatType,
+    IntegerType,
+    OtherType,
+    PointerType,
+    promoted,
+)
+from .clang_library import BINARY, CSource, evaluate, place_of, unary_operator
+from .read_types import is_const, is_volatile, read_type
+from .tree import (
+    Assignment,
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Expression,
+    Literal,
+    Name,
+    Subscript,
+    Symbol,
+    Unary,
+    Unsupported,
+)
+
+_REASONS: dict[str, tuple[str, str | None]] = {
+    "MEMBER_REF_EXPR": (
+        "members of elements, of unions, and bit-fields are not supported",
+        "use an array for each member of the elements",
+    ),
+    "STRING_LITERAL": ("a string is not a number", None),
+    "INIT_LIST_EXPR": ("lists of initial values are not supported", "assign the elements"),
+    "StmtExpr": ("statements inside of expressions are not supported", "write them before"),
+    "COMPOUND_LITERAL_EXPR": ("compound literals are not supported", "use a variable"),
+    "IMAGINARY_LITERAL": ("complex numbers are not supported", None),
+}
+
+
+class ExpressionReader:
+    """Reads expressions; raises nothing: what cannot be read becomes `Unsupported`."""
+
+    def __init__(self, source: CSource) -> None:
+        self.source = source
+        self.symbols: dict[str, Symbol] = {}
+        self._inlining: list[str] = []
+
+    def place(self, cursor: cindex.Cursor) -> Location:
+        """Where a piece begins; of a macro, where it is used."""
+        return place_of(cursor.location, self.source) or self.source.location(1, 1)
+
+    def symbol(self, cursor: cindex.Cursor) -> Symbol:
+        """The variable that a cursor declares."""
+        key = f"{cursor.location.file and cursor.location.file.name}:{cursor.location.offset}"
+        key += f":{cursor.spelling}:{cursor.get_usr()}"
+        found = self.symbols.get(key)
+        if found is None:
+            kind = read_type(cursor.type)
+            found = Symbol(
+                cursor.spelling,
+                kind,
+                self.place(cursor),
+                cursor.extent.start.offset,
+                is_parameter=cursor.kind.name == "PARM_DECL",
+                is_global=_outlives_calls(cursor),
+                is_const=is_const(cursor.type),
+                is_volatile=is_volatile(cursor.type),
+            )
+            self.symbols[key] = found
+            if found.is_const and not isinstance(kind, PointerType | OtherType):
+                found.constant = evaluate(cursor)
+            found.extents = self._extents(cursor, kind)
+        return found
+
+    def _member(self, base: Name, cursor: cindex.Cursor) -> Symbol:
+        """The member of a structure, as a variable."""
+        arrow = "->" if isinstance(base.type, PointerType) else "."
+        spelling = f"{base.symbol.spelling}{arrow}{cursor.spelling}"
+        key = f"{id(base.symbol)}{spelling}"
+        if key not in self.symbols:
+            self.symbols[key] = Symbol(
+                f"{base.symbol.name}_{cursor.spelling}",
+                read_type(cursor.type),
+                base.symbol.place,
+                base.symbol.offset,
+                is_const=is_const(cursor.type),
+                is_volatile=base.symbol.is_volatile or is_volatile(cursor.type),
+                has_address=True,
+                spelling=spelling,
+            )
+        return self.symbols[key]
+
+    def _extents(self, cursor: cindex.Cursor, kind: CType) -> tuple[Expression, ...]:
+        """The expressions between the brackets of a declaration, where it has all of them."""
+        rank = 0
+        written = cursor.type
+        while written.kind.name.endswith("ARRAY"):
+            rank += 1
+            written = written.element_type
+        inner = [each for each in cursor.get_children() if each.kind.is_expression()]
+        inner = sorted(inner, key=lambda each: each.extent.start.offset)[:rank]
+        if rank == 0 or len(inner) < rank:
+            return ()
+        return tuple(self.read(each) for each in inner)
+
+    def read(self, cursor: cindex.Cursor) -> Expression:
+        """The expression of a cursor."""
+        kind, name = read_type(cursor.type), cursor.kind.name
+        place = self.place(cursor)
+        inner = list(cursor.get_children())
+        if name == "PAREN_EXPR" and len(inner) == 1:
+            return self.read(inner[0])
+        if name in ("INTEGER_LITERAL", "FLOATING_LITERAL", "CHARACTER_LITERAL"):
+            return self._constant(cursor, kind, place)
+        if name == "CXX_UNARY_EXPR":  # sizeof, _Alignof
+            return self._constant(cursor, kind, place)
+        if name == "DECL_REF_EXPR":
+            return self._name(cursor, kind, place)
+        if name == "MEMBER_REF_EXPR" and len(inner) == 1 and _has_own_memory(cursor):
+            base = self.read(inner[0])
+            if isinstance(base, Name):
+                return Name(place, kind, self._member(base, cursor))
+        if name == "ARRAY_SUBSCRIPT_EXPR" and len(inner) == 2:
+            base, index = self.read(inner[0]), self.read(inner[1])
+            if isinstance(base.type, IntegerType):  # i[A]
+                base, index = index, base
+            return Subscript(place, kind, base, index)
+        if name == "UNARY_OPERATOR" and len(inner) == 1:
+            return self._unary(cursor, inner[0], kind, place)
+        if name in ("BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR") and len(inner) == 2:
+            return self._binary(cursor, inner, kind, place)
+        if name == "CONDITIONAL_OPERATOR" and len(inner) == 3:
+            test, one, other = (self.read(each) for each in inner)
+            return Conditional(place, kind, test, one, other)
+        if name == "CALL_EXPR":
+            return self._call(cursor, inner, kind, place)
+        if name == "CSTYLE_CAST_EXPR" and inner:
+            return Cast(place, kind, self.read(inner[-1]), explicit=True)
+        if name == "UNEXPOSED_EXPR" and len(inner) == 1:
+            return self._implicit(inner[0], kind, place)
+        if name == "GENERIC_SELECTION_EXPR":
+            return self._selected(inner, kind, place)
+        parts = tuple(self.read(each) for each in inner if each.kind.is_expression())
+        reason, hint = _REASONS.get(name, ("this expression is not supported", None))
+        return Unsupported(place, kind, reason, hint, parts)
+
+    def _constant(self, cursor: cindex.Cursor, kind: CType, place: Location) -> Expression:
+        value = evaluate(cursor)
+        if value is None or isinstance(kind, OtherType):
+            return Unsupported(place, kind, f"a number of type '{kind}' is not supported")
+        return Literal(place, kind, value)
+
+    def _name(self, cursor: cindex.Cursor, kind: CType, place: Location) -> Expression:
+        meant = cursor.referenced
+        if meant is None or meant.kind.name not in ("VAR_DECL", "PARM_DECL"):
+            if meant is not None and meant.kind.name == "ENUM_CONSTANT_DECL":
+                return Literal(place, kind, meant.enum_value)
+            return Unsupported(place, kind, f"'{cursor.spelling}' is not a variable")
+        return Name(place, kind, self.symbol(meant))
+
+    def _implicit(self, inner: cindex.Cursor, kind: CType, place: Location) -> Expression:
+        """A conversion that C makes by itself; some only say that a variable is read."""
+        operand = self.read(inner)
+        if operand.type == kind or not isinstance(kind, IntegerType | FloatType):
+            return operand
+        return Cast(place, kind, operand, explicit=False)
+
+    def _selected(self, inner: list[cindex.Cursor], kind: CType, place: Location) -> Expression:
+        """The choice that `_Generic` makes, as in <tgmath.h>: the one of the result's type."""
+        chosen = [
+            each for each in inner[1:] if each.kind.is_expression() and read_type(each.type) == kind
+        ]
+        if len(chosen) == 1:
+            return self.read(chosen[0])
+        return Unsupported(place, kind, "_Generic is not supported", "write the choice itself")
+
+    def _unary(
+        self, cursor: cindex.Cursor, inner: cindex.Cursor, kind: CType, place: Location
+    ) -> Expression:
+        operator, operand = unary_operator(cursor), self.read(inner)
+        if operator == "__extension__":
+            return operand
+        if "x" in operator:  # x++ and its kin
+            one = Literal(place, INT, 1)
+            computed = promoted(kind) if isinstance(kind, IntegerType | FloatType) else kind
+            return Assignment(
+                place, kind, operator.strip("x")[0], operand, one, computed, is_step=True
+            )
+        if operator == "*":
+            return self._dereference(operand, kind, place)
+        if operator == "&" and isinstance(operand, Name):
+            operand.symbol.has_address = True
+        return Unary(place, kind, operator, operand)
+
+    def _dereference(self, pointer: Expression, kind: CType, place: Location) -> Expression:
+        """`*p` is `p[0]`, and `*(p + i)` is `p[i]`."""
+        if isinstance(pointer, Binary) and pointer.operator == "+":
+            left, right = pointer.left, pointer.right
+            if isinstance(left.type, IntegerType):
+                left, right = right, left
+            return Subscript(place, kind, left, right)
+        return Subscript(place, kind, pointer, Literal(place, INT, 0))
+
+    def _binary(
+        self, cursor: cindex.Cursor, inner: list[cindex.Cursor], kind: CType, place: Location
+    ) -> Expression:
+        operator = BINARY.get(cursor.binary_operator.name, "")
+        left, right = self.read(inner[0]), self.read(inner[1])
+        if operator == "=":
+            return Assignment(place, kind, "", left, right, kind)
+        if operator.endswith("=") and cursor.kind.name == "COMPOUND_ASSIGNMENT_OPERATOR":
+            # libclang does not tell the type of the computation. C converts the right operand to
+            # it, but for shifts, which have the promoted type of the left one.
+            computed = right.type
+            if operator in ("<<=", ">>=") and isinstance(left.type, IntegerType):
+                computed = promoted(left.type)
+            return Assignment(place, kind, operator[:-1], left, right, computed)
+        if operator in ("", ","):
+            return Unsupported(
+                place,
+                kind,
+                "the comma operator is not supported",
+                "write two statements",
+                (left, right),
+            )
+        return Binary(place, kind, operator, left, right)
+
+    def _call(
+        self, cursor: cindex.Cursor, inner: list[cindex.Cursor], kind: CType, place: Location
+    ) -> Expression:
+        arguments = tuple(self.read(each) for each in cursor.get_arguments())
+        name = cursor.spelling
+        meant = cursor.referenced
+        if meant is None or meant.kind.name != "FUNCTION_DECL":
+            return Unsupported(
+                place, kind, "calls through pointers are not supported", None, arguments
+            )
+        call = Call(place, kind, name, arguments)
+        definition = meant.get_definition()
+        if definition is not None and definition.get_usr() not in self._inlining:
+            self._inlining.append(definition.get_usr())
+            self._inline(call, definition)
+            self._inlining.pop()
+        return call
+
+    def _inline(self, call: Call, definition: cindex.Cursor) -> None:
+        """Reads a function whose body is `return` and an expression."""
+        children = list(definition.get_children())
+        body = children[-1] if children else None
+        if body is None or body.kind.name != "COMPOUND_STMT":
+            return
+        statements = list(body.get_children())
+        if len(statements) != 1 or statements[0].kind.name != "RETURN_STMT":
+            return
+        returned = list(statements[0].get_children())
+        if len(returned) == 1:
+            parameters = (each for each in children if each.kind.name == "PARM_DECL")
+            call.parameters = tuple(self.symbol(each) for each in parameters)
+            call.inlined = self.read(returned[0])
+
+
+def _has_own_memory(member: cindex.Cursor) -> bool:
+    """Whether a member is no bit-field, and shares its memory with no other one."""
+    declared = member.referenced
+    if declared is None or declared.is_bitfield() or declared.semantic_parent is None:
+        return False
+    return declared.semantic_parent.kind.name == "STRUCT_DECL"
+
+
+def _outlives_calls(variable: cindex.Cursor) -> bool:
+    """Whether a variable keeps its value between calls of the function."""
+    if variable.storage_class.name in ("STATIC", "EXTERN"):
+        return True
+    return variable.get_usr() != "" and "@F@" not in variable.get_usr()

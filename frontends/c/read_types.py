@@ -1,0 +1,77 @@
+"""libclang's types as ours."""
+
+from __future__ import annotations
+
+from clang import cindex
+
+from .c_types import (
+    BOOL,
+    ArrayType,
+    CType,
+    FloatType,
+    IntegerType,
+    OtherType,
+    PointerType,
+)
+
+_INTEGERS: dict[str, tuple[str, bool, int]] = {
+    "CHAR_S": ("char", True, 0),
+    "CHAR_U": ("char", False, 0),
+    "SCHAR": ("signed char", True, 0),
+    "UCHAR": ("unsigned char", False, 0),
+    "SHORT": ("short", True, 0),
+    "USHORT": ("unsigned short", False, 0),
+    "INT": ("int", True, 0),
+    "UINT": ("unsigned int", False, 0),
+    "LONG": ("long", True, 1),
+    "ULONG": ("unsigned long", False, 1),
+    "LONGLONG": ("long long", True, 2),
+    "ULONGLONG": ("unsigned long long", False, 2),
+}
+"""Name, whether it is signed, and its rank among those of its width."""
+
+_ARRAYS = ("CONSTANTARRAY", "VARIABLEARRAY", "INCOMPLETEARRAY")
+
+
+def read_type(kind: cindex.Type) -> CType:
+    """The type, without typedefs and qualifiers."""
+    canonical = kind.get_canonical()
+    name = canonical.kind.name
+    if name == "BOOL":
+        return BOOL
+    if name == "ENUM":
+        return read_type(canonical.get_declaration().enum_type)
+    if name in _INTEGERS:
+        spelling, signed, rank = _INTEGERS[name]
+        return IntegerType(spelling, 8 * canonical.get_size(), signed, rank)
+    if name in ("FLOAT", "DOUBLE"):
+        return FloatType(name.lower(), 8 * canonical.get_size())
+    if name in _ARRAYS:
+        extent = canonical.element_count if name == "CONSTANTARRAY" else None
+        return ArrayType(read_type(canonical.element_type), extent, kind.spelling)
+    if name == "POINTER":
+        restrict = canonical.is_restrict_qualified()
+        return PointerType(read_type(canonical.get_pointee()), restrict, kind.spelling)
+    return OtherType(kind.spelling)
+
+
+def is_const(kind: cindex.Type) -> bool:
+    """Whether a variable, or the elements of an array, may not be written."""
+    canonical = kind.get_canonical()
+    while canonical.kind.name in _ARRAYS:
+        canonical = canonical.element_type.get_canonical()
+    return canonical.is_const_qualified()
+
+
+def is_volatile(kind: cindex.Type) -> bool:
+    """Whether a variable, or what an array or a pointer leads to, is volatile."""
+    canonical = kind.get_canonical()
+    while True:
+        if canonical.is_volatile_qualified():
+            return True
+        if canonical.kind.name in _ARRAYS:
+            canonical = canonical.element_type.get_canonical()
+        elif canonical.kind.name == "POINTER":
+            canonical = canonical.get_pointee().get_canonical()
+        else:
+            return False

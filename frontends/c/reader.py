@@ -1,0 +1,154 @@
+"""libclang's functions and statements as ours."""
+
+from __future__ import annotations
+
+from clang import cindex
+
+from .clang_library import CSource
+from .continues import HINT, REASON, without_continue
+from .read_expressions import ExpressionReader
+from .tree import (
+    Block,
+    Declare,
+    Evaluate,
+    Expression,
+    For,
+    Function,
+    If,
+    Refused,
+    Statement,
+)
+
+_REASONS: dict[str, tuple[str, str | None]] = {
+    "WHILE_STMT": ("'while' loops are not supported", "write `for (i = 0; i < n; i++)`"),
+    "DO_STMT": ("'do' loops are not supported", "write `for (i = 0; i < n; i++)`"),
+    "BREAK_STMT": ("'break' is not supported", "put the condition into the bound of the loop"),
+    "CONTINUE_STMT": (REASON, HINT),
+    "RETURN_STMT": ("'return' is not supported inside of a region", "end the region before it"),
+    "GOTO_STMT": ("'goto' is not supported", None),
+    "LABEL_STMT": ("labels are not supported", None),
+    "SWITCH_STMT": ("'switch' is not supported", "write 'if' and 'else'"),
+    "CASE_STMT": ("'case' is not supported", "write 'if' and 'else'"),
+    "ASM_STMT": ("assembly is not supported", None),
+}
+
+LEAVING = ("BREAK_STMT", "CONTINUE_STMT", "RETURN_STMT", "GOTO_STMT", "LABEL_STMT")
+
+
+class Reader:
+    """Reads the functions of a file."""
+
+    def __init__(self, source: CSource) -> None:
+        self.source = source
+        self.expressions = ExpressionReader(source)
+        self._has_labels = False
+
+    def functions(self, unit: cindex.TranslationUnit) -> list[Function]:
+        """The functions that are defined in the file itself."""
+        found: list[Function] = []
+        for cursor in unit.cursor.get_children():
+            file = cursor.location.file
+            if cursor.kind.name != "FUNCTION_DECL" or not cursor.is_definition():
+                continue
+            if file is not None and file.name == self.source.file:
+                found.append(self._function(cursor))
+        return found
+
+    def _function(self, cursor: cindex.Cursor) -> Function:
+        children = list(cursor.get_children())
+        parameters = tuple(
+            self.expressions.symbol(each) for each in children if each.kind.name == "PARM_DECL"
+        )
+        self._has_labels = False
+        body = self._block(children[-1])
+        return Function(
+            cursor.spelling,
+            self.expressions.place(cursor),
+            parameters,
+            body,
+            cursor.extent.start.offset,
+            cursor.extent.end.offset,
+            cursor.storage_class.name == "STATIC",
+            self._has_labels,
+        )
+
+    def _block(self, cursor: cindex.Cursor | None, beside: cindex.Cursor | None = None) -> Block:
+        """A statement as a block; without a cursor, an empty one."""
+        if cursor is None:
+            assert beside is not None
+            end = beside.extent.end.offset
+            return Block(self.expressions.place(beside), end, end, [])
+        start, end = cursor.extent.start.offset, cursor.extent.end.offset
+        inner = cursor.get_children() if cursor.kind.name == "COMPOUND_STMT" else (cursor,)
+        statements = [each for child in inner for each in self.statements(child)]
+        return Block(self.expressions.place(cursor), start, end, statements)
+
+    def statements(self, cursor: cindex.Cursor) -> list[Statement]:
+        """The statements of a cursor; a declaration may have several variables."""
+        name = cursor.kind.name
+        place = self.expressions.place(cursor)
+        start, end = cursor.extent.start.offset, cursor.extent.end.offset
+        inner = list(cursor.get_children())
+        if name == "NULL_STMT":
+            return []
+        if name == "COMPOUND_STMT":
+            return [self._block(cursor)]
+        if name == "DECL_STMT":
+            return [self._declaration(each, start, end) for each in inner]
+        if name == "FOR_STMT":
+            return [self._loop(cursor, inner)]
+        if name == "IF_STMT" and len(inner) in (2, 3):
+            one, other = self._block(inner[1]), self._block((*inner, None)[2], cursor)
+            return [If(place, start, end, self.expressions.read(inner[0]), one, other)]
+        if name == "BINARY_OPERATOR" and cursor.binary_operator.name == "Comma":
+            return [each for child in inner for each in self.statements(child)]
+        if cursor.kind.is_expression():
+            return [Evaluate(place, start, end, self.expressions.read(cursor))]
+        reason, hint = _REASONS.get(name, ("this statement is not supported", None))
+        return [self._refused(cursor, reason, hint)]
+
+    def _refused(self, cursor: cindex.Cursor, reason: str, hint: str | None) -> Refused:
+        expressions: list[Expression] = []
+        blocks: list[Block] = []
+        for each in cursor.get_children():
+            if each.kind.is_expression():
+                expressions.append(self.expressions.read(each))
+            else:
+                blocks.append(self._block(each))
+        start, end = cursor.extent.start.offset, cursor.extent.end.offset
+        place = self.expressions.place(cursor)
+        self._has_labels |= cursor.kind.name == "LABEL_STMT"
+        leaves = cursor.kind.name in LEAVING
+        return Refused(place, start, end, reason, hint, tuple(expressions), tuple(blocks), leaves)
+
+    def _declaration(self, cursor: cindex.Cursor, start: int, end: int) -> Statement:
+        place = self.expressions.place(cursor)
+        if cursor.kind.name != "VAR_DECL":
+            return Block(place, start, end, [])  # a type
+        symbol = self.expressions.symbol(cursor)
+        refused = None
+        if cursor.storage_class.name in ("STATIC", "EXTERN"):
+            refused = f"'{symbol.name}' keeps its value between calls"
+        inner = [each for each in cursor.get_children() if each.kind.is_expression()]
+        inner.sort(key=lambda each: each.extent.start.offset)
+        values = inner[len(symbol.extents) :]
+        value = self.expressions.read(values[-1]) if values else None
+        return Declare(place, start, end, symbol, value, refused)
+
+    def _loop(self, cursor: cindex.Cursor, inner: list[cindex.Cursor]) -> Statement:
+        start, end = cursor.extent.start.offset, cursor.extent.end.offset
+        place = self.expressions.place(cursor)
+        if len(inner) < 4:
+            # libclang does not tell which part is missing.
+            return self._refused(
+                cursor,
+                "this loop lacks a first value, a condition or a step",
+                "write `for (i = 0; i < n; i++)`",
+            )
+        first = self.statements(inner[0])
+        if len(first) != 1:
+            return self._refused(
+                cursor, "a loop with several variables is not supported", "set the others before it"
+            )
+        test, step = (self.expressions.read(each) for each in inner[1:3])
+        return For(place, start, end, first[0], test, step, without_continue(self._block(inner[3])))

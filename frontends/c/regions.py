@@ -1,0 +1,153 @@
+"""Affine regions of a C file: those between `#pragma scop` and `#pragma endscop`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ...dialects.errors import SourceError
+from ...dialects.locations import Location
+from .clang_library import CSource
+from .tree import Block, For, Function, Refused, Statement, blocks_of, expressions_of
+
+_PRAGMA = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b", re.ASCII)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
+
+
+@dataclass(eq=False)
+class Region:
+    """Statements of a function, one after the other: `block` has them.
+
+    `around` are the statements that it lies in, from the outermost one.
+    """
+
+    function: Function
+    block: Block
+    place: Location
+    around: tuple[Statement, ...]
+    name: str = ""
+    is_marked: bool = False
+
+    @property
+    def behind(self) -> list[Statement]:
+        """What may run behind the region: all that follows, and what a loop repeats."""
+        body = self.function.body
+        if self.function.has_labels:
+            return [_without(body, self.block)]
+        return list(_behind(body, self.block))
+
+
+def pragma_regions(functions: Sequence[Function], source: CSource) -> list[Region]:
+    """The marked regions, each with a name; raises SourceError."""
+    found: list[Region] = []
+    for begin, end in _marks(source):
+        place = _place(source, begin)
+        function = next((f for f in functions if f.start <= begin and end <= f.end), None)
+        if function is None:
+            raise SourceError("this region is in no function", place, "put both marks into one")
+        around, statements = _enclosed(function.body, begin, end, (), place)
+        if not statements:
+            raise SourceError("there is nothing in this region", place)
+        block = Block(statements[0].place, begin, end, statements)
+        found.append(Region(function, block, place, around, is_marked=True))
+    return named(found)
+
+
+def named(regions: Sequence[Region]) -> list[Region]:
+    """Gives each region the name of its function, with a number where that has several."""
+    for region in regions:
+        same = [each for each in regions if each.function is region.function]
+        name = re.sub(r"\W", "_", region.function.name, flags=re.ASCII)
+        region.name = name if len(same) == 1 else f"{name}_{same.index(region)}"
+    return list(regions)
+
+
+def _marks(source: CSource) -> Iterator[tuple[int, int]]:
+    """The offsets behind `#pragma scop` and of `#pragma endscop`."""
+    text = source.data.decode("latin-1")  # a character for each byte
+    blank = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
+    begin: int | None = None
+    offset = 0
+    for line in blank.split("\n"):
+        match = _PRAGMA.match(line)
+        if match is not None and match.group(1) == "scop":
+            if begin is not None:
+                raise SourceError("a region inside of a region", _place(source, offset))
+            begin = offset
+        elif match is not None:
+            if begin is None:
+                message = "'#pragma endscop' without '#pragma scop' before it"
+                raise SourceError(message, _place(source, offset))
+            yield begin, offset
+            begin = None
+        offset += len(line) + 1
+    if begin is not None:
+        raise SourceError(
+            "'#pragma scop' without '#pragma endscop'",
+            _place(source, begin),
+            "write #pragma endscop behind the last loop",
+        )
+
+
+def _place(source: CSource, offset: int) -> Location:
+    line = source.data.count(b"\n", 0, offset) + 1
+    return source.location(line, 1)
+
+
+def _enclosed(
+    block: Block, begin: int, end: int, around: tuple[Statement, ...], place: Location
+) -> tuple[tuple[Statement, ...], list[Statement]]:
+    """The statements of the innermost block that has the region, between these offsets."""
+    inside: list[Statement] = []
+    for statement in block.statements:
+        if begin <= statement.start and statement.end <= end:
+            inside.append(statement)
+        elif statement.start < begin and end < statement.end:
+            for inner in blocks_of(statement):
+                if inner.start <= begin and end <= inner.end:
+                    return _enclosed(inner, begin, end, (*around, statement), place)
+        elif statement.start < end and begin < statement.end:
+            raise SourceError(
+                "the region begins and ends in different blocks",
+                place,
+                "put both marks between the same braces",
+            )
+    return around, inside
+
+
+def _behind(block: Block, region: Block) -> Iterator[Statement]:
+    """The statements that may run when the region has run."""
+    for statement in block.statements:
+        if region.end <= statement.start:
+            yield statement
+        elif statement.start < region.start and region.end < statement.end:
+            repeats = isinstance(statement, For | Refused)
+            if repeats:  # all of it may run again
+                yield _without(statement, region)
+            for inner in blocks_of(statement):
+                yield from _behind(inner, region)
+
+
+def _without(statement: Statement, region: Block) -> Statement:
+    """A statement without what is in the region."""
+    if region.start <= statement.start and statement.end <= region.end:
+        return Block(statement.place, statement.end, statement.end, [])
+    if region.end <= statement.start or statement.end <= region.start:
+        return statement
+    if isinstance(statement, Block):
+        inner = [_without(each, region) for each in statement.statements]
+        return Block(statement.place, statement.start, statement.end, inner)
+    blocks = tuple(
+        Block(each.place, each.start, each.end, [_without(one, region) for one in each.statements])
+        for each in blocks_of(statement)
+    )
+    return Refused(
+        statement.place,
+        statement.start,
+        statement.end,
+        "",
+        None,
+        expressions_of(statement),
+        blocks,
+    )

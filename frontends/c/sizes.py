@@ -1,0 +1,71 @@
+"""Which integers are sizes: those that bounds, subscripts and conditions use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from .c_types import IntegerType
+from .tree import (
+    Assignment,
+    Conditional,
+    Declare,
+    Expression,
+    For,
+    If,
+    Name,
+    Statement,
+    Subscript,
+    Symbol,
+    all_expressions,
+    blocks_of,
+    expressions_of,
+    walk,
+)
+
+
+def size_symbols(statements: Sequence[Statement]) -> set[Symbol]:
+    """The integer variables in affine positions, and those that such variables are made of."""
+    found = {each.symbol for node in _positions(statements) for each in _names(node)}
+    while True:
+        more = {
+            each.symbol
+            for symbol, value in _values(statements)
+            if symbol in found
+            for each in _names(value)
+        }
+        if more <= found:
+            return found
+        found |= more
+
+
+def _names(node: Expression) -> Iterator[Name]:
+    for each in walk(node):
+        if isinstance(each, Name) and isinstance(each.symbol.type, IntegerType):
+            yield each
+
+
+def _positions(statements: Sequence[Statement]) -> Iterator[Expression]:
+    for expression in all_expressions(list(statements)):
+        if isinstance(expression, Subscript):
+            yield expression.index
+        elif isinstance(expression, Conditional):
+            yield expression.test
+    for statement in statements:
+        if isinstance(statement, For | If):
+            yield from expressions_of(statement)
+        elif isinstance(statement, Declare):
+            yield from statement.symbol.extents
+        for block in blocks_of(statement):
+            yield from _positions(block.statements)
+
+
+def _values(statements: Sequence[Statement]) -> Iterator[tuple[Symbol, Expression]]:
+    """What variables are assigned."""
+    for expression in all_expressions(list(statements)):
+        if isinstance(expression, Assignment) and isinstance(expression.target, Name):
+            yield expression.target.symbol, expression.value
+    for statement in statements:
+        if isinstance(statement, Declare) and statement.value is not None:
+            yield statement.symbol, statement.value
+        for block in blocks_of(statement):
+            yield from _values(block.statements)

@@ -1,0 +1,320 @@
+"""Statements of C as operations of affine, memref and arith."""
+
+from __future__ import annotations
+
+from ...dialects.errors import SourceError
+from ..text.affine import Affine, Index, set_text
+from ..text.conditions import (
+    Condition,
+    Fixed,
+    Relation,
+    alternatives,
+    is_affine,
+    junction,
+    negation,
+    tests_data,
+)
+from ..text.emitter import Block as TextBlock
+from ..text.emitter import Emitter
+from .c_types import BOOL, IntegerType, NumberType, PointerType
+from .expressions import Expressions
+from .local_arrays import LocalArrays
+from .loops import Bounds, Loops, bound_text
+from .names import Names
+from .numbers import number_type
+from .tree import (
+    Assignment,
+    Block,
+    Call,
+    Cast,
+    Declare,
+    Evaluate,
+    Expression,
+    For,
+    If,
+    Name,
+    Piece,
+    Refused,
+    Statement,
+    Subscript,
+    Unsupported,
+)
+from .values import Constant, Linear, Scalar, Value
+from .variables import Variable
+
+
+class Statements:
+    """Emits statements."""
+
+    def __init__(self, expressions: Expressions, names: Names) -> None:
+        self.expressions = expressions
+        self.emitter: Emitter[Piece] = expressions.emitter
+        self.names = names
+        self.loops = Loops(expressions)
+        self.arrays = LocalArrays(expressions, names)
+        self._blocks: dict[Block, tuple[TextBlock[Piece], int]] = {}
+        self._cells: dict[Block, list[Variable]] = {}
+        self._guards: list[str] = []
+        self.conditional_stores: dict[str, Piece] = {}
+
+    def region(self, block: Block) -> None:
+        """Emits the statements of a region; raises SourceError."""
+        self.block(block)
+        self.arrays.release(block)
+
+    def block(self, block: Block) -> None:
+        """Emits the statements of a block into the emitter's innermost one."""
+        self._blocks[block] = self.emitter.blocks[-1], len(self._guards)
+        for statement in block.statements:
+            self.statement(statement)
+        for variable in self._cells.pop(block, ()):  # the branch may be printed again
+            self.names.release(variable.cell)
+            variable.cell = ""
+
+    def statement(self, node: Statement) -> None:
+        """Emits one statement; raises SourceError."""
+        if isinstance(node, Refused):
+            raise SourceError(node.reason, node.place, node.hint)
+        if isinstance(node, For):
+            self._loop(node)
+        elif isinstance(node, If):
+            self._branch(
+                self.expressions.conditions.condition(node.test), node.one, node.other, node
+            )
+        elif isinstance(node, Block):
+            self.block(node)
+        elif isinstance(node, Declare):
+            self._declare(node)
+        else:
+            self._evaluate(node)
+
+    # Loops
+
+    def _loop(self, node: For) -> None:
+        symbol = self.loops.variable(node)
+        if symbol in self.expressions.variables.assigned:
+            place = self.expressions.variables.assigned[symbol].place
+            raise SourceError(
+                f"the loop variable '{symbol.name}' is assigned outside of the head of its loop",
+                place,
+                "use another variable",
+            )
+        if symbol in self.expressions.names and symbol not in self.expressions.left_loops:
+            raise SourceError(
+                f"'{symbol.name}' is the variable of an outer loop", node.first.place, "rename it"
+            )
+        name = self.names.take(symbol.name)
+        bounds = self.loops.bounds(node, name)
+        kind = symbol.type
+        assert isinstance(kind, IntegerType)
+        self.expressions.names[symbol] = Linear(Index((bounds.value,)), kind)
+        self.expressions.left_loops.discard(symbol)
+        with (
+            self.expressions.domain.inside(_within(bounds, name)),
+            self.emitter.block() as block,
+        ):
+            self.block(node.body)
+        del self.expressions.names[symbol]
+        self.expressions.left_loops.add(symbol)
+        self.names.release(name)
+        step = f" step {bounds.step}" if bounds.step != 1 else ""
+        lower, upper = bound_text(bounds.lower, "max"), bound_text(bounds.upper, "min")
+        self.emitter.nest(f"affine.for %{name} = {lower} to {upper}{step}", block, node)
+
+    # Conditions
+
+    def _branch(self, condition: Condition, one: Block, other: Block, node: If) -> None:
+        if isinstance(condition, Fixed):
+            self.block(one if condition.value else other)
+        elif tests_data(condition):
+            self._predicated(condition, one, other, node)
+        else:
+            self._affine_branch(condition, one, other, node)
+
+    def _affine_branch(self, condition: Condition, one: Block, other: Block, node: If) -> None:
+        found = alternatives(condition)
+        inverse = alternatives(negation(condition))
+        if found is None:
+            raise SourceError("the condition has too many alternatives", node.test.place)
+        if len(found) > 1 and inverse is not None and len(inverse) == 1:
+            condition, one, other = negation(condition), other, one
+            found, inverse = inverse, found
+        with (
+            self.expressions.domain.inside(_known(found[0])),
+            self.emitter.block() as first,
+        ):
+            self.block(one)
+        opposite = _known(inverse[0]) if inverse is not None and len(inverse) == 1 else []
+        with self.expressions.domain.inside(opposite), self.emitter.block() as second:
+            if len(found) > 1:
+                rest = junction(False, [junction(True, each) for each in found[1:]])
+                self._affine_branch(rest, one, other, node)
+            else:
+                self.block(other)
+        constraints = set_text([(each.expression, each.equation) for each in found[0]])
+        if not second.lines:
+            self.emitter.nest(f"affine.if {constraints}", first, node)
+            return
+        self.emitter.nest(f"affine.if {constraints}", first, node, "} else {")
+        self.emitter.blocks[-1].lines += [*second.indented(), ("}", node)]
+
+    def _predicated(self, condition: Condition, one: Block, other: Block, node: If) -> None:
+        """If-conversion: what depends on data is always stored, the old value where it is false."""
+        conditions = self.expressions.conditions
+        truth = (
+            self._mixed(condition, node)
+            if is_affine(condition)
+            else conditions.truth(condition, node.test)
+        )
+        for block, negated in ((one, False), (other, True)):
+            if not block.statements:
+                continue
+            guard = conditions.inverse(truth, node.test) if negated else truth
+            if self._guards:
+                text = f"arith.andi {self._guards[-1]}, {guard} : i1"
+                guard = self.emitter.operation(text, node)
+            self._guards.append(guard)
+            self.block(block)
+            self._guards.pop()
+
+    def _mixed(self, condition: Condition, node: If) -> str:
+        """The truth value of a condition on both data and loop variables."""
+        value = self.expressions.choices.choose(
+            condition, lambda: Constant(1, BOOL), lambda: Constant(0, BOOL), BOOL, node.test
+        )
+        return self.expressions.arithmetic.scalar(value, node).name
+
+    # Assignments
+
+    def _evaluate(self, node: Evaluate) -> None:
+        expression = node.expression
+        if isinstance(expression, Assignment):
+            self.assign(expression)
+            return
+        if _is_discarded(expression):
+            return
+        if isinstance(expression, Unsupported):
+            raise SourceError(expression.reason, expression.place, expression.hint)
+        if isinstance(expression, Call):
+            self.expressions.value(expression)  # says what is not known about it
+        raise SourceError("this statement has no effect", node.place, "assign the value")
+
+    def assign(self, node: Assignment) -> Value:
+        """Emits an assignment; returns the value that the target has then."""
+        target = node.target
+        if isinstance(target, Unsupported):
+            raise SourceError(target.reason, target.place, target.hint)
+        kind = number_type(target)
+        if node.operator:
+            computed = number_type_of(node)
+            before = self.expressions.converted(target, computed)
+            value = self.expressions.arithmetic.binary(
+                node.operator, before, self.expressions.value(node.value), computed, node
+            )
+        elif isinstance(node.value, Assignment):
+            value = self.assign(node.value)
+        else:
+            value = self.expressions.value(node.value)
+        value = self.expressions.arithmetic.convert(value, kind, node)
+        if isinstance(target, Subscript):
+            array, subscripts = self.expressions.access(target)
+            self._store(array.name, subscripts, array.elements.mlir, value, node)
+        elif isinstance(target, Name):
+            self._set(target, value, kind, node)
+        else:
+            raise SourceError("this cannot be assigned to", target.place, "write A[i] or a name")
+        return value
+
+    def _store(
+        self,
+        name: str,
+        subscripts: str,
+        kind: str,
+        value: Value,
+        node: Piece,
+        *,
+        guarded: bool = True,
+    ) -> None:
+        stored = self.expressions.arithmetic.scalar(value, node)
+        if self._guards and guarded:
+            self.conditional_stores.setdefault(name, node)
+            text = f"affine.load %{name}[{subscripts}] : {kind}"
+            old = Scalar(self.emitter.operation(text, node), stored.type)
+            stored = self.expressions.arithmetic.select(
+                self._guards[-1], stored, old, stored.type, node
+            )
+        self.emitter.line(f"affine.store {stored.name}, %{name}[{subscripts}] : {kind}", node)
+
+    def _set(self, target: Name, value: Value, kind: NumberType, node: Piece) -> None:
+        symbol = target.symbol
+        variable = self.expressions.variables.of.get(target)
+        if variable is not None:
+            self._set_variable(variable, value, kind, node)
+            return
+        array = self.expressions.arrays.get(symbol)
+        if array is None:
+            raise SourceError(f"'{symbol.name}' cannot be assigned to", target.place)
+        self._store(array.name, "", array.elements.mlir, value, node)
+
+    def _set_variable(
+        self, variable: Variable, value: Value, kind: NumberType, node: Piece
+    ) -> None:
+        if variable.is_value:
+            self.expressions.values[variable] = value
+            return
+        block, guards = self._blocks[variable.block]
+        guarded = len(self._guards) > guards  # else the variable lives where the guard holds
+        if not variable.cell:
+            variable.cell = self.names.take(variable.symbol.name)
+            self.emitter.allocate(block, variable.cell, kind.mlir, node)
+            self._cells.setdefault(variable.block, []).append(variable)
+            if guarded:
+                self._clear(block, variable.cell, kind, node)
+        self._store(variable.cell, "", f"memref<{kind.mlir}>", value, node, guarded=guarded)
+
+    def _clear(self, block: TextBlock[Piece], cell: str, kind: NumberType, node: Piece) -> None:
+        """Gives a variable a value that a store under a guard may keep."""
+        zero = self.expressions.arithmetic.scalar(Constant(0, kind), node).name
+        text = f"affine.store {zero}, %{cell}[] : memref<{kind.mlir}>"
+        block.allocations.append((text, node))
+
+    def _declare(self, node: Declare) -> None:
+        symbol = node.symbol
+        if node.refused is not None:
+            raise SourceError(node.refused, node.place, "declare it outside of the region")
+        if isinstance(symbol.type, PointerType):
+            self.expressions.aliases.declare(node)
+            return
+        if self.arrays.allocates(symbol):
+            self.arrays.allocate(node, at_top=len(self.emitter.blocks) == 1)
+            return
+        number_type(Name(node.place, symbol.type, symbol))
+        variable = self.expressions.variables.declared.get(node)
+        if node.value is None or variable is None:
+            return
+        kind = number_type(Name(node.place, symbol.type, symbol))
+        value = self.expressions.converted(node.value, kind)
+        self._set_variable(variable, value, kind, node)
+
+
+def _is_discarded(node: Expression) -> bool:
+    """Whether this is `(void)x`, which only says that a variable is used."""
+    return isinstance(node, Cast) and str(node.type) == "void" and isinstance(node.operand, Name)
+
+
+def number_type_of(node: Assignment) -> NumberType:
+    """The type in which C computes an assignment with an operator; raises SourceError."""
+    return number_type(Unsupported(node.place, node.computed, ""))
+
+
+def _known(relations: tuple[Relation, ...]) -> list[Affine]:
+    found = [each.expression for each in relations]
+    return found + [each.expression.times(-1) for each in relations if each.equation]
+
+
+def _within(bounds: Bounds, name: str) -> list[Affine]:
+    """What holds in every iteration of a loop."""
+    variable = bounds.loop_variable
+    one = Affine(constant=1)
+    above = [variable.plus(part, -1) for part in bounds.lower.parts]
+    return above + [part.plus(variable, -1).plus(one, -1) for part in bounds.upper.parts]

@@ -1,0 +1,239 @@
+"""Translation of a region of C to affine MLIR text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...dialects.errors import SourceError
+from ...passes.polyhedral.bounds import ASSUMPTION
+from ..text.affine import Affine, Index
+from ..text.affine import Name as TextName
+from ..text.emitter import Emitter, Line
+from .c_types import Elements, FloatType, IntegerType, elements_of
+from .domain import Domain
+from .expressions import Array, Expressions
+from .flat_arrays import NewStrides, Stride, extents
+from .names import Names
+from .regions import Region
+from .sizes import size_symbols
+from .statements import Statements
+from .tree import (
+    Declare,
+    For,
+    Name,
+    Piece,
+    Statement,
+    Symbol,
+    all_expressions,
+    blocks_of,
+)
+from .values import Linear, Scalar, index_of
+from .variables import find_variables, is_live, loop_symbol
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An argument: a size, a number, or an array (`elements`).
+
+    `lengths` are the inner extents of an array that C has as one of one dimension.
+    """
+
+    symbol: Symbol
+    name: str
+    mlir: str
+    elements: Elements | None = None
+    lengths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A region as text; `nodes` has the piece of C for each line of it.
+
+    `assumptions` are expressions over the sizes that must not be negative: C means something else
+    where they are. `ended_loops` are loop variables that are read behind the region;
+    `conditional_stores` are of memory that C writes under a condition on data only.
+    """
+
+    region: Region
+    text: str
+    nodes: tuple[Piece, ...]
+    parameters: tuple[Parameter, ...]
+    assumptions: tuple[Affine, ...]
+    ended_loops: tuple[Symbol, ...] = ()
+    conditional_stores: tuple[tuple[Symbol, Piece], ...] = ()
+
+
+def translate(region: Region) -> Translation:
+    """The text of a region; raises SourceError."""
+    body = region.block
+    own = _declared(body.statements)
+    used = _used(body.statements)
+    loops = _loop_symbols(body.statements)
+    outer = [symbol for symbol in used if symbol not in own]
+    behind = region.behind
+    later = {each.symbol for each in all_expressions(behind) if isinstance(each, Name)}
+    for each in own & later:
+        raise SourceError(
+            f"'{each.name}' is declared inside of the region and used behind it",
+            each.place,
+            "declare it before the region",
+        )
+    lasting = {
+        each
+        for each in outer
+        if each.is_global or each.has_address or (each in later and is_live(each, behind))
+    }
+    variables = find_variables(body, set(outer), lasting)
+    kept, assigned = set(variables.kept), variables.assigned
+    arguments = [
+        symbol
+        for symbol in _ordered(region.function.parameters, outer)
+        if symbol in kept
+        or not (symbol in assigned or symbol in loops or symbol.constant is not None)
+    ]
+    sizes = size_symbols(body.statements)
+    strides: dict[Symbol, tuple[Stride, ...]] = {}
+    while True:
+        variables.forget_cells()
+        emitter: Emitter[Piece] = Emitter()
+        expressions = Expressions(emitter, Domain(), variables, strides)
+        names = Names()
+        declare = _Declarations(expressions, names, sizes, kept, strides)
+        parameters = [found for each in arguments if (found := declare(each)) is not None]
+        statements = Statements(expressions, names)
+        try:
+            statements.region(body)
+        except NewStrides as found:  # at most once for each dimension
+            strides[found.symbol] = found.strides
+            continue
+        break
+    lines = _function(region, parameters, emitter, expressions.domain)
+    text = "".join(f"{line}\n" for line, _ in lines)
+    nodes = tuple(node for _, node in lines)
+    assumptions = tuple(expressions.domain.assumptions)
+    ended = tuple(each for each in loops if each in lasting)
+    stored = tuple(
+        (each.symbol, statements.conditional_stores[each.name])
+        for each in parameters
+        if each.name in statements.conditional_stores and _is_shared(each.symbol)
+    )
+    return Translation(region, text, nodes, tuple(parameters), assumptions, ended, stored)
+
+
+def _is_shared(symbol: Symbol) -> bool:
+    """Whether others may have the address of a variable, or of the elements of an array."""
+    is_number = isinstance(symbol.type, IntegerType | FloatType)
+    return not is_number or symbol.is_global or symbol.has_address
+
+
+def _function(
+    region: Region, parameters: Sequence[Parameter], emitter: Emitter[Piece], domain: Domain
+) -> list[Line[Piece]]:
+    node = Piece(region.function.place)
+    arguments = ", ".join(f"%{each.name}: {each.mlir}" for each in parameters)
+    sizes = [TextName(each.name, symbol=True) for each in parameters if _is_integer(each)]
+    assumed = _assumed(domain.assumptions, sizes)
+    lines: list[Line[Piece]] = [(f"func.func @{region.name}({arguments}){assumed} {{", node)]
+    lines += [(f"  {line}", node) for line, node in emitter.constants(node)]
+    lines += emitter.blocks[0].indented()
+    return [*lines, ("  return", node), ("}", node)]
+
+
+def _is_integer(parameter: Parameter) -> bool:
+    return parameter.elements is None and not parameter.mlir.startswith("f")
+
+
+def _assumed(assumptions: Sequence[Affine], sizes: Sequence[TextName]) -> str:
+    """The attribute that says which sizes the region is for."""
+    if not assumptions:
+        return ""
+    spelled = {name: f"d{position}" for position, name in enumerate(sizes)}
+    relations = ", ".join(f"{each.render(spelled)} >= 0" for each in assumptions)
+    head = ", ".join(spelled.values())
+    return f" attributes {{{ASSUMPTION} = affine_set<({head}) : ({relations})>}}"
+
+
+@dataclass(frozen=True)
+class _Declarations:
+    """Makes variables arguments."""
+
+    expressions: Expressions
+    names: Names
+    sizes: set[Symbol]
+    kept: set[Symbol]
+    strides: Mapping[Symbol, tuple[Stride, ...]]
+
+    def __call__(self, symbol: Symbol) -> Parameter | None:
+        """The argument; None for a variable of a type that is none."""
+        if symbol.is_volatile:
+            return None
+        name = self.names.take(symbol.name)
+        kind = symbol.type
+        if isinstance(kind, IntegerType | FloatType):
+            if symbol in self.kept:
+                return self._array(symbol, name, Elements(kind, ()))
+            if isinstance(kind, IntegerType) and symbol in self.sizes:
+                return self._size(symbol, name, kind)
+            self.expressions.names[symbol] = Scalar(f"%{name}", kind)
+            return Parameter(symbol, name, kind.mlir)
+        elements = elements_of(kind, parameter=symbol.is_parameter)
+        return None if elements is None else self._array(symbol, name, elements)
+
+    def _size(self, symbol: Symbol, name: str, kind: IntegerType) -> Parameter:
+        size = TextName(name, symbol=True)
+        domain = self.expressions.domain
+        domain.declare(size, kind)
+        if not kind.signed:
+            domain.assumptions.append(Affine.of(size))
+        self.expressions.names[symbol] = Linear(Index((Affine.of(size),)), kind)
+        return Parameter(symbol, name, "index")
+
+    def _array(self, symbol: Symbol, name: str, elements: Elements) -> Parameter:
+        lengths = extents(self.strides.get(symbol, ()))
+        if lengths:
+            elements = Elements(elements.element, (None,) * (len(lengths) + 1))
+        self.expressions.arrays[symbol] = Array(name, elements)
+        spelled = tuple(self._spelled(length.text) for length in lengths)
+        return Parameter(symbol, name, elements.mlir, elements, spelled)
+
+    def _spelled(self, name: str) -> str:
+        """The name in C of a size in the text."""
+        for symbol, value in self.expressions.names.items():
+            index = index_of(value)
+            if index is not None and index.affine == Affine.of(TextName(name, symbol=True)):
+                return symbol.spelling
+        return name
+
+
+def _ordered(parameters: Sequence[Symbol], outer: Sequence[Symbol]) -> list[Symbol]:
+    """Parameters in the order of C, then other variables as they are declared."""
+    others = [each for each in outer if each not in parameters]
+    return [*parameters, *sorted(others, key=lambda each: (not each.is_global, each.offset))]
+
+
+def _declared(statements: Sequence[Statement]) -> set[Symbol]:
+    found: set[Symbol] = set()
+    for statement in statements:
+        if isinstance(statement, Declare):
+            found.add(statement.symbol)
+        if isinstance(statement, For) and isinstance(statement.first, Declare):
+            found.add(statement.first.symbol)
+        for block in blocks_of(statement):
+            found |= _declared(block.statements)
+    return found
+
+
+def _used(statements: Sequence[Statement]) -> dict[Symbol, None]:
+    pieces = all_expressions(list(statements))
+    return {each.symbol: None for each in pieces if isinstance(each, Name)}
+
+
+def _loop_symbols(statements: Sequence[Statement]) -> set[Symbol]:
+    found: set[Symbol] = set()
+    for statement in statements:
+        if isinstance(statement, For) and (symbol := loop_symbol(statement)) is not None:
+            found.add(symbol)
+        for block in blocks_of(statement):
+            found |= _loop_symbols(block.statements)
+    return found

@@ -1,0 +1,300 @@
+"""Syntax tree of C: what the front end reads of libclang's.
+
+Conversions that C makes by itself are `Cast`s, so that every expression has its type. Pieces are
+told apart by identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ...dialects.locations import Location
+from .c_types import CType
+
+
+@dataclass(eq=False)
+class Symbol:
+    """A variable or parameter.
+
+    `constant` is the value of one that is constant; `extents` has those of a VLA, outermost first;
+    the address of one that `has_address` may be anywhere. A member of a structure is one as well,
+    with its `spelling` in C.
+    """
+
+    name: str
+    type: CType
+    place: Location
+    offset: int
+    is_parameter: bool = False
+    is_global: bool = False
+    is_const: bool = False
+    is_volatile: bool = False
+    has_address: bool = False
+    constant: int | float | None = None
+    extents: tuple[Expression, ...] = ()
+    spelling: str = ""
+
+    def __post_init__(self) -> None:
+        self.spelling = self.spelling or self.name
+
+
+@dataclass(eq=False)
+class Piece:
+    """A piece of the program, and where it begins."""
+
+    place: Location
+
+
+@dataclass(eq=False)
+class Typed(Piece):
+    """An expression."""
+
+    type: CType
+
+
+@dataclass(eq=False)
+class Literal(Typed):
+    """A number."""
+
+    value: int | float
+
+
+@dataclass(eq=False)
+class Name(Typed):
+    """A variable."""
+
+    symbol: Symbol
+
+
+@dataclass(eq=False)
+class Subscript(Typed):
+    """`base[index]`, or `*(base + index)`."""
+
+    base: Expression
+    index: Expression
+
+
+@dataclass(eq=False)
+class Unary(Typed):
+    """`-x`, `+x`, `~x`, `!x`."""
+
+    operator: str
+    operand: Expression
+
+
+@dataclass(eq=False)
+class Binary(Typed):
+    """Arithmetic, comparisons, `&&` and `||`."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(eq=False)
+class Conditional(Typed):
+    """`test ? one : other`."""
+
+    test: Expression
+    one: Expression
+    other: Expression
+
+
+@dataclass(eq=False)
+class Call(Typed):
+    """A call; `inlined` is what a function returns that is one expression, over `parameters`."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    parameters: tuple[Symbol, ...] = ()
+    inlined: Expression | None = None
+
+
+@dataclass(eq=False)
+class Cast(Typed):
+    """A conversion to the type, written or made by C."""
+
+    operand: Expression
+    explicit: bool
+
+
+@dataclass(eq=False)
+class Assignment(Typed):
+    """`target = value`, or with an operator `target += value`, `target++`.
+
+    `computed` is the type in which C computes with the operator.
+    """
+
+    operator: str
+    target: Expression
+    value: Expression
+    computed: CType
+    is_step: bool = False
+
+
+@dataclass(eq=False)
+class Unsupported(Typed):
+    """An expression that cannot be part of an affine region, and why."""
+
+    reason: str
+    hint: str | None = None
+    parts: tuple[Expression, ...] = ()
+
+
+Expression: TypeAlias = (
+    Literal
+    | Name
+    | Subscript
+    | Unary
+    | Binary
+    | Conditional
+    | Call
+    | Cast
+    | Assignment
+    | Unsupported
+)
+
+
+@dataclass(eq=False)
+class Evaluate(Piece):
+    """An expression as a statement; `start` and `end` are offsets in the file, as below."""
+
+    start: int
+    end: int
+    expression: Expression
+
+
+@dataclass(eq=False)
+class Declare(Piece):
+    """The declaration of a variable."""
+
+    start: int
+    end: int
+    symbol: Symbol
+    value: Expression | None
+    refused: str | None = None
+
+
+@dataclass(eq=False)
+class Block(Piece):
+    """Statements in braces, or a branch that is a single statement."""
+
+    start: int
+    end: int
+    statements: list[Statement]
+
+
+@dataclass(eq=False)
+class For(Piece):
+    """`for (first; test; step) body`."""
+
+    start: int
+    end: int
+    first: Statement
+    test: Expression
+    step: Expression
+    body: Block
+
+
+@dataclass(eq=False)
+class If(Piece):
+    """`if (test) one else other`."""
+
+    start: int
+    end: int
+    test: Expression
+    one: Block
+    other: Block
+
+
+@dataclass(eq=False)
+class Refused(Piece):
+    """A statement that cannot be part of an affine region, and why.
+
+    What is in it is kept: it may hold regions, and use variables. One that `leaves` goes on
+    elsewhere than behind it.
+    """
+
+    start: int
+    end: int
+    reason: str
+    hint: str | None = None
+    expressions: tuple[Expression, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    leaves: bool = False
+
+
+Statement: TypeAlias = Evaluate | Declare | Block | For | If | Refused
+
+
+@dataclass(eq=False)
+class Function:
+    """A function with a body."""
+
+    name: str
+    place: Location
+    parameters: tuple[Symbol, ...]
+    body: Block
+    start: int
+    end: int
+    is_static: bool = False
+    has_labels: bool = False
+
+
+def parts_of(expression: Expression) -> tuple[Expression, ...]:
+    """The operands of an expression."""
+    if isinstance(expression, Subscript):
+        return expression.base, expression.index
+    if isinstance(expression, Unary | Cast):
+        return (expression.operand,)
+    if isinstance(expression, Binary):
+        return expression.left, expression.right
+    if isinstance(expression, Conditional):
+        return expression.test, expression.one, expression.other
+    if isinstance(expression, Call):
+        return expression.arguments
+    if isinstance(expression, Assignment):
+        return expression.target, expression.value
+    return expression.parts if isinstance(expression, Unsupported) else ()
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """An expression and all in it, in textual order."""
+    yield expression
+    for part in parts_of(expression):
+        yield from walk(part)
+
+
+def blocks_of(statement: Statement) -> tuple[Block, ...]:
+    """The blocks inside of a statement."""
+    if isinstance(statement, For):
+        return (statement.body,)
+    if isinstance(statement, If):
+        return tuple(each for each in (statement.one, statement.other) if each.statements)
+    if isinstance(statement, Refused):
+        return statement.blocks
+    return (statement,) if isinstance(statement, Block) else ()
+
+
+def expressions_of(statement: Statement) -> tuple[Expression, ...]:
+    """The expressions of a statement itself, without those of its blocks."""
+    if isinstance(statement, Evaluate):
+        return (statement.expression,)
+    if isinstance(statement, Declare):
+        return (*statement.symbol.extents, *(() if statement.value is None else (statement.value,)))
+    if isinstance(statement, For):
+        return (*expressions_of(statement.first), statement.test, statement.step)
+    if isinstance(statement, If):
+        return (statement.test,)
+    return statement.expressions if isinstance(statement, Refused) else ()
+
+
+def all_expressions(statements: list[Statement]) -> Iterator[Expression]:
+    """All expressions in statements, with those inside of others."""
+    for statement in statements:
+        for expression in expressions_of(statement):
+            yield from walk(expression)
+        for block in blocks_of(statement):
+            yield from all_expressions(block.statements)

@@ -1,0 +1,88 @@
+"""Values of C expressions: constants, affine integers, and numbers known when the kernel runs."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from ..text.affine import Affine, Index
+from .c_types import FloatType, IntegerType, NumberType
+
+LARGEST = 1 << 62
+"""Constants of affine integers are below."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number that is known when the program is translated."""
+
+    value: int | float
+    type: NumberType
+
+
+@dataclass(frozen=True)
+class Linear:
+    """An integer that is affine in loop variables and sizes, and lies in its type."""
+
+    index: Index
+    type: IntegerType
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A number in an SSA value."""
+
+    name: str
+    type: NumberType
+
+
+Value: TypeAlias = "Constant | Linear | Scalar"
+
+
+def index_of(value: Value) -> Index | None:
+    """A value as an affine integer."""
+    if isinstance(value, Linear):
+        return value.index
+    if isinstance(value, Constant) and isinstance(value.value, int):
+        return Index((Affine(constant=value.value),)) if abs(value.value) < LARGEST else None
+    return None
+
+
+def rounded(value: int | float, kind: NumberType) -> int | float:
+    """A number converted as C does; raises OverflowError, ValueError where C says nothing."""
+    if isinstance(kind, IntegerType):
+        if kind.width == 1:
+            return int(value != 0)
+        if isinstance(value, int):
+            return kind.wrap(value)
+        whole = int(value)
+        if not kind.lowest <= whole <= kind.highest:
+            raise OverflowError
+        return whole
+    if kind.width == 32:
+        with np.errstate(all="ignore"):
+            return float(np.float32(value))
+    return float(value)
+
+
+def literal(value: int | float, kind: NumberType) -> str:
+    """The text of a constant."""
+    if isinstance(kind, IntegerType):
+        if kind.width == 1:
+            return "true" if value else "false"
+        signed = IntegerType("", kind.width, signed=True)
+        return str(signed.wrap(int(value)))
+    return _float_literal(float(value), kind)
+
+
+def _float_literal(value: float, kind: FloatType) -> str:
+    if not np.isfinite(value):
+        form = "<I" if kind.width == 32 else "<Q"
+        bits = struct.unpack(form, struct.pack("<f" if kind.width == 32 else "<d", value))[0]
+        return f"0x{bits:0{kind.width // 4}X}"
+    text = repr(value)
+    mantissa, mark, exponent = text.partition("e")
+    return text if not mark or "." in mantissa else f"{mantissa}.0e{exponent}"

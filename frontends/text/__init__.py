@@ -1,0 +1,1 @@
+"""Printing of affine MLIR text, shared by the front ends."""

@@ -1,0 +1,1 @@
+"""Validation of register promotion: scalar replacement, predictive commoning, forwarding."""

@@ -1,0 +1,315 @@
+"""Random functions of C with a marked region: types, conversions, loops and conditions."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+import numpy as np
+
+INTEGERS = {
+    "signed char": np.int8,
+    "unsigned char": np.uint8,
+    "short": np.int16,
+    "unsigned short": np.uint16,
+    "int": np.int32,
+    "unsigned": np.uint32,
+    "long": np.int64,
+    "unsigned long": np.uint64,
+}
+FLOATS = {"float": np.float32, "double": np.float64}
+TYPES = {**INTEGERS, **FLOATS}
+SIZE_TYPES = ("int", "long", "unsigned", "unsigned long")
+EXTENT = 12
+"""Of every dimension: subscripts stay below."""
+
+
+@dataclass
+class RandomFunction:
+    """A function `f` and its arguments: sizes, scalars, arrays."""
+
+    text: str
+    arguments: list[tuple[str, object]]
+    kinds: list[str]
+
+
+@dataclass
+class Generator:
+    """Writes one function."""
+
+    random: random.Random
+    scalars: dict[str, str] = field(default_factory=dict)
+    arrays: dict[str, tuple[str, int]] = field(default_factory=dict)
+    sizes: dict[str, str] = field(default_factory=dict)
+    loops: list[tuple[str, str, int]] = field(default_factory=list)
+    locals: dict[str, str] = field(default_factory=dict)
+    count: int = 0
+
+    def function(self) -> RandomFunction:
+        """A function; sizes are from 1 to 5."""
+        choose = self.random.choice
+        arguments: list[tuple[str, object]] = []
+        parameters: list[str] = []
+        for name in ("n", "m"):
+            self.sizes[name] = choose(SIZE_TYPES)
+            parameters.append(f"{self.sizes[name]} {name}")
+            arguments.append((name, self.random.choice((1, 2, 3, 4, 5))))
+        for name in ("s", "t"):
+            kind = self.scalars[name] = choose(list(TYPES))
+            parameters.append(f"{kind} {name}")
+            value = self.number(kind)
+            if kind == "unsigned long":  # a size is at most 2^63 - 1
+                value = np.uint64(int(value) & (1 << 63) - 1)
+            arguments.append((name, value))
+        for name in ("A", "B", "C"):
+            kind, rank = choose(list(TYPES)), choose((1, 1, 2))
+            self.arrays[name] = kind, rank
+            extents = f"[{EXTENT}]" * rank
+            parameters.append(f"{kind} {name}{extents}")
+            shape = (EXTENT,) * rank
+            values = [self.number(kind) for _ in range(EXTENT**rank)]
+            arguments.append((name, np.array(values, dtype=TYPES[kind]).reshape(shape)))
+        body = "".join(self.statement(1) for _ in range(self.random.randint(1, 3)))
+        text = (
+            "#include <math.h>\n"
+            f"void f({', '.join(parameters)}) {{\n#pragma scop\n{body}#pragma endscop\n}}\n"
+        )
+        kinds = [*self.sizes.values(), *self.scalars.values()]
+        return RandomFunction(text, arguments, kinds)
+
+    def number(self, kind: str) -> object:
+        if kind in FLOATS:
+            return TYPES[kind](self.random.choice((-2.5, -1.0, 0.0, 0.5, 1.0, 3.0, 7.25)))
+        info = np.iinfo(TYPES[kind])
+        edge = (info.min, info.min + 1, info.max, info.max - 1, 0, 1, 2, 3, 7, 100)
+        return TYPES[kind](self.random.choice(edge))
+
+    # Statements
+
+    def statement(self, depth: int) -> str:
+        pad = "  " * depth
+        kinds = ["assign", "assign", "assign", "declare", "if"]
+        kinds += ["loop", "loop", "loop"] if len(self.loops) < 3 and depth < 4 else []
+        kind = self.random.choice(kinds) if depth > 1 else "loop"
+        if kind == "loop":
+            return self.loop(depth)
+        if kind == "if" and depth < 5:
+            test = self.test() if self.random.random() < 0.6 else self.expression(2)
+            text = f"{pad}if ({test}) {{\n{self.block(depth)}{pad}}}"
+            if self.random.random() < 0.4:
+                text += f" else {{\n{self.block(depth)}{pad}}}"
+            return f"{text}\n"
+        if kind == "declare":
+            name = f"x{self.count}"
+            self.count += 1
+            value = self.expression(2)
+            self.locals[name] = self.random.choice(list(TYPES))
+            return f"{pad}{self.locals[name]} {name} = {self.fitted(self.locals[name], value)};\n"
+        return f"{pad}{self.assignment()}\n"
+
+    def block(self, depth: int) -> str:
+        outer = dict(self.locals)
+        text = "".join(self.statement(depth + 1) for _ in range(self.random.randint(1, 3)))
+        self.locals = outer
+        return text
+
+    def loop(self, depth: int) -> str:
+        name = f"i{self.count}"
+        self.count += 1
+        kind = self.random.choice(("int", "long", "unsigned", "unsigned long"))
+        signed = not kind.startswith("unsigned")
+        size = self.random.choice(list(self.sizes))
+        low = self.random.choice(("0", "1", *(each for each, _, _ in self.loops)))
+        head = self.random.choice(
+            [
+                f"{name} = {low}; {name} < {size}; {name}++",
+                f"{name} = {low}; {name} <= {size} - 1; ++{name}",
+                f"{name} = {low}; {size} > {name}; {name} += {self.random.randint(1, 3)}",
+                f"{name} = 0; {name} != {size}; {name} = {name} + 1",
+                f"{name} = 0; {name} < {size} / 2; {name}++",
+                f"{name} = 0; {name} < ({size} < 4 ? {size} : 4); {name}++",
+                f"{name} = {size} - 1; {name} > 0; {name}--",
+                *([f"{name} = {size} - 1; {name} >= 0; {name} -= 2"] if signed else []),
+            ]
+        )
+        if f"{name} >= 0" in head and self.sizes[size].startswith("unsigned"):
+            head = head.replace(f"{size} - 1", f"(int){size} - 1")
+        self.loops.append((name, kind, 5))
+        body = self.block(depth)
+        self.loops.pop()
+        pad = "  " * depth
+        return f"{pad}for ({kind} {head}) {{\n{body}{pad}}}\n"
+
+    def assignment(self) -> str:
+        array = self.random.choice(list(self.arrays))
+        kind, _ = self.arrays[array]
+        target = self.element(array)
+        mutable = list(self.locals)
+        if mutable and self.random.random() < 0.3:
+            target = self.random.choice(mutable)
+            kind = self.locals[target]
+        how = self.random.choice(("=", "=", "+=", "-=", "*=", "|=", "<<=", "++", "/="))
+        if how == "++":
+            return f"{target}{self.random.choice(('++', '--'))};"
+        value = self.expression(3)
+        if kind in FLOATS and how in ("|=", "<<="):
+            how = "="
+        if how == "<<=":
+            return f"{target} <<= ({value}) & 7;" if self.is_integer(value) else f"{target} = 1;"
+        if how == "/=":
+            divisor = self.divisor()
+            whole = kind in INTEGERS and "1.0f" in divisor  # it might not fit otherwise
+            return f"{target} /= {3 if whole else divisor};"
+        if how == "|=" and not self.is_integer(value):
+            how = "="
+        if how != "=" and kind in INTEGERS and not self.is_integer(value):
+            how = "="
+        return f"{target} {how} {self.fitted(kind, value)};"
+
+    # Expressions: a `double` that becomes an integer is bounded first.
+
+    def fitted(self, kind: str, value: str) -> str:
+        if kind in FLOATS or self.is_integer(value):
+            return value
+        return self.bounded(value)
+
+    def bounded(self, value: str) -> str:
+        return f"(int)fmin(fmax({value}, 0.0), 100.0)"
+
+    def is_integer(self, value: str) -> bool:
+        return self._kinds.get(value, "double") == "int"
+
+    @property
+    def _kinds(self) -> dict[str, str]:
+        return self.__dict__.setdefault("_known", {})
+
+    def known(self, text: str, is_integer: bool) -> str:
+        self._kinds[text] = "int" if is_integer else "double"
+        return text
+
+    def subscript(self) -> str:
+        names = [name for name, _, _ in self.loops]
+        if not names or self.random.random() < 0.2:
+            return self.random.choice(("0", "3", *self.sizes))
+        name = self.random.choice(names)
+        return self.random.choice(
+            (
+                name,
+                name,
+                f"{name} + 1",
+                f"2 * {name}",
+                f"{name} / 2",
+                f"{name} % 3",
+                f"5 - {name}" if not self.unsigned(name) else f"{name} + 2",
+                f"{name} >> 1",
+                f"{name} & 3",
+            )
+        )
+
+    def unsigned(self, name: str) -> bool:
+        return any(each == name and kind.startswith("unsigned") for each, kind, _ in self.loops)
+
+    def element(self, array: str) -> str:
+        _, rank = self.arrays[array]
+        return array + "".join(f"[{self.subscript()}]" for _ in range(rank))
+
+    def leaf(self) -> str:
+        kind = self.random.random()
+        if kind < 0.4:
+            array = self.random.choice(list(self.arrays))
+            return self.known(self.element(array), self.arrays[array][0] in INTEGERS)
+        if kind < 0.55:
+            pool = {**self.scalars, **self.locals}
+            name = self.random.choice(list(pool))
+            return self.known(name, pool[name] in INTEGERS)
+        if kind < 0.7 and self.loops:
+            return self.known(self.random.choice(self.loops)[0], True)
+        if kind < 0.8:
+            return self.known(self.random.choice(list(self.sizes)), True)
+        if kind < 0.9:
+            return self.known(
+                self.random.choice(("1", "2u", "-3", "0x7fL", "'a'", "4294967295u", "255")), True
+            )
+        return self.known(self.random.choice(("0.5", "2.0f", "-1.25")), False)
+
+    def divisor(self) -> str:
+        text = self.leaf()
+        if not self.is_integer(text):
+            return f"({text} * {text} + 1.0f)"
+        return f"(({text} & 7) + 1)"
+
+    def expression(self, depth: int) -> str:
+        if depth == 0 or self.random.random() < 0.15:
+            return self.leaf()
+        how = self.random.choice(
+            (
+                "+",
+                "-",
+                "*",
+                "/",
+                "%",
+                "&",
+                "|",
+                "^",
+                ">>",
+                "<<",
+                "cast",
+                "?",
+                "neg",
+                "~",
+                "!",
+                "cmp",
+                "call",
+            )
+        )
+        one, other = self.expression(depth - 1), self.expression(depth - 1)
+        both = self.is_integer(one) and self.is_integer(other)
+        if how in ("%", "&", "|", "^", ">>", "<<", "~") and not both:
+            how = "+"
+        if how == "/" or how == "%":
+            divisor = self.divisor()
+            whole = self.is_integer(one) and "1.0f" not in divisor
+            if how == "%" and not whole:
+                how = "/"
+            return self.known(f"({one} {how} {divisor})", whole)
+        if how in (">>", "<<"):
+            return self.known(f"({one} {how} ({other} & 7))", True)
+        if how == "cast":
+            kind = self.random.choice(list(TYPES))
+            return self.known(f"({kind})({self.fitted(kind, one)})", kind in INTEGERS)
+        if how == "?":
+            return self.known(f"({self.test()} ? {one} : {other})", both)
+        if how == "neg":
+            return self.known(f"(- {one})", self.is_integer(one))
+        if how == "~":
+            return self.known(f"(~ {one})", True)
+        if how == "!":
+            return self.known(f"(!{one})", True)
+        if how == "cmp":
+            sign = self.random.choice(("<", "<=", ">", ">=", "==", "!="))
+            return self.known(f"({one} {sign} {other})", True)
+        if how == "call":
+            name = self.random.choice(("fabs", "floor", "fabsf", "fmax", "sqrt"))
+            inner = f"fabs({one})" if name == "sqrt" else one
+            more = f", {other}" if name == "fmax" else ""
+            return self.known(f"{name}({inner}{more})", False)
+        return self.known(f"({one} {how} {other})", both)
+
+    def test(self) -> str:
+        sign = self.random.choice(("<", "<=", ">", ">=", "==", "!="))
+        if self.loops and self.random.random() < 0.6:
+            one = self.random.choice(self.loops)[0]
+            other = self.random.choice(
+                (*self.sizes, "1", "2", *(each for each, _, _ in self.loops))
+            )
+            text = f"{one} {sign} {other}"
+        else:
+            text = f"{self.leaf()} {sign} {self.leaf()}"
+        if self.random.random() < 0.2:
+            return f"({text}) {self.random.choice(('&&', '||'))} !({self.test()})"
+        return text
+
+
+def random_function(seed: int) -> RandomFunction:
+    """The function of a seed."""
+    return Generator(random.Random(seed)).function()

