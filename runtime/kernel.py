@@ -89,11 +89,12 @@ class Kernel(Immutable):
 
     Tile sizes that the schedule leaves open are passed by name: `kernel(A, B, Ti=32, Tj=64)`.
 
-    Memrefs take NumPy arrays, CPU tensors of torch, or anything with `__array_interface__`: of the
-    right element type (unsigned integers pass as signless ones), rank and shape, contiguous in
-    row-major order, and writable when the kernel writes to them. Nothing is ever copied. `index`
-    and integers take ints, `f32` and `f64` take floats and ints, NumPy scalars included. The
-    results of the function are returned, several as a tuple.
+    Memrefs take NumPy arrays, CPU tensors of torch, or what exports its memory by
+    `__array_interface__`, DLPack or the buffer protocol: of the right element type (unsigned
+    integers pass as signless ones), rank and shape, contiguous in row-major order, and writable
+    when the kernel writes to them. Nothing is ever copied. `index` and integers take ints, `f32`
+    and `f64` take floats and ints, NumPy scalars included. The results of the function are
+    returned, several as a tuple.
 
     The first call with given shapes and sizes compiles code for exactly these; later calls find it
     again. Calls release the GIL and may run in several threads at once.

@@ -51,7 +51,9 @@ CHOSEN = (DEFAULT, AUTO)
 
 
 class Function:
-    """A function of a program."""
+    """A function of a program; `kernel_class` is what it compiles to."""
+
+    kernel_class: type[Kernel] = Kernel
 
     def __init__(self, module: ModuleOp, function: func.FuncOp) -> None:
         self.module = module
@@ -198,7 +200,7 @@ class Function:
         signature = replace(self.signature, tile_sizes=sizes)
         text = str(schedule) or None if isinstance(schedule, Schedule) else schedule
         recipe = (self, text, threads, fast_math, given, check_bounds, verify)
-        return Kernel(source, signature, options, target, (_compile_again, recipe))
+        return self.kernel_class(source, signature, options, target, (_compile_again, recipe))
 
     def build(
         self,

@@ -70,7 +70,7 @@ def program_of(translations: Sequence[Translation], source: CSource) -> Program:
     module = parse_module("".join(each.text for each in translations), source.file)
     nodes = [(each, node) for each in translations for node in each.nodes]
     places = [_place(each, node.place, source) for each, node in nodes]
-    relocate(module, places, source.text, source.file)
+    relocate(module, places, {source.file: source.text})
     return Program(module)
 
 

@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from .element_types import f32, f64, i8, i16, i32, i64
-from .python_kernel import PythonKernel, kernel
+from .decorator import kernel
+from .element_types import f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
+from .promises import prange
+from .python_kernel import PythonKernel
 
-__all__ = ["PythonKernel", "f32", "f64", "i8", "i16", "i32", "i64", "kernel"]
+__all__ = [
+    "PythonKernel",
+    "f32",
+    "f64",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "kernel",
+    "prange",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+]

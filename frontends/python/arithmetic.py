@@ -13,7 +13,18 @@ from ..text.affine import Affine, Index, extremum, map_text, quotient
 from ..text.emitter import Emitter
 from .element_types import ElementType, element_type, f64, i64
 from .source import PythonSource
-from .values import Constant, Kind, Number, Scalar, Value, element_of, is_float, is_weak, literal
+from .values import (
+    Constant,
+    Kind,
+    Number,
+    Scalar,
+    Value,
+    element_of,
+    is_float,
+    is_weak,
+    literal,
+    type_name,
+)
 
 _PYTHON: Any = operator
 
@@ -33,8 +44,21 @@ OPERATORS: dict[type[ast.operator], tuple[str, str, str, Callable[[Any, Any], An
 }
 """Symbol, operation on floats and on integers, and the function of Python."""
 
+_UNSIGNED = {"floordivsi": "divui", "shrsi": "shrui"}
+
 LARGEST_POWER = 16
 """Integer powers up to this one are written as products."""
+
+
+LARGEST_INTEGER = 1000
+"""Bits of a constant while it is computed; all of them fit floating-point numbers."""
+
+
+def extremum_name(kind: str, element: ElementType) -> str:
+    """The operation of arith for a minimum or maximum that takes a NaN where there is one."""
+    if element.is_float:
+        return f"{kind}imumf"
+    return f"{kind}{'u' if element.is_unsigned else 's'}i"
 
 
 def index_of(value: Value) -> Index | None:
@@ -58,7 +82,7 @@ class Arithmetic:
         element = element_of(value)
         if isinstance(value, Constant):
             self._check_fits(value, element, node)
-            name = self.emitter.constant(literal(value.value, element), str(element))
+            name = self.emitter.constant(literal(value.value, element), element.mlir)
             return Scalar(name, element, value.element is None)
         if value.affine is None:
             name = self.emitter.operation(f"affine.{value.kind} {map_text(value.parts)}", node)
@@ -86,18 +110,36 @@ class Arithmetic:
             self._check_fits(value, element, node)
             with np.errstate(all="ignore"):
                 number = element.numpy(value.value)
-            return Scalar(self.emitter.constant(literal(number, element), str(element)), element)
+            return Scalar(self.emitter.constant(literal(number, element), element.mlir), element)
         scalar = self.scalar(value, node)
         source = scalar.element
         if source == element:
             return Scalar(scalar.name, element)
         wider = element.width > source.width
         if source.is_float:
-            name = ("extf" if wider else "truncf") if element.is_float else "fptosi"
+            integer = "fptoui" if element.is_unsigned else "fptosi"
+            name = ("extf" if wider else "truncf") if element.is_float else integer
+        elif source.width == element.width and not element.is_float:
+            return Scalar(scalar.name, element)  # the same bits
         else:
-            name = "sitofp" if element.is_float else "extsi" if wider else "trunci"
-        text = f"arith.{name} {scalar.name} : {source} to {element}"
+            sign = "u" if source.is_unsigned else "s"
+            name = f"{sign}itofp" if element.is_float else f"ext{sign}i" if wider else "trunci"
+        text = f"arith.{name} {scalar.name} : {source.mlir} to {element.mlir}"
         return Scalar(self.emitter.operation(text, node), element)
+
+    def stored(self, value: Value, element: ElementType, array: str, place: ast.AST) -> str:
+        """The value as an element; raises SourceError where that would lose something."""
+        source = element_of(value)
+        weak = is_weak(value) and is_float(value) <= element.is_float
+        if not weak and not np.can_cast(source.numpy, element.numpy):
+            quotient = isinstance(place, ast.BinOp) and isinstance(place.op, ast.Div)
+            floor = "// for /, or " if quotient and not element.is_float else ""
+            raise self.source.error(
+                place,
+                f"the value is {type_name(value)}, but '{array}' has elements of type {element}",
+                f"write {floor}{element}(...) around the value",
+            )
+        return self.convert(value, element, place).name
 
     def common(self, left: Value, right: Value, node: ast.AST) -> tuple[Scalar, Scalar]:
         """Both operands in the type in which NumPy computes; raises SourceError for mixed types."""
@@ -111,9 +153,7 @@ class Arithmetic:
             if is_float(other) and not element.is_float:
                 element = f64
         else:
-            element = element_of(left)
-            if element != element_of(right):
-                raise self._mixed(left, right, node)
+            element = self._promoted(element_of(left), element_of(right), node)
         # Of `a += b`, the right operand is the value of the statement.
         nodes = getattr(node, "left", node), getattr(node, "right", getattr(node, "value", node))
         pair = self.convert(left, element, nodes[0]), self.convert(right, element, nodes[1])
@@ -122,14 +162,16 @@ class Arithmetic:
             Scalar(pair[1].name, element, weak),
         )
 
-    def _mixed(self, left: Value, right: Value, node: ast.AST) -> Exception:
-        a, b = element_of(left), element_of(right)
-        computed = np.result_type(a.numpy, b.numpy).name.replace("float", "f").replace("int", "i")
-        return self.source.error(
-            node,
-            f"operands of types {a} and {b}: NumPy computes this in {computed}",
-            f"write {computed}(...) around the operand of the other type",
-        )
+    def _promoted(self, one: ElementType, other: ElementType, node: ast.AST) -> ElementType:
+        """The type in which NumPy computes with two types."""
+        computed = element_type(np.result_type(one.numpy, other.numpy).type)
+        if computed is None:
+            raise self.source.error(
+                node,
+                f"operands of types {one} and {other}: NumPy computes this in another type",
+                "write f64(...) around one of them",
+            )
+        return computed
 
     def binary(self, kind: type[ast.operator], left: Value, right: Value, node: ast.AST) -> Value:
         """The result of a binary operator."""
@@ -163,11 +205,13 @@ class Arithmetic:
             raise self.source.error(node, f"'{symbol}' on floating-point numbers", hint)
         if kind is ast.Mod:
             return self._remainder(one, other, right, node)
+        if element.is_unsigned:
+            on_integers = _UNSIGNED.get(on_integers, on_integers)
         return self.operation(on_floats if element.is_float else on_integers, one, other, node)
 
     def operation(self, name: str, one: Scalar, other: Scalar, node: ast.AST) -> Scalar:
         """An operation of arith on two operands of one type."""
-        text = f"arith.{name} {one.name}, {other.name} : {one.element}"
+        text = f"arith.{name} {one.name}, {other.name} : {one.element.mlir}"
         return Scalar(self.emitter.operation(text, node), one.element, one.weak)
 
     def fold(
@@ -183,6 +227,8 @@ class Arithmetic:
 
     def constant(self, value: object, node: ast.AST) -> Constant:
         """A number of Python or NumPy as a constant."""
+        if type(value) is int and value.bit_length() > LARGEST_INTEGER:
+            raise self.source.error(node, "this integer is too large")
         if type(value) in (int, float) or element_type(type(value)) is not None:
             return Constant(cast(Number, value))
         raise self.source.error(
@@ -226,13 +272,15 @@ class Arithmetic:
 
     def _remainder(self, one: Scalar, other: Scalar, right: Value, node: ast.AST) -> Scalar:
         """The remainder of the floor division; 0 for a divisor of 0, as in NumPy."""
+        if one.element.is_unsigned:
+            return self.operation("remui", one, other, node)
         product = self.operation(
             "muli", self.operation("floordivsi", one, other, node), other, node
         )
         rest = self.operation("subi", one, product, node)
         if isinstance(right, Constant) and right.value != 0:
             return rest
-        zero = Scalar(self.emitter.constant("0", str(one.element)), one.element)
+        zero = Scalar(self.emitter.constant("0", one.element.mlir), one.element)
         return self.select(self.compare("ne", other, zero, node), rest, zero, node)
 
     def _power(self, left: Value, right: Value, node: ast.AST) -> Value:
@@ -241,7 +289,7 @@ class Arithmetic:
             return self.binary(ast.Mult, left, left, node)
         if is_float(left) or is_float(right):
             one, other = self.common(left, right, node)
-            text = f"math.powf {one.name}, {other.name} : {one.element}"
+            text = f"math.powf {one.name}, {other.name} : {one.element.mlir}"
             return Scalar(self.emitter.operation(text, node), one.element, one.weak)
         if not isinstance(exponent, int) or not 0 < exponent <= LARGEST_POWER:
             raise self.source.error(
@@ -259,13 +307,14 @@ class Arithmetic:
         if one.element.is_float:
             name = f"cmpf {'une' if predicate == 'ne' else f'o{predicate}'}"
         else:
-            name = f"cmpi {predicate if predicate in ('eq', 'ne') else f's{predicate}'}"
-        text = f"arith.{name}, {one.name}, {other.name} : {one.element}"
+            sign = "u" if one.element.is_unsigned else "s"
+            name = f"cmpi {predicate if predicate in ('eq', 'ne') else sign + predicate}"
+        text = f"arith.{name}, {one.name}, {other.name} : {one.element.mlir}"
         return self.emitter.operation(text, node)
 
     def select(self, truth: str, one: Scalar, other: Scalar, node: ast.AST) -> Scalar:
         """One of two operands of one type."""
-        text = f"arith.select {truth}, {one.name}, {other.name} : {one.element}"
+        text = f"arith.select {truth}, {one.name}, {other.name} : {one.element.mlir}"
         weak = one.weak and other.weak
         return Scalar(self.emitter.operation(text, node), one.element, weak)
 
@@ -276,9 +325,9 @@ class Arithmetic:
         if isinstance(value, Index):
             return value.times(-1)
         if value.element.is_float:
-            text = f"arith.negf {value.name} : {value.element}"
+            text = f"arith.negf {value.name} : {value.element.mlir}"
             return Scalar(self.emitter.operation(text, node), value.element, value.weak)
-        zero = Scalar(self.emitter.constant("0", str(value.element)), value.element, value.weak)
+        zero = Scalar(self.emitter.constant("0", value.element.mlir), value.element, value.weak)
         return self.operation("subi", zero, value, node)
 
     def first(self, kind: str, left: Value, right: Value, node: ast.AST) -> Value:
@@ -294,7 +343,7 @@ class Arithmetic:
             for value in (left, right)
         )
         if not a.element.is_float:
-            return self.operation(f"{kind}si", a, b, node)
+            return self.operation(extremum_name(kind, a.element), a, b, node)
         truth = self.compare("lt" if kind == "min" else "gt", b, a, node)
         return self.select(truth, b, a, node)
 

@@ -3,55 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from typing import Protocol
 
-from ..text.conditions import Condition
-from ..text.emitter import Emitter
-from .arithmetic import Arithmetic
-from .captured import MISSING, Captured
-from .element_types import ElementType, element_type, f64, i64
-from .functions import KNOWN, Known, known
-from .source import PythonSource
+import numpy as np
+
+from .arithmetic import extremum_name
+from .captured import MISSING
+from .element_types import ElementType, dtype, element_type, f64, i64
+from .evaluator import Evaluator
+from .functions import ALLOCATING, KNOWN, Known, known
 from .values import Constant, Scalar, Value, element_of, is_float, is_weak, type_name
-
-
-class Evaluator(Protocol):
-    """What evaluates the arguments of calls."""
-
-    @property
-    def source(self) -> PythonSource: ...
-
-    @property
-    def captured(self) -> Captured: ...
-
-    @property
-    def emitter(self) -> Emitter[ast.AST]: ...
-
-    @property
-    def arithmetic(self) -> Arithmetic: ...
-
-    def value(self, node: ast.expr) -> Value:
-        """The value of an expression."""
-        ...
-
-    def condition(self, node: ast.expr) -> Condition:
-        """A condition."""
-        ...
-
-    def choose(
-        self,
-        condition: Condition,
-        one: Callable[[], Value],
-        other: Callable[[], Value],
-        node: ast.AST,
-    ) -> Value:
-        """The value of a conditional expression."""
-        ...
-
-    def length(self, node: ast.Call) -> Value:
-        """The first extent of the array argument of a call."""
-        ...
 
 
 class Calls:
@@ -63,13 +23,28 @@ class Calls:
     def call(self, node: ast.Call) -> Value:
         """The value of a call; raises SourceError."""
         expressions, source = self.expressions, self.expressions.source
+        if self._method(node) == "astype":
+            return self._astype(node)
         spelled = ast.unparse(node.func)
         found = expressions.captured.resolve(node.func)
+        if found is MISSING and self._method(node):
+            raise source.error(
+                node.func,
+                f"the method '{spelled}' is not supported",
+                "write its formula; docs/guide/python-functions.md lists what may be called",
+            )
         if found is MISSING:
             raise source.error(node.func, f"'{spelled}' is not defined")
         element = element_type(found)
         function = known(found)
         if element is None and function is None:
+            expressions.emitter.require_operations(node, f"'{spelled}' is not")
+            if any(found is each for each in ALLOCATING):
+                raise source.error(
+                    node,
+                    "an array is created under a name of its own",
+                    f"write `name = {ast.unparse(node)}`",
+                )
             raise source.error(
                 node.func,
                 f"the function '{spelled}' is not supported",
@@ -99,6 +74,8 @@ class Calls:
                 lambda: expressions.value(other),
                 node,
             )
+        if function.kind == "outer":
+            return expressions.outer(node)
         if function.kind == "class":
             raise source.error(node, "a truth value is not a number", "write `1 if ... else 0`")
         return self._apply(function, spelled, node)
@@ -118,6 +95,14 @@ class Calls:
                 result = arithmetic.first(function.operation, result, value, node)
             return result
         expressions.emitter.require_operations(node, f"'{spelled}' is not")
+        if function.kind == "operator":
+            return arithmetic.binary(getattr(ast, function.operation), values[0], values[1], node)
+        if function.kind == "negative":
+            return arithmetic.negate(values[0], node)
+        if function.kind == "clip":
+            low, high = known(np.maximum), known(np.minimum)
+            assert low is not None and high is not None
+            return self._extremum(high, [self._extremum(low, values[:2], node), values[2]], node)
         if function.kind == "square":
             return arithmetic.binary(ast.Mult, values[0], values[0], node)
         if function.kind == "absolute":
@@ -129,6 +114,33 @@ class Calls:
         if function.kind == "integer":
             return self._rounded(function, values[0], node)
         return self._float(function, values, node)
+
+    def _method(self, node: ast.Call) -> str | None:
+        """The method of an array that a call is."""
+        function = node.func
+        if isinstance(function, ast.Attribute) and self.expressions.shape(function.value):
+            return function.attr
+        return None
+
+    def _astype(self, node: ast.Call) -> Value:
+        expressions = self.expressions
+        assert isinstance(node.func, ast.Attribute)
+        written = node.args[0] if len(node.args) == 1 and not node.keywords else node
+        element = dtype(expressions.captured.resolve(written))
+        if element is None:
+            raise expressions.source.error(
+                written, "this is no type of elements", "write A.astype(f64)"
+            )
+        return expressions.arithmetic.convert(expressions.value(node.func.value), element, node)
+
+    def truth(self, node: ast.Call) -> str:
+        """The truth value of a call such as `isnan(x)`."""
+        expressions = self.expressions
+        function = known(expressions.captured.resolve(node.func))
+        assert function is not None
+        scalar = self.floating(expressions.value(node.args[0]), function, node)
+        text = f"{function.operation} {scalar.name} : {scalar.element.mlir}"
+        return expressions.emitter.operation(text, node)
 
     def _cast(self, element: ElementType, node: ast.Call) -> Value:
         expressions = self.expressions
@@ -170,7 +182,7 @@ class Calls:
             operands = list(arithmetic.common(values[0], values[1], node))
         names = ", ".join(operand.name for operand in operands)
         element = operands[0].element
-        result = emitter.operation(f"{function.operation} {names} : {element}", node)
+        result = emitter.operation(f"{function.operation} {names} : {element.mlir}", node)
         # A scalar function of NumPy returns NumPy's type, also for numbers of Python.
         return Scalar(result, element, weak=function.of_math)
 
@@ -179,7 +191,7 @@ class Calls:
             return value
         arithmetic, emitter = self.expressions.arithmetic, self.expressions.emitter
         scalar = arithmetic.scalar(value, node)
-        text = f"{function.operation} {scalar.name} : {scalar.element}"
+        text = f"{function.operation} {scalar.name} : {scalar.element.mlir}"
         rounded = Scalar(emitter.operation(text, node), scalar.element)
         return Scalar(arithmetic.convert(rounded, i64, node).name, i64, weak=True)
 
@@ -187,9 +199,11 @@ class Calls:
         arithmetic, emitter = self.expressions.arithmetic, self.expressions.emitter
         if is_float(value):
             scalar = arithmetic.scalar(value, node)
-            text = f"math.absf {scalar.name} : {scalar.element}"
+            text = f"math.absf {scalar.name} : {scalar.element.mlir}"
             return Scalar(emitter.operation(text, node), scalar.element, scalar.weak)
         scalar = arithmetic.scalar(value, node)
+        if scalar.element.is_unsigned:
+            return scalar
         negative = arithmetic.negate(scalar, node)
         assert isinstance(negative, Scalar)
         return arithmetic.operation("maxsi", scalar, negative, node)
@@ -199,6 +213,6 @@ class Calls:
         one, other = arithmetic.common(values[0], values[1], node)
         name = f"{function.operation}f"
         if not one.element.is_float:
-            name = f"{function.operation[:3]}si"
+            name = extremum_name(function.operation[:3], one.element)
         result = arithmetic.operation(name, one, other, node)
         return Scalar(result.name, result.element)

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 MISSING = object()
+
+SEQUENCES = (np.ndarray, list, tuple)
+"""What elements are taken of."""
 
 
 class Captured:
     """The names of the enclosing scopes, as they are at decoration.
 
-    `numbers` has the constants that the kernel was made with.
+    `numbers` has the constants that the kernel was made with, `hidden` the names of the function's
+    own arguments and variables.
     """
 
     def __init__(self, names: Mapping[str, Any]) -> None:
         self.names = names
         self.numbers: dict[str, object] = {}
         self.used: dict[str, object] = {}
+        self.hidden: set[str] = set()
 
     @classmethod
     def of(cls, function: FunctionType) -> Captured:
@@ -34,6 +42,15 @@ class Captured:
                 names.pop(name, None)
         return cls(names)
 
+    @contextmanager
+    def inside(self, other: Captured) -> Generator[None]:
+        """Meanwhile, names mean what they mean in another function."""
+        before, self.__dict__ = self.__dict__, other.__dict__
+        try:
+            yield
+        finally:
+            self.__dict__ = before
+
     def value(self, name: str) -> object:
         """The object of a name; MISSING where there is none."""
         found = self.names.get(name, getattr(builtins, name, MISSING))
@@ -42,11 +59,23 @@ class Captured:
         return found
 
     def resolve(self, node: ast.expr) -> object:
-        """The object that a name, or an attribute of a module, means; MISSING for all else."""
+        """What a name, attribute of a module, or element of a sequence means; else MISSING."""
         if isinstance(node, ast.Name):
-            return self.value(node.id)
+            return MISSING if node.id in self.hidden else self.value(node.id)
         if isinstance(node, ast.Attribute):
             owner = self.resolve(node.value)
             if isinstance(owner, ModuleType):
                 return getattr(owner, node.attr, MISSING)
+        if isinstance(node, ast.Subscript):
+            return self._element(self.resolve(node.value), node.slice)
         return MISSING
+
+    @staticmethod
+    def _element(owner: object, subscript: ast.expr) -> object:
+        """The element of an array, list or tuple at a literal subscript."""
+        if not isinstance(owner, SEQUENCES):
+            return MISSING
+        try:
+            return cast(Any, owner)[ast.literal_eval(subscript)]
+        except (ValueError, IndexError, TypeError):
+            return MISSING

@@ -22,11 +22,15 @@ class ArrayType:
     def __str__(self) -> str:
         return f"{self.element}[{', '.join(str(extent) for extent in self.extents)}]"
 
+    def permuted(self, order: tuple[int, ...]) -> ArrayType:
+        """The type of the array with its dimensions in another order."""
+        return ArrayType(self.element, tuple(self.extents[dimension] for dimension in order))
+
     @property
     def mlir(self) -> str:
         """The memref type."""
         shape = "".join(f"{'?' if isinstance(e, str) else e}x" for e in self.extents)
-        return f"memref<{shape}{self.element}>"
+        return f"memref<{shape}{self.element.mlir}>"
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,16 @@ class ElementType:
         return self.numpy(value)
 
     @property
+    def mlir(self) -> str:
+        """The type in the text, where integers have no sign."""
+        return self.name.replace("u", "i")
+
+    @property
+    def is_unsigned(self) -> bool:
+        """Whether it is an unsigned integer type."""
+        return self.name.startswith("u")
+
+    @property
     def is_float(self) -> bool:
         """Whether it is a floating-point type."""
         return self.name.startswith("f")
@@ -80,7 +94,7 @@ class ElementType:
     @property
     def numpy(self) -> Any:
         """The scalar type of NumPy."""
-        kind = "float" if self.is_float else "int"
+        kind = {"f": "float", "i": "int", "u": "uint"}[self.name[0]]
         return getattr(np, f"{kind}{self.width}")
 
     @property
@@ -92,14 +106,22 @@ class ElementType:
         """Whether it has exactly this number."""
         if self.is_float:
             return value != value or float(self.numpy(value)) == value
-        bound = 1 << (self.width - 1)
-        return value == value and -bound <= value < bound and value == int(value)
+        low, high = (0, self.width) if self.is_unsigned else (1, self.width - 1)
+        return value == value and -low << high <= value < 1 << high and value == int(value)
 
 
 f32, f64 = ElementType("f32"), ElementType("f64")
 i8, i16, i32, i64 = (ElementType(f"i{width}") for width in (8, 16, 32, 64))
+u8, u16, u32, u64 = (ElementType(f"u{width}") for width in (8, 16, 32, 64))
 
-ELEMENT_TYPES = (f32, f64, i8, i16, i32, i64)
+ELEMENT_TYPES = (f32, f64, i8, i16, i32, i64, u8, u16, u32, u64)
+
+
+def dtype(value: object) -> ElementType | None:
+    """The element type that `dtype=` means, where it may be Python's `float` or `int` as well."""
+    if isinstance(value, type):
+        value = {float: np.float64, int: np.int64}.get(value, value)
+    return element_type(value)
 
 
 def element_type(value: object) -> ElementType | None:

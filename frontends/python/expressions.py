@@ -3,71 +3,29 @@
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from types import ModuleType
 from typing import TypeAlias
 
-from ..text.affine import Affine, Index, Name, set_text
-from ..text.conditions import (
-    Condition,
-    DataTest,
-    Fixed,
-    Junction,
-    alternatives,
-    is_affine,
-    junction,
-    negation,
-    not_negative,
-    tests_data,
-    zero,
-)
+import numpy as np
+
+from ..text.affine import Affine, Index
+from ..text.conditions import Condition
 from ..text.emitter import Emitter, NotAffine
+from .accesses import Accesses
 from .arithmetic import Arithmetic, index_of
 from .calls import Calls
-from .captured import MISSING, Captured
-from .element_types import ArrayType, element_type
-from .functions import known
+from .captured import MISSING, SEQUENCES, Captured
+from .choices import Choices
+from .element_types import element_type
+from .shapes import Shapes
 from .source import PythonSource
 from .values import Constant, Scalar, Value, type_name
 from .variables import Variable
+from .views import View
 
-PREDICATES: dict[type[ast.cmpop], str] = {
-    ast.Lt: "lt",
-    ast.LtE: "le",
-    ast.Gt: "gt",
-    ast.GtE: "ge",
-    ast.Eq: "eq",
-    ast.NotEq: "ne",
-}
-
-
-@dataclass(frozen=True)
-class Test:
-    """A test of data: a comparison (operator and both sides), or a call such as `isnan(x)`."""
-
-    node: ast.expr
-    operator: type[ast.cmpop] | None
-    sides: tuple[ast.expr, ...]
-
-
-@dataclass(frozen=True)
-class ArrayValue:
-    """An array: an argument, or with its `sizes` one that the function allocates."""
-
-    name: str
-    type: ArrayType
-    sizes: tuple[Index, ...] | None = None
-
-    @property
-    def rank(self) -> int:
-        """The number of dimensions."""
-        return len(self.type.extents)
-
-
-Meaning: TypeAlias = "Value | ArrayValue"
+Meaning: TypeAlias = "Value | View"
 
 
 class Expressions:
@@ -85,11 +43,24 @@ class Expressions:
         self.emitter = emitter
         self.variables = dict(variables)
         self.names: dict[str, Meaning] = {}
-        self.values: dict[Variable, Value] = {}
+        self.values: dict[Variable, Meaning] = {}
         self.left_loops: set[str] = set()
-        self.dimensions: dict[str, str] = {}
+        self.computed: dict[ast.expr, Meaning] = {}
         self.arithmetic = Arithmetic(emitter, source)
         self.calls = Calls(self)
+        self.choices = Choices(self)
+        self.accesses = Accesses(self, emitter)
+        self.shapes = Shapes(source, captured, self.view, self.computed)
+        self._point: tuple[Affine, ...] = ()
+
+    @contextmanager
+    def at(self, point: tuple[Affine, ...]) -> Generator[None]:
+        """Meanwhile, values are the elements at a point of the result that all is broadcast to."""
+        before, self._point = self._point, point
+        try:
+            yield
+        finally:
+            self._point = before
 
     # Affine expressions
 
@@ -125,7 +96,16 @@ class Expressions:
     # Values
 
     def value(self, node: ast.expr) -> Value:
-        """The value of an expression; raises SourceError."""
+        """The value of an expression, or its element where it is an array; raises SourceError.
+
+        Pieces that are `computed` already are not evaluated again.
+        """
+        known = self.computed.get(node)
+        if known is not None and not isinstance(known, View):
+            return self._operation_result(known, node)
+        view = self.view(node)
+        if view is not None:
+            return self._element(view, node)
         if isinstance(node, ast.Constant):
             if isinstance(node.value, bool) or not isinstance(node.value, int | float):
                 raise self.source.error(node, f"{node.value!r} is not a number")
@@ -152,43 +132,135 @@ class Expressions:
             raise self.source.error(
                 node, "a truth value is not a number", "write `1 if ... else 0`"
             )
+        if isinstance(node, ast.List | ast.ListComp | ast.Tuple | ast.GeneratorExp):
+            raise self.source.error(
+                node, "lists and tuples are not supported here", "write an array: np.zeros(n)"
+            )
         raise self.source.error(
             node, f"this expression ({type(node).__name__.lower()}) is not supported"
         )
 
+    def _operation_result(self, value: Value, node: ast.expr) -> Value:
+        if isinstance(value, Scalar):
+            self.emitter.require_operations(node, f"'{ast.unparse(node)}' is data")
+        return value
+
+    def condition(self, node: ast.expr) -> Condition:
+        """A condition, without emitting anything; raises SourceError."""
+        return self.choices.condition(node)
+
+    def choose(
+        self,
+        condition: Condition,
+        one: Callable[[], Value],
+        other: Callable[[], Value],
+        node: ast.AST,
+    ) -> Value:
+        """The value of a conditional expression; see `Choices.choose`."""
+        return self.choices.choose(condition, one, other, node)
+
+    def truth_of_call(self, node: ast.Call) -> str:
+        """The truth value of a call such as `isnan(x)`."""
+        return self.calls.truth(node)
+
+    # Arrays
+
+    def view(self, node: ast.expr) -> View | None:
+        """The view that an expression is; None for all else."""
+        computed = self.computed.get(node)
+        if computed is not None:
+            return computed if isinstance(computed, View) else None
+        if isinstance(node, ast.Name):
+            found = self.meaning(node)
+            return found if isinstance(found, View) else None
+        if isinstance(node, ast.Subscript):
+            base = self.view(node.value)
+            return None if base is None else self.accesses.indexed(base, node)
+        if isinstance(node, ast.Attribute) and node.attr == "T":
+            base = self.view(node.value)
+            return None if base is None else base.transposed(range(base.rank)[::-1])
+        inner = self.copied(node) or self._transposed(node)
+        if inner is None:
+            return None
+        base = self.view(inner)
+        if base is None or self.copied(node) is not None:
+            return base
+        return base.transposed(range(base.rank)[::-1])
+
+    def copied(self, node: ast.expr) -> ast.expr | None:
+        """What an expression copies, such as `A.copy()`; None for all else."""
+        if not isinstance(node, ast.Call):
+            return None
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "copy" and not node.args:
+            return node.func.value if self.shape(node.func.value) else None
+        found = self.captured.resolve(node.func)
+        copies = found is np.copy or found is np.array
+        return node.args[0] if copies and len(node.args) == 1 and not node.keywords else None
+
+    def _transposed(self, node: ast.expr) -> ast.expr | None:
+        """What an expression transposes."""
+        if not isinstance(node, ast.Call) or node.keywords:
+            return None
+        if self.captured.resolve(node.func) is np.transpose and len(node.args) == 1:
+            return node.args[0]
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "transpose":
+            return node.func.value if not node.args and self.shape(node.func.value) else None
+        return None
+
+    def shape(self, node: ast.expr) -> tuple[Affine, ...]:
+        """The extents of an expression; none for a number."""
+        return self.shapes.of(node)
+
+    def _element(self, view: View, node: ast.expr) -> Value:
+        if view.rank > len(self._point):
+            spelled, subscripts = ast.unparse(node), ", ".join("ijklmn"[: view.rank])
+            raise self.source.error(
+                node,
+                f"'{spelled}' is an array of {view.rank} dimension{'s'[: view.rank - 1]} here",
+                f"write a loop over its elements, such as {spelled}[{subscripts}]",
+            )
+        return self.accesses.load(node, view, self._point)
+
     def length(self, node: ast.Call) -> Value:
         """The first extent of the array argument of a call."""
-        argument = node.args[0]
-        array = self.names.get(argument.id) if isinstance(argument, ast.Name) else None
-        if not isinstance(array, ArrayValue) or not array.rank:
-            raise self.source.error(node, "'len' takes an array argument here")
-        return self.extent(array, 0)
+        extents = self.shape(node.args[0])
+        if not extents:
+            raise self.source.error(node, "'len' takes an array here")
+        return Index(extents[:1])
 
-    def extent(self, array: ArrayValue, dimension: int) -> Index:
-        """An extent of an array, as it is in a call."""
-        if array.sizes is not None:
-            return array.sizes[dimension]
-        extent = array.type.extents[dimension]
-        if isinstance(extent, int):
-            return Index((Affine(constant=extent),))
-        name = f"{array.name}.shape.{dimension}"
-        if name not in self.dimensions:
-            position = self.emitter.constant(str(dimension), "index")
-            self.dimensions[name] = f"memref.dim %{array.name}, {position} : {array.type.mlir}"
-        return Index((Affine.of(Name(name, symbol=True)),))
+    def outer(self, node: ast.Call) -> Value:
+        """The element of an outer product."""
+        if len(self._point) < 2 or any(len(self.shape(each)) != 1 for each in node.args):
+            raise self.source.error(node, "'outer' takes two arrays of one dimension here")
+        with self.at(self._point[-2:-1]):
+            left = self.value(node.args[0])
+        with self.at(self._point[-1:]):
+            right = self.value(node.args[1])
+        return self.arithmetic.binary(ast.Mult, left, right, node)
+
+    def extents(self, node: ast.expr) -> tuple[Index, ...] | None:
+        """The extents where a piece is `A.shape`."""
+        if isinstance(node, ast.Attribute) and node.attr == "shape":
+            view = self.view(node.value)
+            if view is not None:
+                return tuple(Index((extent,)) for extent in view.extents)
+        return None
+
+    def meaning(self, node: ast.Name) -> Meaning | None:
+        """What a name means, where that is an array or known before the kernel runs."""
+        variable = self.variables.get(node)
+        return self.names.get(node.id) if variable is None else self.values.get(variable)
+
+    def is_local(self, node: ast.expr) -> bool:
+        """Whether a name is an argument or a variable of the function."""
+        return isinstance(node, ast.Name) and (node in self.variables or node.id in self.names)
 
     def _name(self, node: ast.Name) -> Value:
         variable = self.variables.get(node)
         if variable is not None:
             return self.read(variable, node)
         found = self.names.get(node.id)
-        if isinstance(found, ArrayValue):
-            subscripts = ", ".join("ijkl"[d] if d < 4 else "..." for d in range(found.rank))
-            raise self.source.error(
-                node,
-                f"'{node.id}' is a whole array; kernels compute with elements",
-                f"write a loop over {node.id}[{subscripts}]",
-            )
+        assert not isinstance(found, View)
         if found is not None:
             if isinstance(found, Scalar):
                 self.emitter.require_operations(node, f"'{node.id}' is {type_name(found)}")
@@ -205,6 +277,7 @@ class Expressions:
         """The value of a local variable."""
         value = self.values.get(variable)
         if value is not None:
+            assert not isinstance(value, View)
             if isinstance(value, Scalar):
                 self.emitter.require_operations(
                     node, f"'{variable.name}' is {type_name(value)} computed by the kernel"
@@ -217,7 +290,7 @@ class Expressions:
         )
         kind = variable.kind
         assert kind is not None, "definite assignment"
-        text = f"affine.load %{variable.cell}[] : memref<{kind.element}>"
+        text = f"affine.load %{variable.cell}[] : memref<{kind.element.mlir}>"
         return Scalar(self.emitter.operation(text, node), kind.element, kind.weak)
 
     def _captured(self, node: ast.expr, found: object) -> Value:
@@ -241,70 +314,34 @@ class Expressions:
         return constant
 
     def _attribute(self, node: ast.Attribute) -> Value:
-        owner = self.names.get(node.value.id) if isinstance(node.value, ast.Name) else None
-        if isinstance(owner, ArrayValue):
-            hint = f"write {owner.name}.shape[0]" if node.attr == "shape" else None
+        if self.view(node.value) is not None:
+            hint = f"write {ast.unparse(node)}[0]" if node.attr == "shape" else None
             raise self.source.error(node, f"'{ast.unparse(node)}' is not a number", hint)
         return self._captured(node, self.captured.resolve(node))
 
-    def shape(self, node: ast.expr) -> tuple[Index, ...] | None:
-        """The extents where a piece is `A.shape`."""
-        if isinstance(node, ast.Attribute) and node.attr == "shape":
-            owner = self.names.get(node.value.id) if isinstance(node.value, ast.Name) else None
-            if isinstance(owner, ArrayValue):
-                return tuple(self.extent(owner, dimension) for dimension in range(owner.rank))
-        return None
-
     def _subscript(self, node: ast.Subscript) -> Value:
-        extents = self.shape(node.value)
+        extents = self.extents(node.value)
         if extents is not None:
-            position = self.affine(node.slice, "which extent")
-            if position.terms or not -len(extents) <= position.constant < len(extents):
-                raise self.source.error(node, f"the array has {len(extents)} dimensions")
-            return extents[position.constant]
-        array, subscripts = self.access(node)
-        self.emitter.require_operations(
-            node, f"'{ast.unparse(node)}' is data", "subscripts and bounds may not depend on data"
-        )
-        text = f"affine.load %{array.name}[{subscripts}] : {array.type.mlir}"
-        return Scalar(self.emitter.operation(text, node), array.type.element)
+            return self.accesses.size(tuple(e.parts[0] for e in extents), node)
+        found = self.captured.resolve(node)
+        if found is not MISSING and not isinstance(found, SEQUENCES):
+            return self._captured(node, found)
+        raise self.no_array(node)
 
-    def access(self, node: ast.Subscript) -> tuple[ArrayValue, str]:
-        """An element: its array and the text of the subscripts."""
-        written: list[ast.expr] = []
+    def no_array(self, node: ast.Subscript) -> Exception:
+        """The error for subscripts of what is no array."""
         base: ast.expr = node
         while isinstance(base, ast.Subscript):
-            inner = base.slice.elts if isinstance(base.slice, ast.Tuple) else [base.slice]
-            written = [*inner, *written]
             base = base.value
-        array = self.names.get(base.id) if isinstance(base, ast.Name) else None
-        if not isinstance(array, ArrayValue):
-            raise self.source.error(
-                base,
-                f"'{ast.unparse(base)}' is no array argument",
-                f'annotate it: {ast.unparse(base)}: f64["N"]'
-                if isinstance(base, ast.Name)
-                else None,
+        spelled = ast.unparse(base)
+        if isinstance(self.captured.resolve(base), SEQUENCES):
+            return self.source.error(
+                node,
+                f"of '{spelled}', which is from outside, elements are taken at literal subscripts",
+                "pass it as an argument",
             )
-        for each in written:
-            if isinstance(each, ast.Slice) or (
-                isinstance(each, ast.Constant) and each.value in (None, Ellipsis)
-            ):
-                raise self.source.error(
-                    each, "slices are not supported", "write a loop over the elements"
-                )
-        if len(written) != array.rank:
-            dimensions = _count(array.rank, "dimension")
-            raise self.source.error(node, f"'{array.name}' has {dimensions}, not {len(written)}")
-        texts: list[str] = []
-        for dimension, each in enumerate(written):
-            affine = self.affine(each, "a subscript")
-            if not affine.terms and affine.constant < 0:  # as in NumPy: from the end
-                end = self.extent(array, dimension).affine
-                assert end is not None
-                affine = end.plus(affine)
-            texts.append(affine.render())
-        return array, ", ".join(texts)
+        hint = f'annotate it: {spelled}: f64["N"]' if isinstance(base, ast.Name) else None
+        return self.source.error(base, f"'{spelled}' is no array argument", hint)
 
     def _unary(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
@@ -318,167 +355,8 @@ class Expressions:
             return self.arithmetic.binary(ast.BitXor, value, Constant(-1), node)
         return value
 
-    # Conditions
-
-    def condition(self, node: ast.expr) -> Condition:
-        """A condition, without emitting anything; raises SourceError."""
-        if isinstance(node, ast.BoolOp):
-            parts = [self.condition(value) for value in node.values]
-            return junction(isinstance(node.op, ast.And), parts)
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            return negation(self.condition(node.operand))
-        if isinstance(node, ast.Compare):
-            lefts = [node.left, *node.comparators[:-1]]
-            triples = zip(lefts, node.ops, node.comparators, strict=True)
-            return junction(True, [self._comparison(node, *triple) for triple in triples])
-        if isinstance(node, ast.Constant) and isinstance(node.value, bool):
-            return Fixed(node.value)
-        if isinstance(node, ast.Call):
-            function = known(self.captured.resolve(node.func))
-            if function is not None and function.kind == "class" and len(node.args) == 1:
-                return DataTest(Test(node, None, tuple(node.args)))
-        if isinstance(node, ast.Name | ast.Attribute):
-            found = MISSING if self._is_local(node) else self.captured.resolve(node)
-            if isinstance(found, bool):
-                self.captured.numbers[ast.unparse(node)] = found
-                return Fixed(found)
-        raise self.source.error(
-            node,
-            "this is not a condition",
-            f"write `{ast.unparse(node)} != 0`" if _is_number(node) else None,
-        )
-
-    def _is_local(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Name) and (node in self.variables or node.id in self.names)
-
-    def _comparison(
-        self, node: ast.Compare, left: ast.expr, op: ast.cmpop, right: ast.expr
-    ) -> Condition:
-        if type(op) not in PREDICATES:
-            raise self.source.error(
-                node, "'in' and 'is' are not supported", "compare with ==, !=, <, <=, > or >="
-            )
-        known = self.static(left), self.static(right)
-        test = DataTest(Test(node, type(op), (left, right)))
-        if isinstance(known[0], Constant) and isinstance(known[1], Constant):
-            return Fixed(
-                bool(getattr(operator, PREDICATES[type(op)])(known[0].value, known[1].value))
-            )
-        if known[0] is None or known[1] is None:
-            return test
-        one, other = index_of(known[0]), index_of(known[1])
-        if one is None or other is None:
-            raise self.source.error(
-                node, "a size is compared with a floating-point number", "compare with an integer"
-            )
-        if isinstance(op, ast.Eq | ast.NotEq):
-            difference = one.plus(other, -1)
-            if difference is None:
-                return test
-            return zero(difference) if isinstance(op, ast.Eq) else negation(zero(difference))
-        if isinstance(op, ast.Gt | ast.GtE):
-            one, other = other, one
-        difference = other.plus(one, -1)
-        if difference is None:
-            return test
-        if isinstance(op, ast.Lt | ast.Gt):
-            difference = difference.plus(Index((Affine(constant=1),)), -1)
-            assert difference is not None
-        return not_negative(difference)
-
-    def truth(self, condition: Condition, node: ast.AST) -> str:
-        """The truth value of a condition on data alone."""
-        if isinstance(condition, Junction):
-            names = [self.truth(part, node) for part in condition.parts]
-            word = "andi" if condition.conjunction else "ori"
-            result = names[0]
-            for name in names[1:]:
-                result = self.emitter.operation(f"arith.{word} {result}, {name} : i1", node)
-            return result
-        assert isinstance(condition, DataTest)
-        name = self._test(condition.subject)
-        if not condition.negated:
-            return name
-        true = self.emitter.constant("true", "i1")
-        return self.emitter.operation(f"arith.xori {name}, {true} : i1", node)
-
-    def _test(self, test: Test) -> str:
-        values = [self.value(side) for side in test.sides]
-        if test.operator is None:
-            assert isinstance(test.node, ast.Call)
-            function = known(self.captured.resolve(test.node.func))
-            assert function is not None
-            scalar = self.calls.floating(values[0], function, test.node)
-            text = f"{function.operation} {scalar.name} : {scalar.element}"
-            return self.emitter.operation(text, test.node)
-        one, other = self.arithmetic.common(values[0], values[1], test.node)
-        return self.arithmetic.compare(PREDICATES[test.operator], one, other, test.node)
-
-    def choose(
-        self,
-        condition: Condition,
-        one: Callable[[], Value],
-        other: Callable[[], Value],
-        node: ast.AST,
-    ) -> Value:
-        """The value of a conditional expression.
-
-        Where the condition is affine, only the accesses of the branch that is taken are made.
-        """
-        if isinstance(condition, Fixed):
-            return one() if condition.value else other()
-        self.emitter.require_operations(node, "a conditional expression is not")
-        if tests_data(condition) and is_affine(condition):
-            assert isinstance(condition, Junction)
-            # Affine parts first: they guard the accesses of the others.
-            parts = sorted(condition.parts, key=tests_data)
-            head, rest = parts[0], junction(condition.conjunction, parts[1:])
-            inner = partial(self.choose, rest, one, other, node)
-            if condition.conjunction:
-                return self.choose(head, inner, other, node)
-            return self.choose(head, one, inner, node)
-        if tests_data(condition):
-            truth = self.truth(condition, node)
-            values = one(), other()
-            kind = self.arithmetic.joined(*values, node)
-            first, second = (self.arithmetic.convert(each, kind.element, node) for each in values)
-            result = self.arithmetic.select(truth, first, second, node)
-            return Scalar(result.name, kind.element, kind.weak)
-        found = alternatives(condition)
-        if found is None:
-            raise self.source.error(node, "the condition has too many alternatives")
-        if len(found) > 1:
-            inverse = alternatives(negation(condition))
-            if inverse is not None and len(inverse) == 1:
-                return self.choose(negation(condition), other, one, node)
-            rest = junction(False, [junction(True, each) for each in found[1:]])
-            head = junction(True, found[0])
-            return self.choose(head, one, lambda: self.choose(rest, one, other, node), node)
-        with self.emitter.block() as first_block:
-            first_value = one()
-        with self.emitter.block() as second_block:
-            second_value = other()
-        kind = self.arithmetic.joined(first_value, second_value, node)
-        for block, value in ((first_block, first_value), (second_block, second_value)):
-            with self.emitter.block(block):
-                name = self.arithmetic.convert(value, kind.element, node).name
-                self.emitter.line(f"affine.yield {name} : {kind.element}", node)
-        constraints = set_text([(r.expression, r.equation) for r in found[0]])
-        result = self.emitter.branches(
-            f"affine.if {constraints} -> {kind.element}", first_block, second_block, node
-        )
-        return Scalar(result, kind.element, kind.weak)
-
 
 def _article(found: object) -> str:
     if isinstance(found, ModuleType):
         return "a module"
     return f"an object of type {type(found).__name__}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _is_number(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name | ast.Subscript | ast.BinOp)

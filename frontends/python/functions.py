@@ -39,6 +39,17 @@ _NAMES_IN_NUMPY = {
 }
 
 
+_OPERATORS = {
+    "add": "Add",
+    "subtract": "Sub",
+    "multiply": "Mult",
+    "divide": "Div",
+    "floor_divide": "FloorDiv",
+    "remainder": "Mod",
+}
+"""Functions of NumPy, and the operators in Python's syntax tree that they are."""
+
+
 @dataclass(frozen=True)
 class Known:
     """A function: what it does (`kind`), the operation, the number of arguments.
@@ -50,6 +61,11 @@ class Known:
     operation: str
     arguments: int
     of_math: bool
+
+    @property
+    def elementwise(self) -> bool:
+        """Whether it takes arrays as well."""
+        return not self.of_math and self.kind not in ("first", "cast", "length", "integer")
 
 
 def _table() -> dict[Callable[..., Any], Known]:
@@ -88,10 +104,22 @@ def _table() -> dict[Callable[..., Any], Known]:
     add(builtins, "int", "cast", "int", 1)
     add(builtins, "len", "length", "", 1)
     add(np, "where", "where", "", 3)
+    add(np, "outer", "outer", "", 2)
+    add(np, "clip", "clip", "", 3)
+    add(np, "negative", "negative", "", 1)
+    for name, operator in _OPERATORS.items():
+        add(np, name, "operator", operator, 2)
     return table
 
 
 KNOWN = _table()
+
+
+LIKE = (np.empty_like, np.zeros_like, np.ones_like, np.full_like)
+"""What creates an array with the shape of another one."""
+
+ALLOCATING = (np.empty, np.zeros, np.ones, np.full, *LIKE)
+"""What creates an array."""
 
 
 def known(function: object) -> Known | None:

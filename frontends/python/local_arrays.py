@@ -1,103 +1,171 @@
-"""Arrays that a function allocates: `np.empty` and `np.zeros`."""
+"""Arrays that a function allocates: `np.empty`, `np.zeros` and their like, and temporaries."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 import numpy as np
 
-from ..text.affine import Affine, Index, Name, map_text
+from ..text.affine import Affine
 from ..text.emitter import Emitter
-from .element_types import ArrayType, ElementType, element_type, f64
-from .expressions import ArrayValue, Expressions
+from .element_types import ArrayType, ElementType, dtype, f64
+from .expressions import Expressions
+from .functions import ALLOCATING, LIKE
+from .nests import Nests
 from .source import PythonSource
-from .values import literal
-from .variables import Variable
+from .values import Constant, Kind, Scalar, literal
+from .views import ArrayValue, View
 
 
 class LocalArrays:
-    """Allocates arrays; they live to the end of the function."""
+    """Allocates arrays; each lives as long as the block of statements that it is in."""
 
     def __init__(
-        self, expressions: Expressions, source: PythonSource, emitter: Emitter[ast.AST]
+        self,
+        expressions: Expressions,
+        source: PythonSource,
+        emitter: Emitter[ast.AST],
+        nests: Nests,
     ) -> None:
         self.expressions = expressions
         self.source = source
         self.emitter = emitter
-        self.allocated: list[ArrayValue] = []
+        self.nests = nests
+        self.returned: set[str] = set()
+        self.returns: list[ArrayValue] = []
 
-    def allocates(self, node: ast.expr) -> bool:
-        """Whether an expression allocates an array."""
+    def function(self, node: ast.expr) -> object:
+        """The function of NumPy with which an expression allocates an array; None for all else."""
         if not isinstance(node, ast.Call):
-            return False
+            return None
         found = self.expressions.captured.resolve(node.func)
-        return found is np.empty or found is np.zeros
+        return next((each for each in ALLOCATING if each is found), None)
 
-    def allocate(self, target: ast.expr, node: ast.expr, *, at_top: bool) -> None:
-        """Allocates an array and gives it a name; raises SourceError."""
+    def cell(self, name: str, element: ElementType, node: ast.AST) -> View:
+        """A number in memory."""
+        array = ArrayValue(self.emitter.unique(name), ArrayType(element, ()), ())
+        self.emitter.allocate(self.emitter.blocks[-1], array.name, element.mlir, node)
+        return View(array, (), ())
+
+    def allocate(
+        self, name: str, element: ElementType, extents: Sequence[Affine], node: ast.AST
+    ) -> View:
+        """An array; one that is `returned` is an argument in the text."""
+        if name in self.returned and len(self.emitter.blocks) == 1:
+            kind = ArrayType(element, ("",) * len(extents))
+            array = ArrayValue(self.emitter.unique(name), kind, tuple(extents), returned=True)
+            self.returns.append(array)
+            return View.whole(array, extents)
+        sizes = [self.nests.capacity(extent) for extent in extents]
+        kind = ArrayType(element, tuple("" if e.terms else e.constant for e in sizes))
+        array = ArrayValue(self.emitter.unique(name), kind, tuple(sizes))
+        names = ", ".join(
+            self.expressions.arithmetic.index_name(size, node) for size in sizes if size.terms
+        )
+        self.emitter.line(f"%{array.name} = memref.alloc({names}) : {array.type.mlir}", node)
+        self.emitter.blocks[-1].releases.append(
+            (f"memref.dealloc %{array.name} : {array.type.mlir}", node)
+        )
+        return View.whole(array, extents)
+
+    def holding(self, name: str, node: ast.expr) -> View:
+        """An array with the elements of an expression; raises SourceError."""
+        extents = self.expressions.shape(node)
+        point, loops = self.nests.variables(extents)
+        with self.emitter.block() as body, self.expressions.at(point):
+            value = self.expressions.arithmetic.scalar(self.expressions.value(node), node)
+        view = self.allocate(name, value.element, extents, node)
+        with self.emitter.block(body):
+            self.emitter.line(f"affine.store {value.name}, {view.array.element(point)}", node)
+        self.nests.around(body, loops, node)
+        return view
+
+    def returning(self, node: ast.expr) -> View:
+        """A returned array with the elements of an expression."""
+        name = "result"
+        self.returned.add(name)
+        return self.holding(name, node)
+
+    def create(self, name: str, node: ast.expr) -> View:
+        """The array of a call such as `np.zeros(n)`; raises SourceError."""
         assert isinstance(node, ast.Call)
-        variable = self.expressions.variables.get(target) if isinstance(target, ast.Name) else None
-        if variable is None or not variable.is_value or not at_top:
-            raise self.source.error(
-                node,
-                "an array is allocated outside of loops and conditions, under a name of its own",
-                "allocate it at the top of the function, and use it again",
-            )
-        array = ArrayValue(variable.name, *self._shape(node))
-        self._emit(array, node)
-        self._name(variable, array)
-        if self.expressions.captured.resolve(node.func) is np.zeros:
-            self._clear(array, node)
-
-    def _shape(self, node: ast.Call) -> tuple[ArrayType, tuple[Index, ...]]:
-        keywords = {each.arg: each.value for each in node.keywords}
-        types = [*node.args[1:], *(value for arg, value in keywords.items() if arg == "dtype")]
-        if len(node.args) == 0 or len(types) > 1 or set(keywords) - {"dtype"}:
+        function = self.function(node)
+        like = function in LIKE
+        filled = function is np.full or function is np.full_like
+        arguments = _arguments(node, ["shape", *(["value"] if filled else []), "dtype"])
+        if arguments is None:
             raise self.source.error(
                 node, "an array has a shape and a type here", "write np.zeros((n, m), dtype=f64)"
             )
-        element: ElementType | None = f64
-        if types:
-            element = element_type(self.expressions.captured.resolve(types[0]))
+        value = None
+        if filled:
+            value = self.expressions.value(arguments["value"])
+        elif function is np.ones or function is np.ones_like:
+            value = Constant(1)
+        elif function is np.zeros or function is np.zeros_like:
+            value = Constant(0)
+        element = self._element(arguments, like=like)
         if element is None:
-            raise self.source.error(types[0], "this is no type of elements", "write dtype=f64")
-        shape = node.args[0]
-        written = shape.elts if isinstance(shape, ast.Tuple) else [shape]
-        extents = [self.expressions.affine(each, "an extent") for each in written]
-        kind = ArrayType(element, tuple("" if e.terms else e.constant for e in extents))
-        return kind, tuple(Index((extent,)) for extent in extents)
+            assert value is not None
+            element = Kind.of(value).element
+        if like:
+            extents = self.expressions.shape(arguments["shape"])
+        else:
+            extents = self._extents(arguments["shape"])
+        view = self.allocate(name, element, extents, node)
+        if value is not None:
+            place = arguments.get("value", node)
+            stored = self.expressions.arithmetic.convert(value, element, place).name
+            self.nests.fill(view.array, extents, stored, node)
+        return view
 
-    def _emit(self, array: ArrayValue, node: ast.Call) -> None:
-        sizes = [extent.parts[0] for extent in array.sizes or () if extent.parts[0].terms]
-        names = ", ".join(self.expressions.arithmetic.index_name(size, node) for size in sizes)
-        self.emitter.line(f"%{array.name} = memref.alloc({names}) : {array.type.mlir}", node)
-        self.allocated.append(array)
+    def _element(self, arguments: dict[str, ast.expr], *, like: bool) -> ElementType | None:
+        """The type of the elements; None where it is that of the number that fills the array."""
+        written = arguments.get("dtype")
+        if written is not None:
+            found = self.expressions.captured.resolve(written)
+            element = dtype(found) or self._of_array(written)
+            if element is None:
+                raise self.source.error(written, "this is no type of elements", "write dtype=f64")
+            return element
+        if like:
+            view = self.expressions.view(arguments["shape"])
+            if view is None:
+                raise self.source.error(arguments["shape"], "an array is expected here")
+            return view.array.type.element
+        return None if "value" in arguments else f64
 
-    def _name(self, variable: Variable, array: ArrayValue) -> None:
-        for use in variable.uses:
-            del self.expressions.variables[use]
-        self.expressions.names[array.name] = array
+    def _of_array(self, node: ast.expr) -> ElementType | None:
+        """The type in `A.dtype`."""
+        if isinstance(node, ast.Attribute) and node.attr == "dtype":
+            view = self.expressions.view(node.value)
+            return None if view is None else view.array.type.element
+        return None
 
-    def _clear(self, array: ArrayValue, node: ast.Call) -> None:
-        """Loops that store zeros."""
-        sizes = array.sizes or ()
-        loops = [f"{array.name}_{dimension}" for dimension in range(len(sizes))]
-        element = array.type.element
-        zero = self.emitter.constant(literal(0, element), str(element))
-        subscripts = ", ".join(Affine.of(Name(loop, symbol=False)).render() for loop in loops)
-        with self.emitter.block() as block:
-            self.emitter.line(
-                f"affine.store {zero}, %{array.name}[{subscripts}] : {array.type.mlir}", node
-            )
-        for loop, size in reversed(list(zip(loops, sizes, strict=True))):
-            extent = size.parts[0]
-            bound = map_text([extent]) if extent.terms else str(extent.constant)
-            with self.emitter.block() as outer:
-                self.emitter.nest(f"affine.for %{loop} = 0 to {bound}", block, node)
-            block = outer
-        self.emitter.blocks[-1].lines += block.lines
+    def _extents(self, shape: ast.expr) -> tuple[Affine, ...]:
+        known = self.expressions.extents(shape)
+        if known is not None:
+            return tuple(each.parts[0] for each in known)
+        written = shape.elts if isinstance(shape, ast.Tuple | ast.List) else [shape]
+        extents = tuple(self.expressions.affine(each, "an extent") for each in written)
+        for each, extent in zip(written, extents, strict=True):
+            if not extent.terms and extent.constant < 0:
+                raise self.source.error(each, f"the extent {extent.constant} is negative")
+        return extents
 
-    def release(self, node: ast.AST) -> None:
-        """Frees all arrays."""
-        for array in self.allocated:
-            self.emitter.line(f"memref.dealloc %{array.name} : {array.type.mlir}", node)
+    def constant(self, value: int, element: ElementType) -> Scalar:
+        """A number of an element type."""
+        return Scalar(self.emitter.constant(literal(value, element), element.mlir), element)
+
+
+def _arguments(node: ast.Call, names: list[str]) -> dict[str, ast.expr] | None:
+    """The arguments of a call by name; None where there are others, or too few."""
+    keywords = {"fill_value": "value", "a": "shape", "prototype": "shape"}
+    given = dict(zip(names, node.args, strict=False))
+    for each in node.keywords:
+        name = keywords.get(each.arg or "", each.arg or "")
+        if name not in names or name in given:
+            return None
+        given[name] = each.value
+    return given if len(node.args) <= len(names) and set(names[:-1]) <= set(given) else None

@@ -4,28 +4,47 @@ from __future__ import annotations
 
 import ast
 import functools
-import importlib
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet
 
 from ...dialects.errors import SourceError
 from ...dialects.parse import parse_module
 from ...passes.machine.target import Target
 from ...passes.schedules.schedule import Schedule
+from ...runtime.calling.arguments import ArrayArgument
+from ...runtime.calling.errors import (
+    ArgumentCountError,
+    ArgumentValueError,
+    OverlappingArguments,
+)
+from ...runtime.jit.compile import Source
+from ...runtime.jit.threads import default_threads
 from ...runtime.kernel import Kernel
-from ...runtime.program import DEFAULT, Function, Program
+from ...runtime.program import AUTO, DEFAULT, Function, Program
 from ...support.fork_safety import after_fork_in_child
 from ...support.immutable import Immutable
+from ...support.output_files import write_output
 from ..text.relocation import relocate
 from .captured import MISSING, Captured
-from .checking import Extents, compare
+from .checking import AS_PYTHON, compare
+from .layouts import Order, as_given, call_on_copies, fits, orders_of, permuted
+from .pickling import named_kernel, pickled_again
+from .promises import check_promises
+from .signatures import PythonSignature, ReturningKernel, allocation
 from .source import PythonSource
-from .translate import translate
+from .strides import Strided, strided
+from .translate import ParameterType, Translation, fixed_types, translate
+
+if TYPE_CHECKING:
+    from ...passes.search.result import Result
 
 
 class PythonKernel(Immutable):
@@ -36,22 +55,41 @@ class PythonKernel(Immutable):
     """
 
     def __init__(
-        self, function: Callable[..., Any], source: PythonSource, names: Mapping[str, Any]
+        self,
+        function: Callable[..., Any],
+        source: PythonSource,
+        names: Mapping[str, Any],
+        types: Mapping[str, ParameterType] | None = None,
+        copy: bool = False,
+        orders: Mapping[str, Order] | None = None,
+        layouts: Mapping[str, Strided] | None = None,
     ) -> None:
         functools.update_wrapper(self, function)
         self.python = function
         self._source = source
-        self._translation = translate(function, source, names)
-        self._extents = Extents.of(function.__name__, self._translation.parameters)
+        self._signature = inspect.signature(function)
+        self._count = len(self._signature.parameters)
+        self._types = types
+        self._names = names
+        self._copy = copy
+        self._orders = orders
+        self._strided = layouts
+        self._layouts: dict[tuple[object, ...], PythonKernel] = {}
+        self._translation = self._translate()
         self._lock = threading.RLock()
         self._function: Function | None = None
         self._kernel: Kernel | None = None
         _kernels.add(self)
 
+    def _translate(self) -> Translation | None:
+        return translate(
+            self.python, self._source, self._names, self._types, self._orders, self._strided
+        )
+
     @property
     def mlir(self) -> str:
         """The function as MLIR text."""
-        return self._translation.text
+        return self.translation.text
 
     @property
     def function(self) -> Function:
@@ -59,11 +97,20 @@ class PythonKernel(Immutable):
         with self._lock:
             if self._function is None:
                 module = parse_module(self.mlir, self._source.file)
-                places = [self._source.location(node) for node in self._translation.nodes]
-                lines = [""] * (self._source.first_line - 1) + list(self._source.lines)
-                relocate(module, places, "\n".join(lines), self._source.file)
-                self._function = Program(module)[self._translation.name]
+                nodes = self.translation.nodes
+                places = [self._source.location(node) for node in nodes]
+                relocate(module, places, self._source.texts(nodes))
+                found = Program(module)[self.translation.name]
+                if self.translation.promises:
+                    check_promises(found.scop, self.translation.promises, self._source)
+                self._function = PythonFunction(self, found)
             return self._function
+
+    @property
+    def translation(self) -> Translation:
+        """The function as text, with what it takes and returns."""
+        assert self._translation is not None
+        return self._translation
 
     def compile(
         self,
@@ -91,6 +138,65 @@ class PythonKernel(Immutable):
         """The schedule in a text; see `Function.schedule`."""
         return self.function.schedule(text, target, fast_math=fast_math)
 
+    def explain(self, *args: object, threads: int | None = None, fast_math: bool = False) -> str:
+        """Text on the loops as written, and on the schedule that a call with these arguments has.
+
+        Raises what a call raises; runs nothing.
+        """
+        from .reports import explain  # decorating a function should cost no more than it must
+
+        values = self._with_results(self._positional(args, {}))
+        parameters = ", ".join(str(each) for each in self.translation.parameters)
+        title = (
+            f"{self._source.file}:{self._source.first_line}: {self.python.__name__}({parameters})"
+        )
+        return explain(title, self.function, values, threads=threads, fast_math=fast_math)
+
+    def tune(
+        self,
+        *args: object,
+        budget: float | None = None,
+        threads: int | None = None,
+        fast_math: bool = False,
+        **options: Any,
+    ) -> Result:
+        """Searches for a faster schedule for arguments like these, which stay as they are.
+
+        With a `budget` in seconds, candidates are run, and later calls use what was found
+        (`schedule="auto"`); without one, a cost model chooses. `options` are others of
+        `runtime.tuning.tune.TuningOptions`. Raises what `runtime.tuning.tune.tune` raises.
+        """
+        from ...runtime.tuning.tune import TuningOptions, tune  # as in `explain`
+
+        values = self._with_results(self._positional(args, {}))
+        given = TuningOptions(budget, threads, fast_math, **options)
+        result = tune(self.function, values, given)
+        if budget is not None:
+            with self._lock:
+                self._kernel = self.compile(AUTO, threads=threads, fast_math=fast_math)
+        return result
+
+    def save(
+        self,
+        path: str | Path,
+        schedule: Schedule | str | None = DEFAULT,
+        *,
+        sizes: Mapping[str, int] | None = None,
+        threads: int | None = None,
+        fast_math: bool = False,
+    ) -> None:
+        """Writes the function as MLIR text (.mlir), object file (.o) or shared library (.so).
+
+        A C header is written beside the latter two; see `Function.build`.
+        """
+        if Path(path).suffix == ".mlir":
+            write_output(str(path), self.mlir)
+        else:
+            self.function.build(path, schedule, sizes=sizes, threads=threads, fast_math=fast_math)
+
+    def _with_results(self, args: tuple[object, ...]) -> tuple[object, ...]:
+        return (*args, *allocation(self.translation)(args))
+
     def check(self, *args: object, **named: object) -> None:
         """Runs the kernel and the Python function on copies of the arguments.
 
@@ -98,15 +204,96 @@ class PythonKernel(Immutable):
         SourceError where a number from the enclosing scope has changed since the decoration.
         """
         self._check_numbers()
-        given = self._positional(args, named) if named else args
-        compare(self, self.python, given, self._translation)
+        given = self._positional(args, named)
+        compare(self, self.python, given, self.translation)
 
-    def __call__(self, *args: object, **named: object) -> None:
-        """Runs the kernel."""
-        if named:
+    def __call__(self, *args: object, **named: object) -> Any:
+        """Runs the kernel, and returns what the function returns."""
+        if AS_PYTHON.get():
+            return self.python(*args, **named)
+        if named or len(args) != self._count:
             args = self._positional(args, named)
-        self._extents.check(args)
-        (self._kernel or self._compiled())(*args)
+        kernel = self._kernel or self._compiled()
+        try:
+            return kernel(*args)
+        except ArgumentValueError as refusal:
+            return self._called_as_it_lies(kernel, args, refusal)
+
+    def _called_as_it_lies(
+        self, kernel: Kernel, args: tuple[Any, ...], refusal: ArgumentValueError
+    ) -> Any:
+        """Calls code for arrays that lie in memory otherwise, or with leave on copies.
+
+        Raises the refusal where that is not why the arguments were refused.
+        """
+        if self._orders or self._strided or all(map(fits, args)):
+            raise refusal
+        names = tuple(self._signature.parameters)
+        orders = orders_of(names, args)
+        pieces = {} if orders else self._pieces(kernel, args)
+        if orders is None and pieces is None:
+            if self._copy:
+                return call_on_copies(kernel, args, refusal)
+            hint = "loopwright.kernel(copy=True) copies it in each call"
+            raise ArgumentValueError(f"{refusal}; {hint}") from None
+        passed = [
+            permuted(value, orders[name])
+            if orders and name in orders
+            else pieces[name][1]
+            if pieces and name in pieces
+            else value
+            for name, value in zip(names, args, strict=True)
+        ]
+        variant = self._laid_out(orders, pieces, args, passed)
+        try:
+            return as_given(variant(*passed), passed, args)
+        except OverlappingArguments:
+            if pieces and self._copy:  # the gaps of one may be the elements of the other
+                return call_on_copies(kernel, args, refusal)
+            raise
+
+    def _pieces(
+        self, kernel: Kernel, args: tuple[Any, ...]
+    ) -> dict[str, tuple[Strided, Any]] | None:
+        """How arrays with gaps lie in memory; None where one has none that code could be for.
+
+        Raises ArgumentValueError where extents differ.
+        """
+        found: dict[str, tuple[Strided, Any]] = {}
+        arguments = kernel.signature.arguments
+        for argument, value in zip(arguments, args, strict=False):
+            if isinstance(argument, ArrayArgument) and not fits(value):
+                argument.check_shape(tuple(value.shape))
+                piece = strided(value, writes=argument.writes)
+                if piece is None or (argument.writes and not piece[1].flags.writeable):
+                    return None
+                found[argument.place.name] = piece
+        if isinstance(kernel.signature, PythonSignature):
+            kernel.signature.check_extents(
+                lambda use: args[use[0]] if use[1] is None else args[use[0]].shape[use[1]]
+            )
+        return found
+
+    def _laid_out(
+        self,
+        orders: Mapping[str, Order] | None,
+        pieces: Mapping[str, tuple[Strided, Any]] | None,
+        args: Sequence[Any],
+        passed: Sequence[Any],
+    ) -> PythonKernel:
+        """The kernel for arrays that lie in memory like these."""
+        types, layouts = self._types, None
+        if pieces:
+            layouts = {name: piece[0] for name, piece in pieces.items()}
+            types = fixed_types(self.translation.parameters, passed)
+        key = (tuple((orders or {}).items()), tuple((layouts or {}).items()))
+        key = (*key, tuple(types.items()) if pieces and types else ())
+        with self._lock:
+            if key not in self._layouts:
+                self._layouts[key] = PythonKernel(
+                    self.python, self._source, self._names, types, self._copy, orders, layouts
+                )
+            return self._layouts[key]
 
     def _compiled(self) -> Kernel:
         with self._lock:
@@ -117,19 +304,19 @@ class PythonKernel(Immutable):
     def _positional(
         self, args: tuple[object, ...], named: Mapping[str, object]
     ) -> tuple[object, ...]:
-        return inspect.signature(self.python).bind(*args, **named).args
+        """The arguments in the order of the text, with defaults for those that are missing."""
+        try:
+            bound = self._signature.bind(*args, **named)
+        except TypeError as error:
+            raise ArgumentCountError(f"{self.python.__name__}: {error}") from None
+        bound.apply_defaults()
+        return tuple(bound.arguments.values())
 
     def _check_numbers(self) -> None:
-        captured = Captured.of(cast(FunctionType, self.python))
-        for spelled, before in self._translation.numbers.items():
-            now = captured.resolve(ast.parse(spelled, mode="eval").body)
-            if now is MISSING or type(now) is not type(before) or now != before:
-                name = self.python.__name__
-                was = "is gone" if now is MISSING else f"is {now!r} now"
-                raise SourceError(
-                    f"'{spelled}' was {before!r} when the kernel '{name}' was made, and {was}",
-                    hint="pass it as an argument, or decorate the function again",
-                )
+        name = self.python.__name__
+        _check_same(self.python, self.translation.numbers, name)
+        for each in self.translation.called:
+            _check_same(each.kernel.python, each.captured.numbers, name)
 
     def forget_lock(self) -> None:
         """In the child of a fork: what other threads held is free."""
@@ -142,16 +329,105 @@ class PythonKernel(Immutable):
         for part in name.split("."):
             found = getattr(found, part, None)
         if found is self and self.python.__module__ != "__main__":
-            return _named, (self.python.__module__, name)
-        used = self._translation.used
+            return named_kernel, (self.python.__module__, name)
+        used = self._used()
         modules = {n: v.__name__ for n, v in used.items() if isinstance(v, ModuleType)}
         others = {n: v for n, v in used.items() if not isinstance(v, ModuleType)}
         identity = (self.python.__module__, name)
-        return _again, (self._source, modules, others, self.python.__annotations__, identity)
+        annotations = self.python.__annotations__
+        function = cast(FunctionType, self.python)
+        defaults = (function.__defaults__, function.__kwdefaults__)
+        options = (self._types, self._copy, self._orders, self._strided)
+        recipe = (
+            type(self),
+            options,
+            self._source,
+            modules,
+            others,
+            annotations,
+            defaults,
+            identity,
+        )
+        return pickled_again, recipe
+
+    @property
+    def source(self) -> PythonSource:
+        """The source of the function."""
+        return self._source
+
+    @property
+    def parameter_types(self) -> Mapping[str, ParameterType]:
+        """The types of the arguments that have one."""
+        return {each.name: each.type for each in self.translation.parameters}
+
+    @property
+    def names(self) -> Mapping[str, Any]:
+        """What the names of the enclosing scopes mean."""
+        return self._names
+
+    def _used(self) -> Mapping[str, object]:
+        """What the function uses of the enclosing scopes."""
+        return self.translation.used
 
     def __repr__(self) -> str:
-        parameters = ", ".join(str(each) for each in self._translation.parameters)
+        parameters = ", ".join(str(each) for each in self.translation.parameters)
         return f"<PythonKernel {self.python.__name__}({parameters})>"
+
+
+def _check_same(function: Callable[..., Any], numbers: Mapping[str, object], kernel: str) -> None:
+    """Raises SourceError where a number from the enclosing scope has changed."""
+    captured = Captured.of(cast(FunctionType, function))
+    for spelled, before in numbers.items():
+        now = captured.resolve(ast.parse(spelled, mode="eval").body)
+        same = now == before or (now != now and before != before)  # NaN
+        if now is MISSING or type(now) is not type(before) or not same:
+            was = "is gone" if now is MISSING else f"is {now!r} now"
+            raise SourceError(
+                f"'{spelled}' was {before!r} when the kernel '{kernel}' was made, and {was}",
+                hint="pass it as an argument, or decorate the function again",
+            )
+
+
+class PythonFunction(Function):
+    """The function that a Python function has become."""
+
+    def __init__(self, kernel: PythonKernel, function: Function) -> None:
+        super().__init__(function.module, function.function)
+        self.kernel = kernel
+        if kernel.translation.results:
+            self.kernel_class = type(
+                "ReturningKernel", (ReturningKernel,), {"translation": kernel.translation}
+            )
+
+    @cached_property
+    def signature(self) -> PythonSignature:
+        """What a kernel takes and returns; raises SourceError, UnsupportedSignature."""
+        return PythonSignature.of_translation(self.scop, self.kernel.translation)
+
+    def source(
+        self,
+        schedule: Schedule | str | None,
+        *,
+        threads: int | None = None,
+        fast_math: bool = False,
+        target: Target | None = None,
+        verify: bool = False,
+    ) -> Source:
+        """As `Function.source`; code for the default schedule is kept on disk."""
+        source = super().source(
+            schedule, threads=threads, fast_math=fast_math, target=target, verify=verify
+        )
+        if schedule != DEFAULT or verify:
+            return source
+        return replace(source, kept_as=f"{DEFAULT} for {threads or default_threads()} threads")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """A function is pickled with its kernel."""
+        return _function_of, (self.kernel,)
+
+
+def _function_of(kernel: PythonKernel) -> Function:
+    return kernel.function
 
 
 _kernels: WeakSet[PythonKernel] = WeakSet()
@@ -163,51 +439,3 @@ def _release_all() -> None:
 
 
 after_fork_in_child(_release_all)
-
-
-def kernel(function: Callable[..., Any]) -> PythonKernel:
-    """Compiles a Python function over NumPy arrays: `@loopwright.kernel`.
-
-    Each argument is annotated: `int` (a size), `float`, `f64` or another element type, or an array
-    such as `f64["N", "N"]`. The function is translated now, with the numbers that names of the
-    enclosing scope have now; it is compiled when it is called first with arguments of some shapes.
-    Raises SourceError, which points at the Python source.
-    """
-    if not inspect.isfunction(function):
-        raise TypeError(f"loopwright.kernel: expected a function, got {function!r}")
-    try:
-        return PythonKernel(function, PythonSource.of(function), Captured.of(function).names)
-    except SourceError as error:
-        raise error.with_traceback(None) from None  # the user's mistake, not a fault of ours
-    except RecursionError:
-        raise SourceError(f"the function '{function.__name__}' is nested too deeply") from None
-
-
-def _named(module: str, name: str) -> object:
-    """The kernel of a module."""
-    found: object = importlib.import_module(module)
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
-
-
-def _again(
-    source: PythonSource,
-    modules: Mapping[str, str],
-    others: Mapping[str, object],
-    annotations: dict[str, object],
-    identity: tuple[str, str],
-) -> PythonKernel:
-    """The kernel that was pickled."""
-    names: dict[str, Any] = dict(others)
-    names |= {name: importlib.import_module(module) for name, module in modules.items()}
-    definition = source.parse()
-    definition.decorator_list = []
-    definition.returns = None
-    for argument in (*definition.args.posonlyargs, *definition.args.args):
-        argument.annotation = None
-    exec(compile(ast.Module([definition], []), source.file, "exec"), names)
-    function = names.pop(definition.name)
-    function.__module__, function.__qualname__ = identity
-    function.__annotations__ = annotations
-    return PythonKernel(function, source, names)

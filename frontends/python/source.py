@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,12 +55,29 @@ class PythonSource:
         )
 
     def location(self, node: ast.AST) -> Location:
-        """Where a piece of the syntax tree begins."""
+        """Where a piece of the syntax tree begins; one of another function has its `origin`."""
+        origin = self.of_node(node)
+        if origin != self:
+            return origin.location(node)
         line, offset = getattr(node, "lineno", self.first_line), getattr(node, "col_offset", 0)
         position = line - self.first_line
         text = self.lines[position] if 0 <= position < len(self.lines) else None
         column = len((text or "").encode()[:offset].decode(errors="replace")) + 1
         return Location(self.file, line, column, text)
+
+    def of_node(self, node: ast.AST) -> PythonSource:
+        """The source that a piece of the syntax tree is from."""
+        return getattr(node, "origin", self)
+
+    def texts(self, nodes: Sequence[ast.AST]) -> dict[str, str]:
+        """The files that pieces of the syntax tree are from, as far as their lines are known."""
+        found: dict[str, list[str]] = {}
+        for origin in dict.fromkeys(self.of_node(node) for node in nodes):
+            lines = found.setdefault(origin.file, [])
+            first = origin.first_line - 1
+            lines += [""] * (first + len(origin.lines) - len(lines))
+            lines[first : first + len(origin.lines)] = origin.lines
+        return {file: "\n".join(lines) for file, lines in found.items()}
 
     def error(self, node: ast.AST, message: str, hint: str | None = None) -> SourceError:
         """The error that points at a piece of the syntax tree."""

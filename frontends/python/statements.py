@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
 from ...dialects.errors import SourceError
-from ..text.affine import Affine, Index, Name, map_text, quotient, set_text
+from ..text.affine import Affine, Index, Name, quotient, set_text
 from ..text.conditions import (
     Condition,
     Fixed,
+    Relation,
     alternatives,
     first_test,
     junction,
@@ -17,12 +19,18 @@ from ..text.conditions import (
     tests_data,
 )
 from ..text.emitter import Block, Emitter
+from .array_statements import ArrayStatements
 from .element_types import ElementType
-from .expressions import Expressions
+from .expressions import Expressions, Meaning
+from .inlining import Callees, bind
 from .local_arrays import LocalArrays
+from .nests import Nests, bound_text
+from .promises import Promise, prange
+from .results import Result, spelled_result
 from .source import PythonSource
-from .values import Kind, Scalar, Value, element_of, is_float, is_weak, type_name
+from .values import Kind, Scalar, Value
 from .variables import Variable
+from .views import ONE, View
 
 
 class KindChanged(Exception):
@@ -33,31 +41,124 @@ class Statements:
     """Emits statements."""
 
     def __init__(
-        self, expressions: Expressions, source: PythonSource, emitter: Emitter[ast.AST]
+        self,
+        expressions: Expressions,
+        source: PythonSource,
+        emitter: Emitter[ast.AST],
+        callees: Callees,
     ) -> None:
         self.expressions = expressions
         self.source = source
         self.emitter = emitter
-        self.arrays = LocalArrays(expressions, source, emitter)
+        self.nests = Nests(emitter, callees.taken, expressions.accesses.ranges)
+        self.local_arrays = LocalArrays(expressions, source, emitter, self.nests)
+        self.arrays = ArrayStatements(
+            expressions, source, emitter, self.nests, self.local_arrays, self._inline
+        )
+        self.callees = callees
+        self.promises: list[Promise] = []
         self._blocks: dict[int, Block[ast.AST]] = {}
         self._cells: dict[Variable, str] = {}
-        self._names: dict[str, int] = {}
+        self.results: tuple[Result, ...] = ()
+        self.several: dict[ast.expr, list[Meaning]] = {}
 
     def function(self, definition: ast.FunctionDef) -> None:
         """Emits the body of a function; raises SourceError, KindChanged."""
-        self.block(definition.body)
-        self.arrays.release(definition)
+        results: list[Result] = []
+        for each in self._body(definition):
+            view = self.expressions.view(each)
+            if view is None:
+                value = self.expressions.value(each)
+                scalar = self.expressions.arithmetic.scalar(value, each)
+                results.append(Result(each, scalar=scalar))
+                continue
+            results.append(Result(each, view=self._returned(view, each)))
+        self.results = tuple(results)
+
+    def _returned(self, view: View, node: ast.expr) -> View:
+        """An array that is returned: an argument, or one that the caller allocates."""
+        if view.array.returned and view.is_whole:
+            return view
+        if view == self.expressions.names.get(view.array.name):
+            return view
+        if view.array.sizes is None:
+            spelled = spelled_result(node)
+            raise self.source.error(
+                node, f"'{spelled}' shares the memory of an argument", f"return {spelled}.copy()"
+            )
+        self.expressions.computed[node] = view
+        return self.local_arrays.returning(node)
+
+    def _body(self, definition: ast.FunctionDef) -> list[ast.expr]:
+        """Emits all statements of a function; returns the expressions that it returns."""
+        *body, last = definition.body
+        if not isinstance(last, ast.Return):
+            self.block(definition.body)
+            return []
+        self._begin(definition.body)
+        for statement in body:
+            self.statement(statement)
+        if last.value is None:
+            return []
+        return last.value.elts if isinstance(last.value, ast.Tuple) else [last.value]
+
+    def _check_pure(self, node: ast.Call, arguments: list[Meaning], first: int) -> None:
+        """Raises SourceError where a call inside of an expression writes to its arguments."""
+        arrays = {each.array.name for each in arguments if isinstance(each, View)}
+        for line, _ in self.emitter.blocks[-1].lines[first:]:
+            if "affine.store" in line and any(f"%{name}[" in line for name in arrays):
+                raise self.source.error(
+                    node,
+                    f"'{ast.unparse(node.func)}' writes to its arguments",
+                    "call it in a statement of its own",
+                )
+
+    def _inline(self, node: ast.Call, whole: bool) -> None:
+        """Emits the statements of a kernel that is called; raises SourceError.
+
+        A call that is not the `whole` right side of a statement must not write to arguments.
+        """
+        expressions = self.expressions
+        kernel = self.arrays.reductions.kernel(node)
+        assert kernel is not None
+        callee = self.callees.callee(kernel, node)
+        meanings = bind(callee, node, expressions, self.source)
+        before = len(self.emitter.blocks[-1].lines)
+        computed = dict(expressions.computed)
+        expressions.variables.update(callee.variables)
+        expressions.names.update(meanings)
+        with expressions.captured.inside(callee.captured):
+            results: list[Meaning] = []
+            for each in self._body(callee.definition):
+                view = expressions.view(each)
+                results.append(expressions.value(each) if view is None else view)
+        if not whole:
+            self._check_pure(node, list(meanings.values()), before)
+        for name in meanings:
+            del expressions.names[name]
+        expressions.computed.clear()
+        expressions.computed.update(computed)
+        returned = callee.definition.body[-1]
+        several = isinstance(returned, ast.Return) and isinstance(returned.value, ast.Tuple)
+        if several or not results:
+            self.several[node] = results
+        else:
+            expressions.computed[node] = results[0]
 
     def block(self, statements: list[ast.stmt]) -> None:
         """Emits the statements of a block into the emitter's innermost one."""
-        self._blocks[id(statements)] = self.emitter.blocks[-1]
-        for variable in [each for each in self._cells if each.block is statements]:
-            del self._cells[variable]  # a branch that is printed again
+        self._begin(statements)
         for statement in statements:
             self.statement(statement)
 
+    def _begin(self, statements: list[ast.stmt]) -> None:
+        self._blocks[id(statements)] = self.emitter.blocks[-1]
+        for variable in [each for each in self._cells if each.block is statements]:
+            del self._cells[variable]  # a branch that is printed again
+
     def statement(self, node: ast.stmt) -> None:
         """Emits one statement; raises SourceError."""
+        self.expressions.computed.clear()
         if isinstance(node, ast.For):
             self._loop(node)
         elif isinstance(node, ast.If):
@@ -72,8 +173,18 @@ class Statements:
             )
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             pass  # a docstring
-        elif isinstance(node, ast.Return) and node.value is None:
-            raise self.source.error(node, "'return' is not supported", "leave it out")
+        elif isinstance(node, ast.Expr) and self.arrays.reductions.kernel(node.value) is not None:
+            self.arrays.reductions.compute(node.value)
+        elif isinstance(node, ast.Return):
+            raise self.source.error(
+                node, "'return' before the end of the function", "write it as the last statement"
+            )
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            raise self.source.error(
+                node,
+                f"'{ast.unparse(node.value.func)}' is no kernel, and its result is not used",
+                "call kernels alone in statements of their own",
+            )
         elif not isinstance(node, ast.Pass):
             reason, hint = _REFUSED.get(type(node), ("this statement is not supported", None))
             raise self.source.error(node, reason, hint)
@@ -91,9 +202,17 @@ class Statements:
             what = "an argument or the variable of an outer loop"
             raise self.source.error(node.target, f"'{name}' is {what}", "use another name")
         start, stop, step = self._range(node.iter)
+        assert isinstance(node.iter, ast.Call)
+        if self.expressions.captured.resolve(node.iter.func) is prange:
+            self.promises.append(Promise(node, len(self.expressions.accesses.ranges)))
         loop = Affine.of(Name(name, symbol=False))
         if step > 0:
             lower, upper, value = start, stop, loop
+        elif step == -1 and start.affine is not None and stop.affine is not None:
+            # The loop in the text runs up over the same values.
+            last = stop.affine.plus(ONE)
+            lower, upper = Index((last,)), Index((start.affine.plus(ONE),))
+            value, step = start.affine.plus(last).plus(loop, -1), 1
         else:
             first = start.affine
             if first is None:
@@ -110,16 +229,17 @@ class Statements:
         lower_text = self._bound(lower, "max", node.iter)
         upper_text = self._bound(upper, "min", node.iter)
         names[name] = Index((value,))
+        self.expressions.accesses.ranges[Name(name, symbol=False)] = lower, upper
         with self.emitter.block() as block:
             self.block(node.body)
-        del names[name]
+        del names[name], self.expressions.accesses.ranges[Name(name, symbol=False)]
         self.expressions.left_loops.add(name)
         steps = f" step {step}" if step != 1 else ""
         self.emitter.nest(f"affine.for %{name} = {lower_text} to {upper_text}{steps}", block, node)
 
     def _range(self, node: ast.expr) -> tuple[Index, Index, int]:
         found = self.expressions.captured.resolve(node.func) if isinstance(node, ast.Call) else None
-        if not isinstance(node, ast.Call) or found is not range:
+        if not isinstance(node, ast.Call) or (found is not range and found is not prange):
             raise self.source.error(node, "loops run over range(...)", "write `for i in range(n)`")
         if node.keywords or not 1 <= len(node.args) <= 3:
             raise self.source.error(node, "'range' takes one to three numbers")
@@ -142,15 +262,7 @@ class Statements:
                 else ("upper bound cannot be a maximum")
             )
             raise self.source.error(node, f"a {which}: the loop would be a union of ranges")
-        affine = bound.affine
-        if affine is None:
-            return f"{kind} {map_text(bound.parts)}"
-        if not affine.terms:
-            return str(affine.constant)
-        names = affine.names()
-        if affine == Affine.of(names[0]):
-            return f"%{names[0].text}"
-        return map_text([affine])
+        return bound_text(bound, kind)
 
     # Conditions
 
@@ -180,9 +292,11 @@ class Statements:
         if len(found) > 1 and inverse is not None and len(inverse) == 1:
             found, one, other = inverse, other, one
         constraints = set_text([(r.expression, r.equation) for r in found[0]])
-        with self.emitter.block() as first:
+        with self.emitter.block() as first, self._under(found[0]):
             self.block(one)
-        with self.emitter.block() as second:
+        opposite = alternatives(negation(junction(True, found[0])))
+        certain = opposite[0] if opposite is not None and len(opposite) == 1 else ()
+        with self.emitter.block() as second, self._under(certain):
             if len(found) > 1:
                 rest = junction(False, [junction(True, each) for each in found[1:]])
                 self._branch(rest, one, other, node)
@@ -194,26 +308,46 @@ class Statements:
         self.emitter.nest(f"affine.if {constraints}", first, node, "} else {")
         self.emitter.blocks[-1].lines += [*second.indented(), ("}", node)]
 
+    @contextmanager
+    def _under(self, relations: tuple[Relation, ...]) -> Generator[None]:
+        """Meanwhile, these relations hold."""
+        conditions = self.expressions.accesses.conditions
+        before = len(conditions)
+        for each in relations:
+            conditions.append(each.expression)
+            if each.equation:
+                conditions.append(each.expression.times(-1))
+        try:
+            yield
+        finally:
+            del conditions[before:]
+
     # Assignments
 
     def _assign(self, node: ast.Assign) -> None:
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple):
             self._assign_several(node.targets[0].elts, node)
             return
-        if self.arrays.allocates(node.value):
-            at_top = len(self.emitter.blocks) == 1 and len(node.targets) == 1
-            self.arrays.allocate(node.targets[0], node.value, at_top=at_top)
+        if len(node.targets) == 1 and self.arrays.assign(node.targets[0], node):
             return
         value = self.expressions.value(node.value)
         for target in node.targets:
             self._store(target, value, node)
 
     def _assign_several(self, targets: Sequence[ast.expr], node: ast.Assign) -> None:
-        shape = self.expressions.shape(node.value)
-        if shape is not None:
-            values: list[Value] = list(shape)
+        extents = self.expressions.extents(node.value)
+        if extents is not None:
+            values: list[Meaning] = list(extents)
+        elif self.arrays.reductions.kernel(node.value) is not None:
+            self.arrays.reductions.compute(node.value)
+            values = [*self.several.get(node.value, [])]
         elif isinstance(node.value, ast.Tuple):
-            values = [self.expressions.value(each) for each in node.value.elts]
+            self.arrays.reductions.compute(node.value)
+            value = self.expressions.value
+            values = [
+                view if (view := self.expressions.view(each)) and view.rank else value(each)
+                for each in node.value.elts
+            ]
         else:
             raise self.source.error(
                 node.value, "several variables need as many values", "write `a, b = x, y`"
@@ -221,9 +355,14 @@ class Statements:
         if len(values) != len(targets):
             raise self.source.error(node, f"{len(targets)} variables, but {len(values)} values")
         for target, value in zip(targets, values, strict=True):
-            self._store(target, value, node)
+            if isinstance(value, View):
+                self.arrays.name(target, value)
+            else:
+                self._store(target, value, node)
 
     def _update(self, node: ast.AugAssign) -> None:
+        if self.arrays.assign(node.target, node):
+            return
         old: ast.expr = node.target
         if isinstance(old, ast.Name) and old in self.expressions.variables:
             before = self.expressions.read(self.expressions.variables[old], old)
@@ -237,11 +376,13 @@ class Statements:
 
     def _store(self, target: ast.expr, value: Value, node: ast.stmt) -> None:
         if isinstance(target, ast.Subscript):
-            array, subscripts = self.expressions.access(target)
-            name = self._stored(value, array.type.element, array.name, node)
-            self.emitter.line(
-                f"affine.store {name}, %{array.name}[{subscripts}] : {array.type.mlir}", node
-            )
+            view = self.expressions.view(target)
+            if view is None:
+                raise self.expressions.no_array(target)
+            array = view.array
+            place = node.value if isinstance(node, ast.Assign | ast.AugAssign) else node
+            name = self.expressions.arithmetic.stored(value, array.type.element, array.name, place)
+            self.emitter.line(f"affine.store {name}, {array.element(view.at(()))}", node)
         elif isinstance(target, ast.Name):
             variable = self.expressions.variables.get(target)
             if variable is None or target.id in self.expressions.names:
@@ -260,26 +401,6 @@ class Statements:
             hint = "use another name" if isinstance(found, Scalar) else "write to its elements"
         return self.source.error(target, what, hint)
 
-    def _stored(self, value: Value, element: ElementType, array: str, node: ast.stmt) -> str:
-        """The value as an element; raises SourceError where that would lose something."""
-        source = element_of(value)
-        place = node.value if isinstance(node, ast.Assign | ast.AugAssign) else node
-        lossless = (
-            source == element
-            or (is_weak(value) and is_float(value) <= element.is_float)
-            or (not is_float(value) and element.is_float and source.width < element.width)
-            or (source.is_float == element.is_float and source.width < element.width)
-        )
-        if not lossless:
-            quotient = isinstance(place, ast.BinOp) and isinstance(place.op, ast.Div)
-            floor = "// for /, or " if quotient and not element.is_float else ""
-            raise self.source.error(
-                place,
-                f"the value is {type_name(value)}, but '{array}' has elements of type {element}",
-                f"write {floor}{element}(...) around the value",
-            )
-        return self.expressions.arithmetic.convert(value, element, place).name
-
     def _set(self, variable: Variable, value: Value, node: ast.stmt) -> None:
         if variable.is_value:
             self.expressions.values[variable] = value
@@ -294,7 +415,7 @@ class Statements:
                     f"start with a number of type {kind}, or use another name",
                 )
             if (joined.element, joined.weak) != (variable.kind.element, variable.kind.weak):
-                variable.kind = joined
+                variable.settled = joined
                 raise KindChanged
             kind = joined
         variable.kind = kind
@@ -302,14 +423,13 @@ class Statements:
         if cell is None:
             cell = self._allocate(variable, kind.element, node)
         name = self.expressions.arithmetic.convert(value, kind.element, node).name
-        self.emitter.line(f"affine.store {name}, %{cell}[] : memref<{kind.element}>", node)
+        self.emitter.line(f"affine.store {name}, %{cell}[] : memref<{kind.element.mlir}>", node)
 
     def _allocate(self, variable: Variable, element: ElementType, node: ast.stmt) -> str:
         """Allocates the memory cell of a variable; returns its name."""
-        used = self._names.get(variable.name, 0)
-        self._names[variable.name] = used + 1
-        cell = f"{variable.name}${used}" if used else variable.name
-        self.emitter.allocate(self._blocks[id(variable.block)], cell, str(element), node)
+        block = self._blocks[id(variable.block)]
+        cell = self.emitter.unique(variable.name, block)
+        self.emitter.allocate(block, cell, element.mlir, node)
         self._cells[variable] = variable.cell = cell
         return cell
 
@@ -318,7 +438,6 @@ _REFUSED: dict[type[ast.stmt], tuple[str, str | None]] = {
     ast.While: ("'while' loops are not supported", "write `for i in range(...)`"),
     ast.Break: ("'break' is not supported", "give the range its last value"),
     ast.Continue: ("'continue' is not supported", "write the opposite condition as an 'if'"),
-    ast.Return: ("a kernel returns nothing", "write the result to an array"),
     ast.Assert: ("'assert' is not supported", "check arguments before the call"),
     ast.FunctionDef: ("functions inside of a kernel are not supported", "write the formula"),
     ast.Expr: ("this statement has no effect", "assign the value"),

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..text.affine import Affine, Index, Name
 from ..text.emitter import Emitter, Line
 from .captured import MISSING, Captured
 from .element_types import ELEMENT_TYPES, ArrayType, ElementType, element_type, f64
-from .expressions import ArrayValue, Expressions
+from .expressions import Expressions
+from .inlining import Callee, Callees
+from .promises import Promise
+from .requirements import Requirement
+from .results import Result, name_results
 from .source import PythonSource
 from .statements import KindChanged, Statements
+from .strides import Strided
 from .values import Scalar
 from .variables import find_variables
+from .views import ArrayValue
 
-ParameterType = type[int] | type[float] | ElementType | ArrayType
+
+@dataclass(frozen=True)
+class FixedSize:
+    """The type of an integer argument that has one value."""
+
+    value: int
+
+
+ParameterType = type[int] | type[float] | ElementType | ArrayType | FixedSize
 
 
 @dataclass(frozen=True)
@@ -38,61 +52,133 @@ class Parameter:
             return self.type.mlir
         if isinstance(self.type, ElementType):
             return str(self.type)
-        return "index" if self.type is int else "f64"
+        return "f64" if self.type is float else "index"
+
+
+def fixed_types(parameters: Sequence[Parameter], args: Sequence[Any]) -> dict[str, ParameterType]:
+    """The types of parameters for these sizes alone."""
+    found: dict[str, ParameterType] = {}
+    for each, value in zip(parameters, args, strict=True):
+        kind = each.type
+        if isinstance(kind, ArrayType):
+            kind = ArrayType(kind.element, tuple(int(extent) for extent in value.shape))
+        elif kind is int:
+            kind = FixedSize(int(value))
+        found[each.name] = kind
+    return found
 
 
 @dataclass(frozen=True)
 class Translation:
-    """A function as text; `nodes` has the piece of Python for each line of it."""
+    """A function as text; `nodes` has the piece of Python for each line of it.
+
+    Behind its parameters, the text takes the arrays that the caller allocates for the results.
+    """
 
     name: str
     text: str
     nodes: tuple[ast.AST, ...]
     parameters: tuple[Parameter, ...]
+    results: tuple[Result, ...]
+    allocated: tuple[ArrayValue, ...]
+    returns_tuple: bool
+    requirements: tuple[Requirement, ...]
+    promises: tuple[Promise, ...]
+    called: tuple[Callee, ...]
     numbers: Mapping[str, object]
     used: Mapping[str, object]
 
 
 def translate(
-    function: Callable[..., Any], source: PythonSource, names: Mapping[str, Any]
+    function: Callable[..., Any],
+    source: PythonSource,
+    names: Mapping[str, Any],
+    types: Mapping[str, ParameterType] | None = None,
+    orders: Mapping[str, tuple[int, ...]] | None = None,
+    strided: Mapping[str, Strided] | None = None,
 ) -> Translation:
     """The text of a function whose annotations and constants have these meanings in `names`.
 
-    Raises SourceError.
+    `types` are those of arguments without annotations; `orders` has the dimensions of arrays as
+    they lie in memory, where that is not row-major. With `strided` arrays, `types` are those of all
+    arguments. Raises SourceError.
     """
     definition = source.parse()
     captured = Captured(names)
-    parameters = _parameters(definition, source, captured, function)
+    parameters = _parameters(
+        definition, source, captured, function, types or {}, strided is not None
+    )
+    orders = orders or {}
+    parameters = tuple(
+        replace(each, type=each.type.permuted(orders[each.name]))
+        if each.name in orders and isinstance(each.type, ArrayType)
+        else each
+        for each in parameters
+    )
     _check_names(definition, source)
+    taken = captured.hidden = _local_names(definition)
+    returned = name_results(definition, taken)
     variables = find_variables(definition, source)
+    callees = Callees(taken)
+    loops = (node.target for node in ast.walk(definition) if isinstance(node, ast.For))
+    fixed = {each.name for each in parameters}
+    fixed |= {target.id for target in loops if isinstance(target, ast.Name)}
     while True:
         emitter: Emitter[ast.AST] = Emitter()
+        emitter.blocks[0].names |= fixed
+        for variable in (*variables.values(), *callees.variables()):
+            variable.kind = variable.settled
         expressions = Expressions(source, captured, emitter, variables)
-        _declare(parameters, expressions)
+        _declare(parameters, orders, strided or {}, expressions)
         try:
-            Statements(expressions, source, emitter).function(definition)
+            statements = Statements(expressions, source, emitter, callees)
+            statements.local_arrays.returned = returned - {each.name for each in parameters}
+            statements.function(definition)
         except KindChanged:  # at most once for each variable and type
             continue
         break
-    extents = expressions.dimensions.items()
-    head = [*emitter.constants(definition), *((f"%{n} = {t}", definition) for n, t in extents)]
-    lines = _function(definition, parameters, head, emitter)
+    body = emitter.blocks[0].indented()
+    arrays = [ArrayValue(p.name, p.type) for p in parameters if isinstance(p.type, ArrayType)]
+    text = "".join(line for line, _ in body)
+    extents = [(line, definition) for line in expressions.accesses.dimensions(text, arrays)]
+    head = [(f"  {line}", each) for line, each in (*emitter.constants(definition), *extents)]
+    allocated = tuple(statements.local_arrays.returns)
+    lines = _function(definition, parameters, allocated, statements.results, [*head, *body])
     text = "".join(f"{line}\n" for line, _ in lines)
     nodes = tuple(node for _, node in lines)
-    return Translation(definition.name, text, nodes, parameters, captured.numbers, captured.used)
+    last = definition.body[-1]
+    return Translation(
+        definition.name,
+        text,
+        nodes,
+        parameters,
+        statements.results,
+        allocated,
+        isinstance(last, ast.Return) and isinstance(last.value, ast.Tuple),
+        tuple(expressions.accesses.requirements),
+        tuple(statements.promises),
+        tuple(callees.known.values()),
+        captured.numbers,
+        captured.used,
+    )
 
 
 def _function(
     definition: ast.FunctionDef,
     parameters: tuple[Parameter, ...],
-    head: list[Line[ast.AST]],
-    emitter: Emitter[ast.AST],
+    allocated: Sequence[ArrayValue],
+    results: Sequence[Result],
+    body: list[Line[ast.AST]],
 ) -> list[Line[ast.AST]]:
-    arguments = ", ".join(f"%{each.name}: {each.mlir}" for each in parameters)
-    lines: list[Line[ast.AST]] = [(f"func.func @{definition.name}({arguments}) {{", definition)]
-    lines += [(f"  {line}", node) for line, node in head]
-    lines += emitter.blocks[0].indented()
-    return [*lines, ("  return", definition), ("}", definition)]
+    inputs = [f"%{each.name}: {each.mlir}" for each in parameters]
+    inputs += [f"%{each.name}: {each.type.mlir}" for each in allocated]
+    numbers = [each.scalar for each in results if each.scalar is not None]
+    types = ", ".join(each.element.mlir for each in numbers)
+    values = f" {', '.join(each.name for each in numbers)} : {types}" if numbers else ""
+    outputs = f" -> ({types})" if len(numbers) > 1 else f" -> {types}" if numbers else ""
+    head = f"func.func @{definition.name}({', '.join(inputs)}){outputs} {{"
+    end = definition.body[-1]
+    return [(head, definition), *body, (f"  return{values}", end), ("}", definition)]
 
 
 def _parameters(
@@ -100,19 +186,31 @@ def _parameters(
     source: PythonSource,
     captured: Captured,
     function: Callable[..., Any],
+    types: Mapping[str, ParameterType],
+    all_given: bool,
 ) -> tuple[Parameter, ...]:
     arguments = definition.args
-    for extra in (arguments.vararg, arguments.kwarg, *arguments.kwonlyargs):
+    for extra in (arguments.vararg, arguments.kwarg):
         if extra is not None:
-            raise source.error(extra, "a kernel has positional arguments only")
-    for default in arguments.defaults:
-        raise source.error(default, "defaults of arguments are not supported", "leave it out")
+            raise source.error(extra, "a kernel has a fixed number of arguments")
     annotations = getattr(function, "__annotations__", {})
-    names = {each.arg for each in (*arguments.posonlyargs, *arguments.args)}
+    every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    names = {each.arg for each in every}
     return tuple(
-        Parameter(each.arg, _type(each, annotations.get(each.arg), names, source, captured))
-        for each in (*arguments.posonlyargs, *arguments.args)
+        Parameter(
+            each.arg,
+            types[each.arg]
+            if each.arg in types
+            and (all_given or _is_open(annotations.get(each.arg), types[each.arg]))
+            else _type(each, annotations.get(each.arg), names, source, captured),
+        )
+        for each in every
     )
+
+
+def _is_open(annotation: object, given: ParameterType) -> bool:
+    """Whether the type of an argument is that of its value in a call."""
+    return annotation is None or (annotation in (int, "int") and isinstance(given, FixedSize))
 
 
 def _type(
@@ -152,6 +250,16 @@ def _type(
     )
 
 
+def _local_names(definition: ast.FunctionDef) -> set[str]:
+    """The names that mean something inside of the function alone."""
+    return {
+        node.arg if isinstance(node, ast.arg) else node.id
+        for node in ast.walk(definition)
+        if isinstance(node, ast.arg)
+        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    }
+
+
 def _check_names(definition: ast.FunctionDef, source: PythonSource) -> None:
     for node in ast.walk(definition):
         name = (
@@ -161,14 +269,29 @@ def _check_names(definition: ast.FunctionDef, source: PythonSource) -> None:
             raise source.error(node, f"the name '{name}' has letters beyond ASCII", "rename it")
 
 
-def _declare(parameters: tuple[Parameter, ...], expressions: Expressions) -> None:
+def _declare(
+    parameters: tuple[Parameter, ...],
+    orders: Mapping[str, tuple[int, ...]],
+    strided: Mapping[str, Strided],
+    expressions: Expressions,
+) -> None:
     """Gives the arguments their meanings."""
     for each in parameters:
+        if each.type is int:
+            size = Affine.of(Name(each.name, symbol=True))
+            expressions.accesses.extents[each.name] = size
+    for each in parameters:
         name = f"%{each.name}"
-        if isinstance(each.type, ArrayType):
-            meaning = ArrayValue(each.name, each.type)
+        if isinstance(each.type, ArrayType) and each.name in strided:
+            meaning = strided[each.name].view(ArrayValue(each.name, each.type))
+        elif isinstance(each.type, ArrayType):
+            meaning = expressions.accesses.argument(ArrayValue(each.name, each.type))
+            order = orders.get(each.name, range(meaning.rank))
+            meaning = meaning.transposed([order.index(axis) for axis in range(meaning.rank)])
         elif isinstance(each.type, ElementType):
             meaning = Scalar(name, each.type)
+        elif isinstance(each.type, FixedSize):
+            meaning = Index((Affine(constant=each.type.value),))
         elif each.type is int:
             meaning = Index((Affine.of(Name(each.name, symbol=True)),))
         else:

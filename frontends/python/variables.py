@@ -17,20 +17,28 @@ class Variable:
     """A local variable, or one of its independent uses.
 
     It lives in one block of statements; what another block does with the name is another variable.
-    One that is assigned once, in its own block, is an SSA value; others are a memory cell.
+    One that is assigned once, in its own block, is an SSA value; others are a memory cell. `kind`
+    is that of the values so far, `settled` the one to begin with when all is printed again.
     """
 
     name: str
     block: Statements
     assignments: int = 0
+    updates: int = 0
     in_own_block: bool = True
     kind: Kind | None = None
+    settled: Kind | None = None
     cell: str = ""
     uses: list[ast.Name] = field(default_factory=list[ast.Name])
 
     @property
     def is_value(self) -> bool:
         """Whether it is one SSA value."""
+        return self.may_be_array and not self.updates
+
+    @property
+    def may_be_array(self) -> bool:
+        """Whether it is one array, if an array: `x += ...` then stores into it."""
         return self.assignments == 1 and self.in_own_block
 
 
@@ -47,8 +55,11 @@ def find_variables(function: ast.FunctionDef, source: PythonSource) -> dict[ast.
         elif isinstance(node, ast.arg):
             names.pop(node.arg, None)
     found: dict[ast.Name, Variable] = {}
+    updated: set[ast.expr] = {
+        node.target for node in ast.walk(function) if isinstance(node, ast.AugAssign)
+    }
     for name in names:
-        for variable in _place(name, function.body):
+        for variable in _place(name, function.body, updated):
             found.update(dict.fromkeys(variable.uses, variable))
     _Assigned(set(names), source).block(function.body, set())
     return found
@@ -101,18 +112,20 @@ def _contained(name: str, statement: ast.stmt) -> bool:
     return all(_independent(name, block) for block in blocks)
 
 
-def _place(name: str, block: Statements) -> Iterator[Variable]:
+def _place(name: str, block: Statements, updated: set[ast.expr]) -> Iterator[Variable]:
     using = [statement for statement in block if any(_uses(name, statement))]
     if using and all(_contained(name, statement) for statement in using):
         for statement in using:
             for inner in _blocks(statement):
-                yield from _place(name, inner)
+                yield from _place(name, inner, updated)
     elif using:
         variable = Variable(name, block)
         for statement in using:
             for use in _uses(name, statement):
                 variable.uses.append(use)
-                if isinstance(use.ctx, ast.Store):
+                if use in updated:
+                    variable.updates += 1
+                elif isinstance(use.ctx, ast.Store):
                     variable.assignments += 1
                     variable.in_own_block &= isinstance(statement, ast.Assign)
         yield variable

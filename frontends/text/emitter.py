@@ -13,14 +13,21 @@ Line: TypeAlias = tuple[str, Node]
 
 @dataclass
 class Block(Generic[Node]):
-    """Lines of one nesting level; allocations come first."""
+    """Lines of one nesting level; allocations of scalars come first, `releases` of arrays last.
+
+    `names` are those of what it allocates, `inner` those of the blocks inside that are complete.
+    """
 
     allocations: list[Line[Node]] = field(default_factory=list[Line[Node]])
     lines: list[Line[Node]] = field(default_factory=list[Line[Node]])
+    releases: list[Line[Node]] = field(default_factory=list[Line[Node]])
+    names: set[str] = field(default_factory=set[str])
+    inner: set[str] = field(default_factory=set[str])
 
     def indented(self) -> list[Line[Node]]:
         """All lines, one level deeper."""
-        return [(f"  {text}", node) for text, node in (*self.allocations, *self.lines)]
+        lines = (*self.allocations, *self.lines, *self.releases)
+        return [(f"  {text}", node) for text, node in lines]
 
 
 class NotAffine(Exception):
@@ -65,6 +72,17 @@ class Emitter(Generic[Node]):
             yield block
         finally:
             self.blocks.pop()
+            self.blocks[-1].inner |= block.names | block.inner
+
+    def unique(self, name: str, block: Block[Node] | None = None) -> str:
+        """A name for something in memory of a block, by default of the innermost one."""
+        block = block or self.blocks[-1]
+        text, number = name, 0
+        while text in block.inner or any(text in each.names for each in self.blocks):
+            number += 1
+            text = f"{name}${number}"
+        block.names.add(text)
+        return text
 
     def line(self, text: str, node: Node) -> None:
         """Prints a line."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp
 from xdsl.ir import Attribute
@@ -10,18 +10,18 @@ from xdsl.ir import Attribute
 from ...dialects.locations import Location, Source
 
 
-def relocate(module: ModuleOp, places: Sequence[Location], text: str, file: str) -> None:
+def relocate(module: ModuleOp, places: Sequence[Location], texts: Mapping[str, str]) -> None:
     """Gives all operations the positions that their lines are from: `places` has one per line.
 
-    `text` is that of the user's file.
+    `texts` are those of the user's files.
     """
-    source = Source(text, file)
+    sources = {file: Source(text, file) for file, text in texts.items()}
 
     def moved(location: Attribute | None) -> FileLineColLoc | None:
         if not isinstance(location, FileLineColLoc):
             return None
         place = places[location.line.data - 1]
-        return FileLineColLoc(source.name, IntAttr(place.line), IntAttr(place.column))
+        return FileLineColLoc(sources[place.file].name, IntAttr(place.line), IntAttr(place.column))
 
     for operation in module.walk():
         operation.location = moved(operation.location) or operation.location

@@ -105,6 +105,7 @@ def _is_one_of(text: str, allowed: Sequence[str | int | Sequence[int]]) -> bool:
     )
 
 
+@cache
 def _read(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 

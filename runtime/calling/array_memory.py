@@ -1,4 +1,7 @@
-"""Memory of array arguments: NumPy arrays, torch tensors, `__array_interface__`."""
+"""Memory of array arguments: NumPy arrays, torch tensors, and what exports its memory.
+
+The latter by `__array_interface__`, DLPack or the buffer protocol.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import math
 import sys
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -63,11 +66,29 @@ def memory_of(value: object) -> Memory | None:
         return None  # a NumPy scalar hands out the address of a copy
     interface: object = getattr(value, "__array_interface__", None)
     if not isinstance(interface, dict):
-        return None
+        return _memory_of_exporter(value)
     memory = _memory_of_interface(cast(Mapping[str, object], interface))
     if memory is not None and isinstance(value, np.ma.MaskedArray):
         return memory._replace(obstacle="is a masked array")
     return memory
+
+
+def _memory_of_exporter(value: object) -> Memory | None:
+    """The memory of what exports it by DLPack or the buffer protocol; None for all else."""
+    try:
+        if hasattr(value, "__dlpack__"):
+            array = np.from_dlpack(cast(Any, value))
+        else:
+            array = np.asarray(memoryview(cast(Any, value)))
+    except (TypeError, ValueError, BufferError, RuntimeError):  # not in this memory, or no numbers
+        return None
+    return Memory(
+        array.ctypes.data,
+        array.shape,
+        array.dtype,
+        array.flags.c_contiguous,
+        locked=None if array.flags.writeable else READ_ONLY,
+    )
 
 
 def _memory_of_interface(interface: Mapping[str, object]) -> Memory | None:

@@ -5,10 +5,9 @@ text -> module -> Scop -> (Schedule) -> loop IR -> LLVM IR -> object code -> add
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 
 from xdsl.dialects import func
@@ -32,12 +31,11 @@ from ...passes.schedules.schedule import Schedule, dependences_of
 from ...passes.syntax.formats import apply_text
 from ...support.stage_times import stage
 from ...support.summaries import summary
-from ...support.version import __version__
 from ..calling.signature import Sizes
 from . import object_code as jit
-from .cache import cache_key, default_cache
-from .llvm import library, library_module, llvmlite_module
+from .kept_code import KeptCode, find_code, keep_code, kept_key
 from .openmp import imports
+from .stored_objects import object_code
 from .threads import check_threads, default_threads
 
 
@@ -45,8 +43,9 @@ from .threads import check_threads, default_threads
 class Source:
     """Compilation input: a function of a module, its Scop, its schedule (None: as written).
 
-    The schedule may be chosen when the sizes are known, by a function of their values by name.
-    With `verify`, what is generated for a schedule is proved to be the program.
+    The schedule may be chosen when the sizes are known, by a function of their values by name; if
+    `kept_as` tells how it is chosen, what is generated is kept on disk. With `verify`, what is
+    generated for a schedule is proved to be the program.
     """
 
     module: ModuleOp
@@ -54,6 +53,7 @@ class Source:
     scop: Scop
     schedule: Schedule | Callable[[Mapping[str, int]], Schedule] | None
     verify: bool = False
+    kept_as: str | None = None
 
     def schedule_for(self, sizes: Mapping[str, int]) -> Schedule | None:
         """The schedule for these sizes; None where the program runs as written."""
@@ -74,12 +74,11 @@ class Code:
     `loop_ir` is MLIR text, `llvm_ir` the LLVM IR before LLVM's own optimisations. `address` is
     where the function starts, `failures` where a 64-bit counter of its failed allocations is (None
     when it allocates nothing), `violation` where the record of accesses outside of arrays is (None
-    when they are not checked). `threads` run it (1 without parallel loops). `schedule` is None
-    where the program runs as written. `verdict` is what the validation of the loops has said, if
-    there was one. The code stays in memory as long as this object does.
+    when they are not checked). `threads` run it (1 without parallel loops). `verdict` is what the
+    validation of the loops has said, if there was one. The code stays in memory as long as this
+    object does.
     """
 
-    schedule: Schedule | None
     loop_ir: str
     llvm_ir: str
     address: int
@@ -89,6 +88,12 @@ class Code:
     verdict: Verdict | None
     loaded: jit.LoadedObject = field(repr=False)
     target: Target = field(repr=False)
+    find_schedule: Callable[[], Schedule | None] = field(repr=False)
+
+    @cached_property
+    def schedule(self) -> Schedule | None:
+        """The schedule; None where the program runs as written."""
+        return self.find_schedule()
 
     @cached_property
     def assembly(self) -> str:
@@ -137,12 +142,7 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
         names = sizes.of(source.scop)
         with stage("bounds"):
             check_bounds(source.scop, names)
-        schedule = source.schedule_for(names)
-        with stage("loop IR"):
-            loops, verdict = verified_loops(source, schedule, names)
-            loop_ir = str(loops)
-        with stage("LLVM IR"):
-            llvm_ir = str(translate(loops, target=target, options=options))
+        find_schedule, verdict, loop_ir, llvm_ir = _generated(source, names, options, target)
     code = object_code(llvm_ir, target)
     parallel = "GOMP_parallel" in llvm_ir
     threads = (options.num_threads or default_threads()) if parallel else 1
@@ -152,7 +152,6 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
     with stage("load"):
         loaded = jit.load_object(code, [name, *records], imports() if parallel else {})
     return Code(
-        schedule,
         loop_ir,
         llvm_ir,
         loaded[name],
@@ -162,7 +161,49 @@ def compile_source(source: Source, sizes: Sizes, options: Options, target: Targe
         verdict,
         loaded,
         target,
+        find_schedule,
     )
+
+
+Generated = tuple[Callable[[], Schedule | None], Verdict | None, str, str]
+"""What finds the schedule, the verdict on the loops, loop IR and LLVM IR."""
+
+
+def _generated(
+    source: Source, sizes: Mapping[str, int], options: Options, target: Target
+) -> Generated:
+    """What is generated for sizes, from disk where it is kept there; raises as compile_source."""
+    if source.kept_as is None:
+        return _generate(source, sizes, options, target)
+    with stage("cache"):
+        key = kept_key(str(source.module), sorted(sizes.items()), source.kept_as, options, target)
+        kept = find_code(key)
+    if kept is None:
+        find_schedule, verdict, loop_ir, llvm_ir = _generate(source, sizes, options, target)
+        schedule = find_schedule()
+        with stage("cache"):
+            text = None if schedule is None else str(schedule)
+            keep_code(key, KeptCode(text, loop_ir, llvm_ir))
+        return find_schedule, verdict, loop_ir, llvm_ir
+
+    def replayed() -> Schedule | None:
+        if kept.schedule is None:
+            return None
+        return schedule_from(source.scop, kept.schedule, target, reassociate=options.fast_math)
+
+    return replayed, None, kept.loop_ir, kept.llvm_ir
+
+
+def _generate(
+    source: Source, sizes: Mapping[str, int], options: Options, target: Target
+) -> Generated:
+    schedule = source.schedule_for(sizes)
+    with stage("loop IR"):
+        loops, verdict = verified_loops(source, schedule, sizes)
+        loop_ir = str(loops)
+    with stage("LLVM IR"):
+        llvm_ir = str(translate(loops, target=target, options=options))
+    return lambda: schedule, verdict, loop_ir, llvm_ir
 
 
 def loops_of(
@@ -198,25 +239,3 @@ def _add_callees(function: func.FuncOp, source: Source) -> None:
     if any(isinstance(op, func.CallOp) for op in function.walk()):
         others = [op.clone() for op in source.module.ops if op is not source.function]
         ModuleOp([function, *others])
-
-
-@cache
-def _code_generator() -> str:
-    """What turns LLVM IR into object code: versions, and the text of our own part."""
-    sources = map(inspect.getsource, (jit, library, library_module, llvmlite_module))
-    return "\n".join((__version__, *sources))
-
-
-def object_code(llvm_ir: str, target: Target) -> bytes:
-    """The object file for LLVM IR, from the cache on disk when it is there."""
-    cache = default_cache()
-    if cache is None:
-        return jit.compile_module(llvm_ir, target=target)
-    key = cache_key(llvm_ir, jit.fingerprint(target), _code_generator())
-    with stage("cache"):
-        code = cache.get(key)
-    if code is None:
-        code = jit.compile_module(llvm_ir, target=target)
-        with stage("cache"):
-            cache.put(key, code)
-    return code

@@ -19,6 +19,7 @@ from ...lowering.llvm.outlining import RUNTIME_FUNCTIONS
 from ...passes.machine.target import Target
 from ...support.fork_safety import after_fork_in_child
 from . import object_code as jit
+from .stored_objects import object_code
 
 SPINS = 3000
 """How often a thread that waits looks before it sleeps: 60 us on a Zen 3."""
@@ -145,7 +146,7 @@ def imports() -> Mapping[str, int]:
 
 def _parallel_after_forks(parallel: int) -> int:
     """The address of a GOMP_parallel that works in children of forks as well."""
-    code = jit.compile_module(_AFTER_FORK, target=Target.host())
+    code = object_code(_AFTER_FORK, Target.host())
     names = ("loopwright_parallel", "loopwright_forked")
     _loaded.append(jit.load_object(code, names, {"real_parallel": parallel}))
     addresses = _loaded[-1].addresses
@@ -156,7 +157,7 @@ def _parallel_after_forks(parallel: int) -> int:
 @cache
 def stubs() -> Mapping[str, int]:
     """The addresses of functions that take the runtime's place and run all in one thread."""
-    code = jit.compile_module(_STAND_IN, target=Target.host())
+    code = object_code(_STAND_IN, Target.host())
     _loaded.append(jit.load_object(code, RUNTIME_FUNCTIONS))
     return dict(_loaded[-1].addresses)
 

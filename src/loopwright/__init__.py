@@ -21,7 +21,21 @@ if TYPE_CHECKING:
     from . import errors
     from .frontends.c.drop_in import drop_in
     from .frontends.loading import load
-    from .frontends.python import PythonKernel, f32, f64, i8, i16, i32, i64, kernel
+    from .frontends.python import (
+        PythonKernel,
+        f32,
+        f64,
+        i8,
+        i16,
+        i32,
+        i64,
+        kernel,
+        prange,
+        u8,
+        u16,
+        u32,
+        u64,
+    )
     from .passes.machine.target import Target
     from .passes.schedules.schedule import Schedule
     from .runtime.kernel import Kernel
@@ -45,6 +59,11 @@ __all__ = [
     "i64",
     "kernel",
     "load",
+    "prange",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
     "verify",
 ]
 
@@ -63,6 +82,11 @@ _HOMES = {
     "i64": ".frontends.python",
     "kernel": ".frontends.python",
     "load": ".frontends.loading",
+    "prange": ".frontends.python",
+    "u8": ".frontends.python",
+    "u16": ".frontends.python",
+    "u32": ".frontends.python",
+    "u64": ".frontends.python",
     "verify": ".runtime.verifying.verify",
 }
 

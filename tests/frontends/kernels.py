@@ -16,18 +16,29 @@ SHIFT = 2
 REFINED = True
 TYPED = np.float32(1.5)
 
-CASES: dict[str, tuple[loopwright.PythonKernel, Callable[[np.random.Generator], list[Any]]]] = {}
+Arguments = Callable[[np.random.Generator], list[Any]]
 
 
-def case(arguments: Callable[[np.random.Generator], list[Any]]) -> Callable[[Any], Any]:
-    """Registers a kernel with what makes its arguments."""
+class Cases:
+    """Kernels by name, with what makes their arguments."""
 
-    def register(function: Any) -> Any:
-        kernel = loopwright.kernel(function)
-        CASES[function.__name__] = kernel, arguments
-        return kernel
+    def __init__(self) -> None:
+        self.kernels: dict[str, tuple[loopwright.PythonKernel, Arguments]] = {}
 
-    return register
+    def add(self, arguments: Arguments) -> Callable[[Any], Any]:
+        """Registers a kernel."""
+
+        def register(function: Any) -> Any:
+            kernel = loopwright.kernel(function)
+            self.kernels[function.__name__] = kernel, arguments
+            return kernel
+
+        return register
+
+
+REGISTRY = Cases()
+CASES = REGISTRY.kernels
+case = REGISTRY.add
 
 
 def integers(r: np.random.Generator, n: int, kind: Any, bound: int = 100) -> Any:

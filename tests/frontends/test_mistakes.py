@@ -10,6 +10,8 @@ import loopwright
 from loopwright.frontends.python.source import PythonSource
 from loopwright.frontends.python.translate import translate
 
+from . import helpers
+
 GOLDEN = Path(__file__).with_name("mistakes.txt")
 
 
@@ -30,11 +32,12 @@ def message(source: str, path: Path) -> str:
     """What is said about a kernel in a file of its own."""
     path.write_text(
         "import math\nimport numpy as np\nimport loopwright\n"
-        "from loopwright import f32, f64, i8, i32, i64\nTABLE = np.ones(4)\n\n"
+        "from loopwright import f32, f64, i8, i32, i64, prange, u8\nTABLE = np.ones(4)\n\n"
         f"@loopwright.kernel\n{source}"
     )
     with pytest.raises(loopwright.errors.SourceError) as error:
-        exec(compile(path.read_text(), str(path), "exec"), {"__name__": "mistake"})
+        names = {"__name__": "mistake", "g": helpers.g, "h": helpers.h}
+        exec(compile(path.read_text(), str(path), "exec"), names)
     frames = [frame.path for frame in error.traceback]
     assert sum("frontends" in str(frame) and "tests" not in str(frame) for frame in frames) == 1
     assert error.value.__cause__ is None and error.value.__suppress_context__

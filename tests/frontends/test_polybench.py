@@ -10,11 +10,18 @@ import loopwright
 from loopwright.kernels.catalogue import catalogue
 from loopwright.passes.polyhedral.scop import Scop
 
-from . import polybench
+from . import polybench, polybench_algebra, polybench_stencils
 
-KERNELS = sorted(
-    name for name, value in vars(polybench).items() if isinstance(value, loopwright.PythonKernel)
-)
+KERNELS = {
+    name: value
+    for module in (polybench, polybench_algebra, polybench_stencils)
+    for name, value in vars(module).items()
+    if isinstance(value, loopwright.PythonKernel)
+}
+
+ENTRIES = {
+    entry.function: entry for name, entry in catalogue().items() if name.startswith("polybench/")
+}
 
 
 def accesses(scop: Scop) -> dict[str, set[str]]:
@@ -27,10 +34,9 @@ def accesses(scop: Scop) -> dict[str, set[str]]:
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_same_scop_as_the_shipped_text(name: str) -> None:
-    entry = catalogue()[f"polybench/{name.replace('_', '-')}"]
+    entry = ENTRIES[name]
     text = loopwright.load(entry.text)[entry.function].scop
-    kernel: loopwright.PythonKernel = getattr(polybench, name)
-    scop = kernel.function.scop
+    scop = KERNELS[name].function.scop
     assert [p.name for p in scop.parameters] == [p.name for p in text.parameters]
     assert [s.loops for s in scop.statements] == [s.loops for s in text.statements]
     assert isinstance(scop.domain, isl.UnionSet) and scop.domain.is_equal(text.domain)
@@ -38,10 +44,13 @@ def test_same_scop_as_the_shipped_text(name: str) -> None:
     assert str(scop.tree) == str(text.tree)
 
 
+def test_all_kernels_are_there() -> None:
+    assert set(KERNELS) == set(ENTRIES) and len(KERNELS) == 30
+
+
 @pytest.mark.parametrize("name", ["nussinov", "correlation", "symm", "durbin"])
 def test_same_results_as_python(name: str) -> None:
-    entry = catalogue()[f"polybench/{name}"]
-    kernel: loopwright.PythonKernel = getattr(polybench, name)
+    entry, kernel = ENTRIES[name], KERNELS[name]
     sizes = dict.fromkeys(entry.parameter_values(entry.sizes["MINI"]), 9)
     arguments = entry.arguments(sizes)
     before = [np.array(value) for value in arguments]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Callable
 
 import numpy as np
@@ -74,6 +75,37 @@ def test_computes_in_place(saxpy: Kernel) -> None:
     x, y = np.arange(5, dtype="f4"), np.ones(5, "f4")
     assert saxpy(5, 2.0, x, y) is None
     assert y.tolist() == [1, 3, 5, 7, 9]
+
+
+class Capsule:
+    """An array of a library that speaks DLPack alone."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __dlpack__(self, **options: object) -> object:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("export", [Capsule, memoryview, lambda a: array("f", a)])
+def test_exported_memory(saxpy: Kernel, export: Callable[[np.ndarray], object]) -> None:
+    given = export(np.arange(4, dtype="f4"))
+    y = np.ones(4, "f4")
+    saxpy(4, 2.0, given, y)
+    assert y.tolist() == [1, 3, 5, 7]
+    if not isinstance(given, Capsule):
+        saxpy(4, 1.0, y, given)
+        assert list(given) == [1, 4, 7, 10]
+
+
+def test_exported_memory_that_is_read_only_or_of_another_type(saxpy: Kernel) -> None:
+    with pytest.raises(ArgumentValueError, match="which is read-only"):
+        saxpy(4, 2.0, zeros(), memoryview(read_only()))
+    with pytest.raises(ArgumentTypeError, match="expected elements of type float32, got uint8"):
+        saxpy(4, 2.0, b"abcd", zeros())
 
 
 WRONG_ARRAYS: dict[str, tuple[Callable[[], object], type[KernelError], str]] = {

@@ -1,0 +1,164 @@
+"""Accesses to arrays: subscripts and slices of Python as views."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+from ..text.affine import Affine, Index, Name
+from ..text.emitter import Emitter
+from .evaluator import Evaluator
+from .requirements import Requirement, never
+from .values import Scalar
+from .views import ONE, ZERO, ArrayValue, Range, View
+
+
+class Accesses:
+    """Evaluates accesses.
+
+    `reads` has the elements that were loaded, `ranges` the bounds of the loops around,
+    `conditions` what is not negative under the conditions around, `requirements` what slices need.
+    """
+
+    def __init__(self, expressions: Evaluator, emitter: Emitter[ast.AST]) -> None:
+        self.expressions = expressions
+        self.source = expressions.source
+        self.emitter = emitter
+        self.extents: dict[str, Affine] = {}
+        self.ranges: dict[Name, tuple[Index, Index]] = {}
+        self.conditions: list[Affine] = []
+        self.requirements: list[Requirement] = []
+        self.reads: list[tuple[ast.expr, View, tuple[Affine, ...]]] = []
+
+    def argument(self, array: ArrayValue) -> View:
+        """An argument as a whole; equal names are equal extents."""
+        return View.whole(array, [self._extent(array, d) for d in range(array.rank)])
+
+    def _extent(self, array: ArrayValue, dimension: int) -> Affine:
+        extent = array.type.extents[dimension]
+        if isinstance(extent, int):
+            return Affine(constant=extent)
+        name = Name(f"{array.name}.shape.{dimension}", symbol=True)
+        return self.extents.setdefault(extent, Affine.of(name))
+
+    def dimensions(self, text: str, arrays: Sequence[ArrayValue]) -> list[str]:
+        """What defines the extents that a text uses and that are not arguments themselves."""
+        used = set(re.findall(r"%([\w$.]+)", text))
+        lines: list[str] = []
+        for array in arrays:
+            for dimension in range(array.rank):
+                name = f"{array.name}.shape.{dimension}"
+                if name in used:
+                    position = self.emitter.constant(str(dimension), "index")
+                    lines.append(
+                        f"%{name} = memref.dim %{array.name}, {position} : {array.type.mlir}"
+                    )
+        return lines
+
+    def load(self, node: ast.expr, view: View, point: Sequence[Affine]) -> Scalar:
+        """The element of a view at a point of the result that it is broadcast to."""
+        what = f"'{ast.unparse(node)}' is data"
+        self.emitter.require_operations(node, what, "subscripts and bounds may not depend on data")
+        subscripts = view.at(point)
+        self.reads.append((node, view, subscripts))
+        text = f"affine.load {view.array.element(subscripts)}"
+        return Scalar(self.emitter.operation(text, node), view.array.type.element)
+
+    def indexed(self, view: View, node: ast.Subscript) -> View:
+        """A view behind subscripts; raises SourceError."""
+        written = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        new = sum(_is_new_axis(each) for each in written)
+        gaps = [each for each in written if isinstance(each, ast.Constant) and each.value is ...]
+        given = len(written) - new - len(gaps)
+        if given > view.rank or len(gaps) > 1:
+            count = f"{view.rank} dimension{'' if view.rank == 1 else 's'}"
+            raise self.source.error(node, f"'{ast.unparse(node.value)}' has {count}, not {given}")
+        missing: list[ast.expr] = [ast.Slice()] * (view.rank - given)
+        place = written.index(gaps[0]) if gaps else len(written)
+        written = [*written[:place], *missing, *written[place + len(gaps) :]]
+        items: list[Affine | Range | None] = []
+        axis = 0
+        for each in written:
+            if _is_new_axis(each):
+                items.append(None)
+                continue
+            extent = view.extents[axis]
+            axis += 1
+            if isinstance(each, ast.Slice):
+                items.append(self._range(each, extent))
+            else:
+                items.append(self._subscript(each, extent))
+        return view.indexed(items)
+
+    def _subscript(self, node: ast.expr, extent: Affine) -> Affine:
+        if self.expressions.shape(node):
+            raise self.source.error(
+                node,
+                "arrays of subscripts and masks are not supported",
+                "write a loop, or np.where(condition, x, y) for a mask",
+            )
+        return self._from_end(self.expressions.affine(node, "a subscript"), extent)
+
+    @staticmethod
+    def _from_end(position: Affine, extent: Affine) -> Affine:
+        """A negative literal counts from the end, as in NumPy."""
+        return extent.plus(position) if not position.terms and position.constant < 0 else position
+
+    def _range(self, node: ast.Slice, extent: Affine) -> Range:
+        step = 1
+        if node.step is not None:
+            written = self.expressions.affine(node.step, "the step of a slice")
+            step = written.constant
+            if written.terms or step == 0:
+                raise self.source.error(
+                    node.step, "the step of a slice must be a constant other than 0"
+                )
+        last = extent.plus(Affine(constant=-1))
+        defaults = (ZERO, extent) if step > 0 else (last, Affine(constant=-1))
+        limits = (ZERO, extent) if step > 0 else (Affine(constant=-1), last)
+        start, stop = (
+            default if each is None else self._bound(each, extent, limits)
+            for each, default in zip((node.lower, node.upper), defaults, strict=True)
+        )
+        self._require(node, extent, start, stop, step)
+        return Range.of(start, stop, step)
+
+    def _require(
+        self, node: ast.Slice, extent: Affine, start: Affine, stop: Affine, step: int
+    ) -> None:
+        """Refuses bounds that turn out negative, where NumPy would count from the end."""
+        for written, bound in ((node.lower, start), (node.upper, stop)):
+            if written is None or not bound.terms or (step > 0 and written is node.lower):
+                continue  # loops that run from a negative index leave the array, which is refused
+            refused = [bound.times(-1).plus(ONE, -1)]
+            if step > 0:
+                refused += [start, extent.plus(bound).plus(start, -1).plus(ONE, -1)]
+            error = self.source.error(
+                written,
+                f"the bound '{ast.unparse(written)}' of this slice is negative for these sizes, "
+                "and NumPy counts from the end then",
+                "write a literal such as -1 to count from the end",
+            )
+            requirement = never([*refused, *self.conditions], self.ranges, error)
+            if requirement is not None and requirement not in self.requirements:
+                self.requirements.append(requirement)
+
+    def _bound(self, node: ast.expr, extent: Affine, limits: tuple[Affine, Affine]) -> Affine:
+        """A bound of a slice; one that is a literal beyond a constant extent is cut off."""
+        bound = self._from_end(self.expressions.affine(node, "the bound of a slice"), extent)
+        least, most = limits
+        if not bound.terms and not most.terms:
+            return Affine(constant=max(min(bound.constant, most.constant), least.constant))
+        return bound
+
+    def size(self, extents: tuple[Affine, ...], node: ast.Subscript) -> Index:
+        """An entry of `A.shape`."""
+        position = self.expressions.affine(node.slice, "which extent")
+        if position.terms or not -len(extents) <= position.constant < len(extents):
+            raise self.source.error(node, f"the array has {len(extents)} dimensions")
+        return Index((extents[position.constant],))
+
+
+def _is_new_axis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None

@@ -1,0 +1,186 @@
+"""Statements on whole arrays and slices, as loops over their elements.
+
+NumPy computes the right side before it stores anything: where an iteration would read what an
+earlier one has written, a temporary takes the old values.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from ..text.emitter import Emitter
+from .affine_sets import overwrites
+from .expressions import Expressions
+from .local_arrays import LocalArrays
+from .nests import Nests
+from .reductions import Reductions
+from .source import PythonSource
+from .values import Value
+from .variables import Variable
+from .views import View, broadcast, same, spelled_shape
+
+
+class ArrayStatements:
+    """Emits assignments of arrays, and the reductions inside of expressions."""
+
+    def __init__(
+        self,
+        expressions: Expressions,
+        source: PythonSource,
+        emitter: Emitter[ast.AST],
+        nests: Nests,
+        arrays: LocalArrays,
+        inline: Callable[[ast.Call, bool], None],
+    ) -> None:
+        self.expressions = expressions
+        self.source = source
+        self.emitter = emitter
+        self.nests = nests
+        self.arrays = arrays
+        self.reductions = Reductions(expressions, source, emitter, nests, arrays, inline)
+
+    def assign(self, target: ast.expr, node: ast.Assign | ast.AugAssign) -> bool:
+        """Emits an assignment where one side is an array; raises SourceError.
+
+        What is left are numbers, with the reductions inside of them computed.
+        """
+        operator = type(node.op) if isinstance(node, ast.AugAssign) else None
+        if isinstance(target, ast.Name) and operator is None:
+            return self._name(target, node)
+        if isinstance(target, ast.Attribute):
+            spelled = ast.unparse(target)
+            raise self.source.error(
+                target, f"'{spelled}' cannot be assigned to", f"write {spelled}[...]"
+            )
+        view = self.expressions.view(target)
+        if view is None or not view.rank:
+            self.reductions.compute(node.value, whole=operator is None)
+            shape = self.expressions.shape(node.value)
+            if shape:
+                raise self.source.error(
+                    node.value,
+                    f"an array of shape {spelled_shape(shape)} for one number",
+                    f"write {ast.unparse(target)}[:]" if view is None else None,
+                )
+            return False
+        accumulate = operator is ast.Add
+        direct = operator is None or accumulate
+        if direct and self.reductions.into(node.value, view, accumulate=accumulate):
+            return True
+        self.reductions.compute(node.value, whole=operator is None)
+        shape = self.expressions.shape(node.value)
+        result = broadcast(view.extents, shape)
+        fits = result is not None and len(shape) <= view.rank
+        if not fits or not all(map(same, result or (), view.extents)):
+            raise self.source.error(
+                node,
+                f"an array of shape {spelled_shape(shape)} does not fit the shape "
+                f"{spelled_shape(view.extents)} of '{ast.unparse(target)}'",
+                "give equal extents the same name in the annotations",
+            )
+        self._store(view, target, node, operator)
+        return True
+
+    def _name(self, target: ast.Name, node: ast.Assign | ast.AugAssign) -> bool:
+        """An assignment to a name: a view, or an array of its own."""
+        variable = self.expressions.variables.get(target)
+        if self.arrays.function(node.value) is None:
+            self.reductions.compute(node.value, target.id)
+            if not self.expressions.shape(node.value):
+                return False
+        if variable is None or not variable.may_be_array:
+            raise self._refusal(target)
+        self.expressions.values[variable] = self._array(variable, node.value)
+        return True
+
+    def name(self, target: ast.expr, view: View) -> None:
+        """Gives a view a name; raises SourceError."""
+        if not isinstance(target, ast.Name):
+            raise self.source.error(
+                target,
+                "arrays are not assigned together: NumPy stores one before it reads the next",
+                "write one statement for each, with a copy where two are swapped",
+            )
+        variable = self.expressions.variables.get(target)
+        if variable is None or not variable.may_be_array:
+            raise self._refusal(target)
+        self.expressions.values[variable] = view
+
+    def _refusal(self, target: ast.expr) -> Exception:
+        spelled = ast.unparse(target)
+        return self.source.error(
+            target,
+            f"'{spelled}' cannot become an array here",
+            f"write {spelled}[...] = ... to store into it, or use a name of its own",
+        )
+
+    def _array(self, variable: Variable, node: ast.expr) -> View:
+        if self.arrays.function(node) is not None:
+            return self.arrays.create(variable.name, node)
+        view = None if self.expressions.copied(node) else self.expressions.view(node)
+        if view is not None:
+            return view
+        return self.arrays.holding(variable.name, node)
+
+    def _store(
+        self,
+        view: View,
+        target: ast.expr,
+        node: ast.Assign | ast.AugAssign,
+        operator: type[ast.operator] | None,
+    ) -> None:
+        point, loops = self.nests.over(view)
+        written = view.at(point)
+        reads = self.expressions.accesses.reads
+        for _ in range(2 + len(list(ast.walk(node.value)))):
+            before = len(reads)
+            with self.emitter.block() as body, self.expressions.at(point):
+                value = self._value(target, node, operator)
+                stored = self.expressions.arithmetic.stored(
+                    value, view.array.type.element, view.array.name, node.value
+                )
+                self.emitter.line(f"affine.store {stored}, {view.array.element(written)}", node)
+            early = [
+                (each, read)
+                for each, read, subscripts in reads[before:]
+                if read.array == view.array
+                and each is not target
+                and overwrites(written, subscripts, loops)
+            ]
+            if not early:
+                self.nests.around(body, loops, node)
+                return
+            self._take_old(early, view, node)
+        raise AssertionError("temporaries end all conflicts")
+
+    def _value(
+        self,
+        target: ast.expr,
+        node: ast.Assign | ast.AugAssign,
+        operator: type[ast.operator] | None,
+    ) -> Value:
+        value = self.expressions.value(node.value)
+        if operator is None:
+            return value
+        before = self.expressions.value(target)
+        return self.expressions.arithmetic.binary(operator, before, value, node)
+
+    def _take_old(
+        self,
+        early: list[tuple[ast.expr, View]],
+        view: View,
+        node: ast.Assign | ast.AugAssign,
+    ) -> None:
+        """Computes before the loops what these would overwrite: numbers, one array, or all."""
+        computed = self.expressions.computed
+        for each, read in early:
+            if not read.rank:
+                with self.expressions.at(()):
+                    computed[each] = self.expressions.value(each)
+        arrays = [each for each, read in early if read.rank]
+        if not arrays:
+            return
+        smaller = len(arrays) == 1 and early[0][1].rank < view.rank
+        old = arrays[0] if smaller else node.value
+        computed[old] = self.arrays.holding(view.array.name + "_old", old)

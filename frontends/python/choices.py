@@ -1,0 +1,228 @@
+"""Conditions of Python, and values that are chosen by them."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from ..text.affine import Affine, Index, set_text
+from ..text.conditions import (
+    Condition,
+    DataTest,
+    Fixed,
+    Junction,
+    alternatives,
+    is_affine,
+    junction,
+    negation,
+    not_negative,
+    tests_data,
+    zero,
+)
+from .arithmetic import index_of
+from .captured import MISSING
+from .evaluator import Evaluator
+from .functions import known
+from .values import Constant, Scalar, Value
+
+PREDICATES: dict[type[ast.cmpop], str] = {
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+}
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test of data: a comparison (operator and both sides), or a call such as `isnan(x)`."""
+
+    node: ast.expr
+    operator: type[ast.cmpop] | None
+    sides: tuple[ast.expr, ...]
+
+
+class Choices:
+    """Evaluates conditions and conditional expressions."""
+
+    def __init__(self, expressions: Evaluator) -> None:
+        self.expressions = expressions
+        self.source = expressions.source
+        self.emitter = expressions.emitter
+        self.arithmetic = expressions.arithmetic
+
+    def condition(self, node: ast.expr) -> Condition:
+        """A condition, without emitting anything; raises SourceError."""
+        if isinstance(node, ast.BoolOp):
+            conjunction = isinstance(node.op, ast.And)
+            for each in node.values:
+                self._check_number(
+                    each, "'and'" if conjunction else "'or'", "&" if conjunction else "|"
+                )
+            return junction(conjunction, [self.condition(value) for value in node.values])
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            self._check_number(node.operand, "'not'", "~")
+            return negation(self.condition(node.operand))
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
+            parts = [self.condition(node.left), self.condition(node.right)]
+            return junction(isinstance(node.op, ast.BitAnd), parts)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert):
+            return negation(self.condition(node.operand))
+        if isinstance(node, ast.Compare):
+            if len(node.ops) > 1:
+                self._check_number(node, "a chain of comparisons", "&")
+            lefts = [node.left, *node.comparators[:-1]]
+            triples = zip(lefts, node.ops, node.comparators, strict=True)
+            return junction(True, [self._comparison(node, *triple) for triple in triples])
+        if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+            return Fixed(node.value)
+        if isinstance(node, ast.Call):
+            function = known(self.expressions.captured.resolve(node.func))
+            if function is not None and function.kind == "class" and len(node.args) == 1:
+                return DataTest(Test(node, None, tuple(node.args)))
+        if isinstance(node, ast.Name | ast.Attribute):
+            found = (
+                MISSING
+                if self.expressions.is_local(node)
+                else self.expressions.captured.resolve(node)
+            )
+            if isinstance(found, bool):
+                self.expressions.captured.numbers[ast.unparse(node)] = found
+                return Fixed(found)
+        raise self.source.error(
+            node,
+            "this is not a condition",
+            f"write `{ast.unparse(node)} != 0`" if _is_number(node) else None,
+        )
+
+    def _check_number(self, node: ast.expr, what: str, instead: str) -> None:
+        """Raises SourceError for an array, whose truth value Python does not know."""
+        if self.expressions.shape(node):
+            raise self.source.error(
+                node, f"{what} of an array", f"write {instead} between comparisons in parentheses"
+            )
+
+    def _comparison(
+        self, node: ast.Compare, left: ast.expr, op: ast.cmpop, right: ast.expr
+    ) -> Condition:
+        if type(op) not in PREDICATES:
+            raise self.source.error(
+                node, "'in' and 'is' are not supported", "compare with ==, !=, <, <=, > or >="
+            )
+        known = self.expressions.static(left), self.expressions.static(right)
+        test = DataTest(Test(node, type(op), (left, right)))
+        if isinstance(known[0], Constant) and isinstance(known[1], Constant):
+            return Fixed(
+                bool(getattr(operator, PREDICATES[type(op)])(known[0].value, known[1].value))
+            )
+        if known[0] is None or known[1] is None:
+            return test
+        one, other = index_of(known[0]), index_of(known[1])
+        if one is None or other is None:
+            raise self.source.error(
+                node, "a size is compared with a floating-point number", "compare with an integer"
+            )
+        if isinstance(op, ast.Eq | ast.NotEq):
+            difference = one.plus(other, -1)
+            if difference is None:
+                return test
+            return zero(difference) if isinstance(op, ast.Eq) else negation(zero(difference))
+        if isinstance(op, ast.Gt | ast.GtE):
+            one, other = other, one
+        difference = other.plus(one, -1)
+        if difference is None:
+            return test
+        if isinstance(op, ast.Lt | ast.Gt):
+            difference = difference.plus(Index((Affine(constant=1),)), -1)
+            assert difference is not None
+        return not_negative(difference)
+
+    def truth(self, condition: Condition, node: ast.AST) -> str:
+        """The truth value of a condition on data alone."""
+        if isinstance(condition, Junction):
+            names = [self.truth(part, node) for part in condition.parts]
+            word = "andi" if condition.conjunction else "ori"
+            result = names[0]
+            for name in names[1:]:
+                result = self.emitter.operation(f"arith.{word} {result}, {name} : i1", node)
+            return result
+        assert isinstance(condition, DataTest)
+        name = self._test(condition.subject)
+        if not condition.negated:
+            return name
+        true = self.emitter.constant("true", "i1")
+        return self.emitter.operation(f"arith.xori {name}, {true} : i1", node)
+
+    def _test(self, test: Test) -> str:
+        values = [self.expressions.value(side) for side in test.sides]
+        if test.operator is None:
+            assert isinstance(test.node, ast.Call)
+            function = known(self.expressions.captured.resolve(test.node.func))
+            assert function is not None
+            return self.expressions.truth_of_call(test.node)
+        one, other = self.arithmetic.common(values[0], values[1], test.node)
+        return self.arithmetic.compare(PREDICATES[test.operator], one, other, test.node)
+
+    def choose(
+        self,
+        condition: Condition,
+        one: Callable[[], Value],
+        other: Callable[[], Value],
+        node: ast.AST,
+    ) -> Value:
+        """The value of a conditional expression.
+
+        Where the condition is affine, only the accesses of the branch that is taken are made.
+        """
+        if isinstance(condition, Fixed):
+            return one() if condition.value else other()
+        self.emitter.require_operations(node, "a conditional expression is not")
+        if tests_data(condition) and is_affine(condition):
+            assert isinstance(condition, Junction)
+            # Affine parts first: they guard the accesses of the others.
+            parts = sorted(condition.parts, key=tests_data)
+            head, rest = parts[0], junction(condition.conjunction, parts[1:])
+            inner = partial(self.choose, rest, one, other, node)
+            if condition.conjunction:
+                return self.choose(head, inner, other, node)
+            return self.choose(head, one, inner, node)
+        if tests_data(condition):
+            truth = self.truth(condition, node)
+            values = one(), other()
+            kind = self.arithmetic.joined(*values, node)
+            first, second = (self.arithmetic.convert(each, kind.element, node) for each in values)
+            result = self.arithmetic.select(truth, first, second, node)
+            return Scalar(result.name, kind.element, kind.weak)
+        found = alternatives(condition)
+        if found is None:
+            raise self.source.error(node, "the condition has too many alternatives")
+        if len(found) > 1:
+            inverse = alternatives(negation(condition))
+            if inverse is not None and len(inverse) == 1:
+                return self.choose(negation(condition), other, one, node)
+            rest = junction(False, [junction(True, each) for each in found[1:]])
+            head = junction(True, found[0])
+            return self.choose(head, one, lambda: self.choose(rest, one, other, node), node)
+        with self.emitter.block() as first_block:
+            first_value = one()
+        with self.emitter.block() as second_block:
+            second_value = other()
+        kind = self.arithmetic.joined(first_value, second_value, node)
+        for block, value in ((first_block, first_value), (second_block, second_value)):
+            with self.emitter.block(block):
+                name = self.arithmetic.convert(value, kind.element, node).name
+                self.emitter.line(f"affine.yield {name} : {kind.element.mlir}", node)
+        constraints = set_text([(r.expression, r.equation) for r in found[0]])
+        result = self.emitter.branches(
+            f"affine.if {constraints} -> {kind.element.mlir}", first_block, second_block, node
+        )
+        return Scalar(result, kind.element, kind.weak)
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name | ast.Subscript | ast.BinOp)

@@ -1,0 +1,81 @@
+"""What evaluates expressions, as its parts see it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Protocol
+
+from ..text.affine import Affine, Index
+from ..text.conditions import Condition
+from ..text.emitter import Emitter
+from .arithmetic import Arithmetic
+from .captured import Captured
+from .source import PythonSource
+from .values import Constant, Value
+
+
+class Evaluator(Protocol):
+    """The evaluation of expressions; see `Expressions`."""
+
+    @property
+    def source(self) -> PythonSource: ...
+
+    @property
+    def captured(self) -> Captured: ...
+
+    @property
+    def emitter(self) -> Emitter[ast.AST]: ...
+
+    @property
+    def arithmetic(self) -> Arithmetic: ...
+
+    def index(self, node: ast.expr, what: str) -> Index:
+        """An affine integer; raises SourceError where it is none."""
+        ...
+
+    def affine(self, node: ast.expr, what: str) -> Affine:
+        """An affine expression without minimum or maximum; raises SourceError."""
+        ...
+
+    def static(self, node: ast.expr) -> Constant | Index | None:
+        """A constant or an affine integer, or None."""
+        ...
+
+    def value(self, node: ast.expr) -> Value:
+        """The value of an expression."""
+        ...
+
+    def is_local(self, node: ast.expr) -> bool:
+        """Whether a name is an argument or a variable of the function."""
+        ...
+
+    def shape(self, node: ast.expr) -> tuple[Affine, ...]:
+        """The extents of an expression; none for a number."""
+        ...
+
+    def condition(self, node: ast.expr) -> Condition:
+        """A condition."""
+        ...
+
+    def choose(
+        self,
+        condition: Condition,
+        one: Callable[[], Value],
+        other: Callable[[], Value],
+        node: ast.AST,
+    ) -> Value:
+        """The value of a conditional expression."""
+        ...
+
+    def length(self, node: ast.Call) -> Value:
+        """The first extent of the array argument of a call."""
+        ...
+
+    def outer(self, node: ast.Call) -> Value:
+        """The element of an outer product."""
+        ...
+
+    def truth_of_call(self, node: ast.Call) -> str:
+        """The truth value of a call such as `isnan(x)`."""
+        ...

@@ -1,0 +1,377 @@
+"""Affine MLIR as Python functions: what `loopwright.kernel` translates back."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterable, Sequence
+
+from xdsl.dialects import arith, func, memref
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, MemRefType
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+    AffineSymExpr,
+)
+
+from ...dialects import affine
+from ...dialects.errors import SourceError
+from ...dialects.locations import name_of
+from ...passes.polyhedral.memrefs import as_memref
+
+_BINARY = {
+    "arith.addf": "+",
+    "arith.subf": "-",
+    "arith.mulf": "*",
+    "arith.divf": "/",
+    "arith.addi": "+",
+    "arith.subi": "-",
+    "arith.muli": "*",
+    "arith.floordivsi": "//",
+    "arith.andi": "&",
+    "arith.ori": "|",
+    "arith.xori": "^",
+    "arith.shli": "<<",
+    "arith.shrsi": ">>",
+    "arith.shrui": ">>",
+    "math.powf": "**",
+}
+
+_CALLS = {
+    "arith.maximumf": "np.maximum",
+    "arith.minimumf": "np.minimum",
+    "arith.maxnumf": "np.fmax",
+    "arith.minnumf": "np.fmin",
+    "arith.maxsi": "np.maximum",
+    "arith.minsi": "np.minimum",
+    "arith.maxui": "np.maximum",
+    "arith.minui": "np.minimum",
+    "math.absf": "abs",
+    "math.absi": "abs",
+    "math.atan2": "np.arctan2",
+    **{
+        f"math.{name}": f"np.{name}"
+        for name in ("sqrt", "exp", "exp2", "log", "log2", "log10", "log1p", "expm1", "sin", "cos")
+    },
+    **{f"math.{name}": f"np.{name}" for name in ("tan", "tanh", "cbrt", "floor", "ceil")},
+}
+
+_CASTS = (
+    "arith.extf",
+    "arith.truncf",
+    "arith.extsi",
+    "arith.extui",
+    "arith.trunci",
+    "arith.sitofp",
+    "arith.uitofp",
+    "arith.fptosi",
+    "arith.index_cast",
+)
+
+_EXTENSIONS = ("arith.extui", "arith.uitofp")
+"""What reads an element as an unsigned number."""
+
+_FLOAT_PREDICATES = {1: "==", 2: ">", 3: ">=", 4: "<", 5: "<=", 13: "!="}
+_INTEGER_PREDICATES = {0: "==", 1: "!=", 2: "<", 3: "<=", 4: ">", 5: ">="}
+
+
+def print_python(function: func.FuncOp) -> str:
+    """A function of affine loops as a Python function; raises SourceError for other operations."""
+    return _Printer(function).text()
+
+
+class _Printer:
+    def __init__(self, function: func.FuncOp) -> None:
+        self.function = function
+        self.lines: list[str] = []
+        self.depth = 1
+        self.names: dict[SSAValue, str] = {}
+        self.stored: set[Operation] = set()
+        self.taken = {"np", "loopwright", "min", "max", "abs", "range"}
+        self.unsigned = {
+            operation.operands[0].owner.operands[0]
+            for operation in function.walk()
+            if operation.name in _EXTENSIONS
+            and isinstance(operation.operands[0].owner, affine.LoadOp)
+        }
+
+    def text(self) -> str:
+        block = self.function.body.block
+        arguments = [f"{self._name(each)}: {self._annotation(each)}" for each in block.args]
+        head = f"@loopwright.kernel\ndef {self.function.sym_name.data}({', '.join(arguments)}):\n"
+        self._block(block)
+        body = self.lines or ["    pass"]
+        return head + "\n".join(body) + "\n"
+
+    # Names and types
+
+    def _name(self, value: SSAValue) -> str:
+        if value not in self.names:
+            hint = name_of(value).removeprefix("%").replace(".", "_").replace("$", "_")
+            hint = hint if hint.isidentifier() and not keyword.iskeyword(hint) else f"v{hint}"
+            text, number = hint, 1
+            while text in self.taken or not text.isidentifier():
+                number += 1
+                text = f"{hint}_{number}"
+            self.taken.add(text)
+            self.names[value] = text
+        return self.names[value]
+
+    def _element(self, value: SSAValue, kind: Attribute) -> str:
+        text = str(kind)
+        return text.replace("i", "u") if value in self.unsigned else text
+
+    def _annotation(self, value: SSAValue) -> str:
+        if isinstance(value.type, IndexType):
+            return "int"
+        kind = as_memref(value)
+        if kind is not None:
+            extents = [
+                f'"{self._name(value)}_{position}"' if extent < 0 else str(extent)
+                for position, extent in enumerate(kind.get_shape())
+            ]
+            element = self._element(value, kind.element_type)
+            return f"loopwright.{element}[{', '.join(extents) or '()'}]"
+        return f"loopwright.{value.type}"
+
+    # Statements
+
+    def _line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    def _block(self, block: Block, carried: Sequence[str] = ()) -> None:
+        before = len(self.lines)
+        for operation in block.ops:
+            self._statement(operation, carried)
+        if len(self.lines) == before:
+            self._line("pass")
+
+    def _statement(self, operation: Operation, carried: Sequence[str]) -> None:
+        if isinstance(operation, affine.ForOp):
+            self._loop(operation)
+        elif isinstance(operation, affine.IfOp):
+            self._condition(operation)
+        elif operation in self.stored:
+            pass
+        elif isinstance(operation, affine.StoreOp):
+            place = self._place(operation.memref, operation.map.data, operation.indices)
+            value = self._value(operation.value)
+            if operation.memref in self.unsigned:
+                value = (
+                    f"loopwright.{self._element(operation.memref, operation.value.type)}({value})"
+                )
+            self._line(f"{place} = {value}")
+        elif isinstance(operation, affine.YieldOp):
+            if operation.operands:
+                values = [self._value(each) for each in operation.operands]
+                changed = [pair for pair in zip(carried, values, strict=True) if len(set(pair)) > 1]
+                if changed:
+                    names, values = zip(*changed, strict=True)
+                    self._line(f"{', '.join(names)} = {', '.join(values)}")
+        elif isinstance(operation, memref.AllocOp | memref.AllocaOp):
+            self._allocation(operation)
+        elif operation.name in ("func.return", "memref.dealloc", "memref.dim"):
+            if operation.name == "func.return" and operation.operands:
+                raise SourceError.at(operation, "results are not printed as Python")
+        elif operation.results and not self._is_inlined(operation):
+            text = self._expression(operation)
+            self._line(f"{self._name(operation.results[0])} = {text}")
+
+    def _loop(self, loop: affine.ForOp) -> None:
+        arguments = loop.body.block.args
+        carried: list[str] = []
+        for argument, initial, result in zip(arguments[1:], loop.inits, loop.results, strict=True):
+            store = self._destination(loop, result)
+            if isinstance(initial, BlockArgument) and len(list(initial.uses)) == 1:
+                self.names[argument] = self._name(initial)  # goes on in the inner loop
+            elif store is not None:
+                self.stored.add(store)
+                self.names[argument] = self._place(store.memref, store.map.data, store.indices)
+            name = self._name(argument)
+            carried.append(name)
+            if name == self.names.get(initial):
+                self.names[result] = name
+                continue
+            value = self._value(initial)
+            if isinstance(initial.owner, arith.ConstantOp):
+                value = f"loopwright.{initial.type}({value})"
+            self._line(f"{name} = {value}")
+            self.names[result] = name
+        lower = self._bound(loop.lowerBoundMap.data, loop.lowerBoundOperands, "max")
+        upper = self._bound(loop.upperBoundMap.data, loop.upperBoundOperands, "min")
+        step = loop.step.value.data
+        bounds = [lower, upper, str(step)] if step != 1 else [lower, upper]
+        bounds = bounds[1:] if bounds[0] == "0" and len(bounds) == 2 else bounds
+        self._line(f"for {self._name(arguments[0])} in range({', '.join(bounds)}):")
+        self.depth += 1
+        self._block(loop.body.block, carried)
+        self.depth -= 1
+
+    @staticmethod
+    def _destination(loop: affine.ForOp, result: SSAValue) -> affine.StoreOp | None:
+        """The store of a carried value behind its loop, where it can be summed up in that place."""
+        uses = list(result.uses)
+        store = uses[0].operation if len(uses) == 1 else None
+        if not isinstance(store, affine.StoreOp) or store.parent is not loop.parent:
+            return None
+        between: Operation | None = loop
+        while between is not store:
+            assert between is not None
+            for inner in between.walk():
+                accesses = isinstance(inner, affine.LoadOp | affine.StoreOp)
+                if (accesses and inner.memref is store.memref) or (
+                    inner is not loop and set(inner.results) & set(store.indices)
+                ):
+                    return None
+            between = between.next_op
+        return store
+
+    def _condition(self, operation: affine.IfOp) -> None:
+        if operation.results:
+            raise SourceError.at(operation, "an 'affine.if' with results is not printed as Python")
+        constraints = operation.condition.data
+        dims, symbols = self._operands(constraints.num_dims, operation.operands)
+        parts = [
+            f"{self._affine(each.lhs, dims, symbols)} {each.kind.value} "
+            f"{self._affine(each.rhs, dims, symbols)}"
+            for each in constraints.constraints
+        ]
+        self._line(f"if {' and '.join(parts) or 'True'}:")
+        self.depth += 1
+        self._block(operation.then_region.block)
+        self.depth -= 1
+        if operation.else_region.blocks:
+            self._line("else:")
+            self.depth += 1
+            self._block(operation.else_region.block)
+            self.depth -= 1
+
+    def _allocation(self, operation: memref.AllocOp | memref.AllocaOp) -> None:
+        kind = operation.memref.type
+        assert isinstance(kind, MemRefType)
+        sizes = iter(operation.dynamic_sizes)
+        extents = [
+            self._value(next(sizes)) if extent < 0 else str(extent) for extent in kind.get_shape()
+        ]
+        shape = f"({', '.join(extents)}{',' if len(extents) == 1 else ''})"
+        name = self._name(operation.memref)
+        self._line(f"{name} = np.empty({shape}, dtype=loopwright.{kind.element_type})")
+
+    # Expressions
+
+    def _is_inlined(self, operation: Operation) -> bool:
+        """Whether the value is written where it is used: once, with no store in between."""
+        if isinstance(operation, arith.ConstantOp) or operation.name == "arith.index_cast":
+            return True
+        if isinstance(operation.results[0].type, IndexType) or operation.name.startswith(
+            ("arith.cmp", "affine.apply")
+        ):
+            return True
+        uses = list(operation.results[0].uses)
+        if len(uses) != 1 or uses[0].operation.parent is not operation.parent:
+            return False
+        following = operation.next_op
+        while following is not None and following is not uses[0].operation:
+            if following.regions or isinstance(following, affine.StoreOp):
+                return False
+            following = following.next_op
+        # What is written inside of a loop's head or bounds is evaluated before the loop.
+        return not uses[0].operation.regions
+
+    def _value(self, value: SSAValue) -> str:
+        if value in self.names or not isinstance(value.owner, Operation):
+            return self._name(value)
+        if self._is_inlined(value.owner):
+            return self._expression(value.owner)
+        return self._name(value)
+
+    def _expression(self, operation: Operation) -> str:
+        name = operation.name
+        if isinstance(operation, arith.ConstantOp):
+            attribute = operation.value
+            if isinstance(attribute, FloatAttr):
+                number = repr(float(attribute.value.data))
+            else:
+                assert isinstance(attribute, IntegerAttr)
+                number = str(attribute.value.data)
+            return f"({number})" if number.startswith("-") else number
+        if isinstance(operation, affine.LoadOp):
+            place = self._place(operation.memref, operation.map.data, operation.indices)
+            extended = {use.operation.name for use in operation.results[0].uses}
+            if operation.memref in self.unsigned and not extended <= set(_EXTENSIONS):
+                return f"loopwright.{operation.results[0].type}({place})"
+            return place
+        if isinstance(operation, affine.ApplyOp):
+            map_ = operation.map.data
+            dims, symbols = self._operands(map_.num_dims, operation.operands)
+            return f"({self._affine(map_.results[0], dims, symbols)})"
+        values = [self._value(each) for each in operation.operands]
+        if name in _BINARY:
+            return f"({values[0]} {_BINARY[name]} {values[1]})"
+        if name in _CALLS:
+            return f"{_CALLS[name]}({', '.join(values)})"
+        if name in _CASTS:
+            kind = operation.results[0].type
+            return values[0] if isinstance(kind, IndexType) else f"loopwright.{kind}({values[0]})"
+        if name == "arith.negf":
+            return f"(-{values[0]})"
+        if name == "math.rsqrt":
+            return f"(1.0 / np.sqrt({values[0]}))"
+        if name == "math.erf":
+            return f"loopwright.{operation.results[0].type}(math.erf({values[0]}))"
+        if name == "arith.divsi":
+            quotient = f"(abs({values[0]}) // abs({values[1]}))"
+            return f"({quotient} if ({values[0]} ^ {values[1]}) >= 0 else -{quotient})"
+        if isinstance(operation, arith.CmpfOp | arith.CmpiOp):
+            floats = isinstance(operation, arith.CmpfOp)
+            table = _FLOAT_PREDICATES if floats else _INTEGER_PREDICATES
+            predicate = table.get(operation.predicate.value.data)
+            if predicate is not None:
+                return f"{values[0]} {predicate} {values[1]}"
+        if name == "arith.select":
+            return f"({values[1]} if {values[0]} else {values[2]})"
+        raise SourceError.at(operation, f"'{name}' is not printed as Python")
+
+    def _place(self, array: SSAValue, map_: AffineMap, operands: Iterable[SSAValue]) -> str:
+        dims, symbols = self._operands(map_.num_dims, operands)
+        inner = ", ".join(self._affine(each, dims, symbols) for each in map_.results)
+        return f"{self._name(array)}[{inner or '()'}]"
+
+    def _bound(self, map_: AffineMap, operands: Iterable[SSAValue], kind: str) -> str:
+        dims, symbols = self._operands(map_.num_dims, operands)
+        parts = [self._affine(each, dims, symbols) for each in map_.results]
+        return parts[0] if len(parts) == 1 else f"{kind}({', '.join(parts)})"
+
+    def _operands(
+        self, dims: int, operands: Iterable[SSAValue]
+    ) -> tuple[Sequence[str], Sequence[str]]:
+        values = [self._value(each) for each in operands]
+        return values[:dims], values[dims:]
+
+    def _affine(self, expression: AffineExpr, dims: Sequence[str], symbols: Sequence[str]) -> str:
+        match expression:
+            case AffineConstantExpr(value):
+                return str(value)
+            case AffineDimExpr(position):
+                return dims[position]
+            case AffineSymExpr(position):
+                return symbols[position]
+            case AffineBinaryOpExpr(kind, lhs, rhs):
+                left, right = (self._affine(each, dims, symbols) for each in (lhs, rhs))
+                if kind is AffineBinaryOpKind.CeilDiv:
+                    return f"(-(-{left} // {right}))"
+                return f"({left} {_OPERATORS[kind]} {right})"
+            case _:
+                raise AssertionError(expression)
+
+
+_OPERATORS = {
+    AffineBinaryOpKind.Add: "+",
+    AffineBinaryOpKind.Mul: "*",
+    AffineBinaryOpKind.Mod: "%",
+    AffineBinaryOpKind.FloorDiv: "//",
+}

@@ -1,0 +1,193 @@
+"""Views of arrays: rows, slices and transposes, as affine functions of an index."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..text.affine import Affine, Name, Term, quotient
+from .element_types import ArrayType
+from .isl_text import is_zero
+
+ZERO = Affine()
+ONE = Affine(constant=1)
+
+
+@dataclass(frozen=True)
+class ArrayValue:
+    """An array in memory: an argument, or with its `sizes` one that the function allocates.
+
+    One that is `returned` is an argument in the text: the caller allocates it.
+    """
+
+    name: str
+    type: ArrayType
+    sizes: tuple[Affine, ...] | None = None
+    returned: bool = False
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self.type.extents)
+
+    def element(self, subscripts: Sequence[Affine]) -> str:
+        """The text of an element: `%A[%i, %j] : memref<?x?xf64>`."""
+        inner = ", ".join(each.render() for each in subscripts)
+        return f"%{self.name}[{inner}] : {self.type.mlir}"
+
+
+@dataclass(frozen=True)
+class Subscript:
+    """One dimension of the array: a constant, or `start + step * index` along an axis."""
+
+    start: Affine
+    step: int = 0
+    axis: int | None = None
+
+
+@dataclass(frozen=True)
+class View:
+    """Elements of an array, with the extents of each axis; one without axes is an element."""
+
+    array: ArrayValue
+    subscripts: tuple[Subscript, ...]
+    extents: tuple[Affine, ...]
+
+    @classmethod
+    def whole(cls, array: ArrayValue, extents: Sequence[Affine]) -> View:
+        """All of an array."""
+        subscripts = tuple(Subscript(ZERO, 1, axis) for axis in range(len(extents)))
+        return cls(array, subscripts, tuple(extents))
+
+    @property
+    def rank(self) -> int:
+        """The number of axes."""
+        return len(self.extents)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is all of its array, as it lies in memory."""
+        return self.subscripts == View.whole(self.array, self.extents).subscripts
+
+    def at(self, point: Sequence[Affine]) -> tuple[Affine, ...]:
+        """The subscripts of the element at a point of a result that this view is broadcast to."""
+        own = point[len(point) - self.rank :]
+        index = [ZERO if e == ONE else p for p, e in zip(own, self.extents, strict=True)]
+        return tuple(
+            each.start if each.axis is None else each.start.plus(index[each.axis], each.step)
+            for each in self.subscripts
+        )
+
+    def transposed(self, order: Sequence[int]) -> View:
+        """The axes in another order."""
+        subscripts = tuple(
+            each if each.axis is None else replace(each, axis=order.index(each.axis))
+            for each in self.subscripts
+        )
+        return View(self.array, subscripts, tuple(self.extents[axis] for axis in order))
+
+    def indexed(self, items: Sequence[Affine | Range | None]) -> View:
+        """The view behind subscripts, one for each axis; None is a new axis of extent 1."""
+        subscripts = list(self.subscripts)
+        extents: list[Affine] = []
+        axis = 0
+        for item in items:
+            if item is None:
+                extents.append(ONE)
+                continue
+            for position, old in enumerate(self.subscripts):
+                if old.axis != axis:
+                    continue  # a new axis is none of any dimension
+                if isinstance(item, Affine):
+                    subscripts[position] = Subscript(old.start.plus(item, old.step))
+                else:
+                    start = old.start.plus(item.start, old.step)
+                    subscripts[position] = Subscript(start, old.step * item.step, len(extents))
+            if isinstance(item, Range):
+                extents.append(item.extent)
+            axis += 1
+        return View(self.array, tuple(subscripts), tuple(extents))
+
+
+@dataclass(frozen=True)
+class Range:
+    """A slice: its first index, the distance of two, and how many there are."""
+
+    start: Affine
+    step: int
+    extent: Affine
+
+    @classmethod
+    def of(cls, start: Affine, stop: Affine, step: int) -> Range:
+        """The indices from `start` on to before `stop`."""
+        length = stop.plus(start, -1).times(1 if step > 0 else -1)
+        if not length.terms:
+            length = Affine(constant=max(length.constant, 0))
+        return cls(start, step, quotient("ceildiv", length, abs(step)))
+
+
+def same(one: Affine, other: Affine) -> bool:
+    """Whether two expressions are equal for all values."""
+    return is_zero(one.plus(other, -1))
+
+
+def spelled(value: Affine) -> str:
+    """An expression in the user's terms."""
+    text = ""
+    for term, factor in sorted(value.terms, key=lambda each: each[1] < 0):
+        size = "" if abs(factor) == 1 else f"{abs(factor)} * "
+        sign = "-" if factor < 0 else "+"
+        text += (
+            f" {sign} {size}{_spelled_term(term)}"
+            if text or factor < 0
+            else size + _spelled_term(term)
+        )
+    if value.constant or not text:
+        sign = "-" if value.constant < 0 else "+"
+        text += f" {sign} {abs(value.constant)}" if text else str(value.constant)
+    return text.strip()
+
+
+def _spelled_term(term: Term) -> str:
+    if isinstance(term, Name):
+        return _python_term(term)
+    dividend = spelled(term.dividend)
+    inner = dividend if dividend.isidentifier() else f"({dividend})"
+    if term.operator == "ceildiv":
+        return f"-(-{inner} // {term.divisor})"
+    return f"{inner} {'%' if term.operator == 'mod' else '//'} {term.divisor}"
+
+
+def python_text(value: Affine) -> str:
+    """An expression as Python evaluates it."""
+    parts = [f"{factor} * {_python_term(term)}" for term, factor in value.terms]
+    return " + ".join([*parts, str(value.constant)])
+
+
+def _python_term(term: Term) -> str:
+    if isinstance(term, Name):
+        return re.sub(r"\.shape\.(\d+)", r".shape[\1]", term.text)
+    dividend = python_text(term.dividend)
+    if term.operator == "ceildiv":
+        return f"(-(-({dividend}) // {term.divisor}))"
+    return f"(({dividend}) {'%' if term.operator == 'mod' else '//'} {term.divisor})"
+
+
+def spelled_shape(extents: Sequence[Affine]) -> str:
+    """Extents as Python writes them."""
+    inner = ", ".join(map(spelled, extents))
+    return f"({inner},)" if len(extents) == 1 else f"({inner})"
+
+
+def broadcast(*shapes: tuple[Affine, ...]) -> tuple[Affine, ...] | None:
+    """The extents of an elementwise result; None where the shapes are not known to agree."""
+    rank = max(map(len, shapes), default=0)
+    result: list[Affine] = [ONE] * rank
+    for shape in shapes:
+        for axis, extent in enumerate(shape, rank - len(shape)):
+            if result[axis] == ONE:
+                result[axis] = extent
+            elif extent != ONE and not same(extent, result[axis]):
+                return None
+    return tuple(result)

@@ -1,0 +1,78 @@
+"""Generated code that is kept on disk: the schedule chosen for sizes, loop IR and LLVM IR.
+
+A later process needs neither choose the schedule again nor generate the code. Entries belong to the
+text of the program, the sizes, the target and options, and to the compiler as its files are now.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import cast
+
+import islpy
+import xdsl
+
+from ...lowering.llvm import Options
+from ...passes.machine.target import Target
+from ...support.version import __version__
+from .cache import cache_key, default_cache
+
+_ROOMS = ("dialects", "passes", "lowering", "runtime", "support")
+
+
+@dataclass(frozen=True)
+class KeptCode:
+    """What was made of a program; `schedule` is the text of its schedule, None: as written."""
+
+    schedule: str | None
+    loop_ir: str
+    llvm_ir: str
+
+
+def kept_key(program: str, sizes: object, chosen: str, options: Options, target: Target) -> str:
+    """The key of a program for sizes, whose schedule is `chosen` in some way."""
+    machine = {name: _ordered(value) for name, value in asdict(target).items()}
+    parts = (program, repr(sizes), chosen, repr(options), repr(machine), _compiler())
+    return cache_key("generated code", *parts)
+
+
+def find_code(key: str) -> KeptCode | None:
+    """The code that is kept under a key."""
+    cache = default_cache()
+    data = None if cache is None else cache.get(key)
+    return None if data is None else KeptCode(**json.loads(data))
+
+
+def keep_code(key: str, code: KeptCode) -> None:
+    """Keeps code, where there is a cache."""
+    cache = default_cache()
+    if cache is not None:
+        cache.put(key, json.dumps(asdict(code)).encode())
+
+
+def _ordered(value: object) -> object:
+    """A value whose text is the same in every process."""
+    if isinstance(value, frozenset):
+        return sorted(str(each) for each in cast("frozenset[object]", value))
+    return value
+
+
+@cache
+def _compiler() -> str:
+    """Our version, and the files of the compiler by time and size: a source tree has no version."""
+    root = Path(__file__).parents[2]
+    found: list[tuple[str, int, int]] = []
+    for room in _ROOMS:
+        for folder, _, _ in os.walk(root / room):
+            for entry in os.scandir(folder):
+                if entry.name.endswith((".py", ".toml")):
+                    status = entry.stat()
+                    found.append((entry.path, status.st_mtime_ns, status.st_size))
+    for package in (xdsl, islpy):
+        file = str(package.__file__)
+        found.append((file, Path(file).stat().st_mtime_ns, 0))
+    return repr((__version__, sorted(found)))

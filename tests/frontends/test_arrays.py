@@ -1,0 +1,122 @@
+"""Statements on whole arrays and slices compute what NumPy does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import loopwright
+from loopwright import f64
+from loopwright.errors import SourceError
+
+from . import arrays
+
+
+@pytest.mark.parametrize("name", arrays.CASES.kernels)
+def test_same_results_as_numpy(name: str) -> None:
+    for seed in range(2):
+        arrays.run_case(name, seed)
+
+
+def test_slices_are_loops_over_subscripts_of_the_array() -> None:
+    @loopwright.kernel
+    def slices(n: int, A: f64["n"], B: f64["n"]):
+        A[1:-1] = 0.5 * (B[:-2] + B[2:])
+
+    @loopwright.kernel
+    def loop(n: int, A: f64["n"], B: f64["n"]):
+        for i0 in range(1, n - 1):
+            A[i0] = 0.5 * (B[i0 - 1] + B[i0 + 1])
+
+    assert slices.mlir.replace("@slices", "@loop") == loop.mlir
+
+
+def test_temporaries_only_where_old_values_are_needed() -> None:
+    @loopwright.kernel
+    def none(n: int, A: f64["n", "n"]):
+        A[:-1] = A[1:]
+        A[0] += A[0] * 2
+        for k in range(n):
+            A[k + 1 :, k + 1 :] -= A[k + 1 :, k : k + 1] * A[k, k + 1 :]
+
+    @loopwright.kernel
+    def one(n: int, A: f64["n", "n"]):
+        A[1:-1, 1:-1] = A[:-2, 1:-1] + A[2:, 1:-1]
+
+    assert "alloc" not in none.mlir
+    assert one.mlir.count("memref.alloc(") == 1
+
+
+def test_sums_go_into_their_target() -> None:
+    @loopwright.kernel
+    def product(n: int, A: f64["n", "n"], B: f64["n", "n"], C: f64["n", "n"]):
+        C[:] = A @ B
+        C += A @ B
+
+    @loopwright.kernel
+    def in_place(n: int, A: f64["n", "n"], B: f64["n", "n"]):
+        A[:] = A @ B
+
+    assert "alloc" not in product.mlir
+    assert in_place.mlir.count("memref.alloc(") == 1
+
+
+def test_bounds_of_slices_that_turn_out_negative_are_refused() -> None:
+    @loopwright.kernel
+    def head(k: int, A: f64["n"]):
+        A[:k] = 1.0
+
+    @loopwright.kernel
+    def before(n: int, A: f64["n", "n"]):
+        for i in range(n):
+            if i > 0:
+                A[i, : i - 1] = 2.0
+
+    array = np.zeros(5)
+    head(3, array)
+    assert array.tolist() == [1, 1, 1, 0, 0]
+    with pytest.raises(SourceError, match="'k' of this slice is negative for these sizes"):
+        head(-1, array)
+    with pytest.raises(loopwright.errors.BoundsError):
+        head(6, array)
+    before.check(4, np.zeros((4, 4)))
+    assert not before.translation.requirements
+
+
+def test_temporaries_have_names_of_their_own() -> None:
+    @loopwright.kernel
+    def names(n: int, A: f64["n"], A_old: f64["n"], sum: f64["n"]):
+        A[1:] += A[:-1] + A_old[1:]
+        for mean in range(n):
+            sum[mean] = np.sum(A[mean:]) + np.mean(A)
+
+    names.check(5, *np.random.rand(3, 5))
+
+
+def test_names_of_views_and_updates_in_place() -> None:
+    @loopwright.kernel
+    def names(n: int, A: f64["n", "n"]):
+        row, same = A[1], A
+        row += 1
+        same[0, 1:] *= row[:-1]
+        column = A.T[2][::-1]
+        for k in range(n):
+            part = A[k, k:]
+            part -= 2
+            column[k] += k
+        local = np.ones(n)
+        local *= 3
+        A[0] += local
+
+    names.check(4, np.random.rand(4, 4))
+
+
+def test_empty_arrays() -> None:
+    @loopwright.kernel
+    def smooth(n: int, A: f64["n"], B: f64["n"]):
+        A[1:-1] = B[:-2] + B[2:]
+        s = np.sum(A[1:])
+        A[1:] = s * A[:-1]
+
+    for n in range(4):
+        smooth.check(n, np.ones(n), np.ones(n))

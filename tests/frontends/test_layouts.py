@@ -1,0 +1,127 @@
+"""Arrays as they lie in memory: Fortran order, transposes, strides, tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import loopwright
+from loopwright import f64
+from loopwright.errors import ArgumentTypeError, ArgumentValueError, OverlappingArguments
+
+
+def scaled(n: int, m: int, A: f64["n", "m"], B: f64["n", "m"]):
+    for i in range(n):
+        for j in range(m):
+            A[i, j] = A[i, j] * 2 + B[i, j] + i
+    C = A + B
+    C[0] = A.shape[1]
+    return A, C
+
+
+@pytest.mark.parametrize("first", [np.asarray, np.asfortranarray])
+@pytest.mark.parametrize("second", [np.ascontiguousarray, np.asfortranarray])
+def test_fortran_order(first, second) -> None:
+    kernel = loopwright.kernel(scaled)
+    A, B = np.random.rand(3, 5), np.random.rand(3, 5)
+    expected = A.copy()
+    wanted = scaled(3, 5, expected, B)
+    given = first(A)
+    results = kernel(3, 5, given, second(B))
+    assert np.allclose(given, expected) and results[0] is given
+    assert np.allclose(results[1], wanted[1]) and results[1].flags.c_contiguous
+
+
+def test_any_order_of_dimensions_and_types_from_the_call() -> None:
+    @loopwright.kernel
+    def shift(A, B):
+        A[1:] += B[:-1] * A.shape[2]
+
+    A, B = np.random.rand(2, 3, 4).transpose(1, 2, 0), np.random.rand(4, 3, 2).transpose(1, 0, 2)
+    expected = A.copy()
+    shift.python(expected, B)
+    shift(A, B)
+    assert np.allclose(A, expected)
+
+
+VIEWS = {
+    "every second": lambda base: base[::2, 1::2],
+    "a block": lambda base: base[1:4, 2:7],
+    "backwards": lambda base: base[5:2:-1, ::-2],
+    "transposed": lambda base: base.reshape(10, 6)[:9:2, 1:6:2].T,
+    "a plane": lambda base: base.reshape(3, 5, 4)[:, :, 1],
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_gaps(name) -> None:
+    kernel = loopwright.kernel(scaled)
+    base, B = np.random.rand(6, 10), np.random.rand(6, 10)
+    expected = base.copy()
+    wanted = scaled(3, 5, VIEWS[name](expected), VIEWS[name](B))
+    given = VIEWS[name](base)
+    results = kernel(3, 5, given, VIEWS[name](B))
+    assert np.allclose(base, expected) and np.allclose(results[1], wanted[1])
+    assert results[0] is given
+    kernel(3, 5, given, np.broadcast_to(B[0, :5], (3, 5)))
+    scaled(3, 5, VIEWS[name](expected), np.broadcast_to(B[0, :5], (3, 5)))
+    assert np.allclose(base, expected)
+
+
+def test_what_gaps_do_not_allow() -> None:
+    refusing, copying = loopwright.kernel(scaled), loopwright.kernel(scaled, copy=True)
+    base = np.random.rand(6, 10)
+    strided, B = base[::2, 1::2], np.random.rand(3, 5)
+    for kernel in (refusing, copying):
+        with pytest.raises(OverlappingArguments):
+            kernel(3, 5, strided, base[1:4, 2:7])
+        with pytest.raises(ArgumentValueError, match="'n' differ: n is 2, A"):
+            kernel(2, 5, strided, B)
+        with pytest.raises(ArgumentTypeError, match="expected elements of type float64"):
+            kernel(3, 5, strided.astype("f4")[:, ::-1], B)
+    with pytest.raises(OverlappingArguments):
+        refusing(3, 5, base[:3, :5], base[:3, 5:])
+    with pytest.raises(ArgumentValueError, match="is read-only"):
+        copying(3, 5, np.broadcast_to(B[0], (3, 5)), B)
+    expected = base.copy()
+    scaled(3, 5, expected[:3, :5], expected[:3, 5:])
+    copying(3, 5, base[:3, :5], base[:3, 5:])
+    assert np.allclose(base, expected)
+
+
+def test_what_no_memory_is_known_behind() -> None:
+    @loopwright.kernel
+    def double(n: int, x: f64["n"]):
+        x *= 2
+
+    whole, odd = np.ones(10), np.ones(9)
+    double(5, whole[::2])
+    with pytest.raises(ArgumentValueError, match=r"not contiguous .*copy=True"):
+        double(5, odd[::2])
+    loopwright.kernel(double.python, copy=True)(5, odd[::2])
+    assert whole.tolist() == [2.0, 1.0] * 5 and odd.tolist() == [2.0, 1.0] * 4 + [2.0]
+
+
+def test_unaligned_arrays() -> None:
+    raw = np.zeros(3 * 5 * 8 + 1, np.uint8)
+    unaligned = raw[1:].view(np.float64).reshape(3, 5)
+    B = np.random.rand(3, 5)
+    with pytest.raises(ArgumentValueError, match=r"not aligned .*copy=True"):
+        loopwright.kernel(scaled)(3, 5, unaligned, B)
+    loopwright.kernel(scaled, copy=True)(3, 5, unaligned, B)
+    assert np.allclose(unaligned, B + np.arange(3)[:, None])
+
+
+def test_read_only_inputs_need_no_copy() -> None:
+    B = np.random.rand(3, 5)
+    B.flags.writeable = False
+    loopwright.kernel(scaled)(3, 5, np.zeros((3, 5)), B)
+
+
+def test_tensors_of_any_stride() -> None:
+    torch = pytest.importorskip("torch")
+    A, B = torch.rand(5, 3, dtype=torch.float64), torch.rand(3, 10, dtype=torch.float64)
+    expected = A.numpy().T.copy()
+    scaled(3, 5, expected, B.numpy()[:, ::2])
+    loopwright.kernel(copy=True)(scaled)(3, 5, A.T, B[:, ::2])
+    assert np.allclose(A.numpy().T, expected)
