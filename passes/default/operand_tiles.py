@@ -76,7 +76,7 @@ def _is_fixed(function: isl.Aff) -> bool:
 
 def _sum(function: isl.Aff) -> str:
     """A fixed function as the end of a sum: `+n-1`."""
-    names: Mapping[str, int] = {
+    names: Mapping[str | None, int] = {
         function.get_dim_name(_PARAMS, k): function.get_coefficient_val(_PARAMS, k).to_python()
         for k in range(function.dim(_PARAMS))
     }

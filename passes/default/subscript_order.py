@@ -64,10 +64,10 @@ def _in_subscripts(
     for loop in loops:
         slopes = statement.slopes(loop)
         sums = (
-            factors
-            for factors in product(_FACTORS, repeat=2)
+            (one, other)
+            for one, other in product(_FACTORS, _FACTORS)
             if all(
-                factors[0] * a + factors[1] * b == slope
+                one * a + other * b == slope
                 for a, b, slope in zip(first, second, slopes, strict=True)
             )
         )
