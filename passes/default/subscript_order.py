@@ -65,7 +65,7 @@ def _in_subscripts(
         slopes = statement.slopes(loop)
         sums = (
             factors
-            for factors in product(_FACTORS, repeat=2)
+            for factors in product(_FACTORS, _FACTORS)
             if all(
                 factors[0] * a + factors[1] * b == slope
                 for a, b, slope in zip(first, second, slopes, strict=True)
