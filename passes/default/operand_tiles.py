@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import islpy as isl
@@ -76,10 +76,10 @@ def _is_fixed(function: isl.Aff) -> bool:
 
 def _sum(function: isl.Aff) -> str:
     """A fixed function as the end of a sum: `+n-1`."""
-    names: Mapping[str | None, int] = {
-        function.get_dim_name(_PARAMS, k): function.get_coefficient_val(_PARAMS, k).to_python()
+    factors = [
+        (function.get_coefficient_val(_PARAMS, k).to_python(), function.get_dim_name(_PARAMS, k))
         for k in range(function.dim(_PARAMS))
-    }
-    terms = [f"{factor:+d}{name}" for name, factor in names.items() if factor]
+    ]
+    terms = [f"{factor:+d}{name}" for factor, name in factors if factor]
     constant = function.get_constant_val().to_python()
     return "".join(terms) + (f"{constant:+d}" if constant else "")

@@ -20,7 +20,7 @@ from loopwright.runtime.program import Function
 
 LARGE, SMALL = 1000, 107
 
-PROGRAMS = {
+PROGRAMS: dict[str, tuple[str, list[int]]] = {
     "chain": (MATRIX_CHAIN, [1]),
     "trees": (SEARCH_TREES, [2]),
     "parses": (PARSES, []),

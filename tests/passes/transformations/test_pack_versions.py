@@ -121,6 +121,7 @@ def test_results(kind: str, n: int) -> None:
     function.compile()(n, expected)
     kernel(n, values)
     assert values.tobytes() == expected.tobytes()
+    assert kernel.verdict is not None
     assert kernel.verdict.is_proved
 
 
