@@ -199,6 +199,9 @@ class ArrayFlow:
 
     def _check_relaxed(self) -> None:
         """All steps of a reduction that run in another order do so in one place."""
+        for write, read in product(self.writes, self.reads):
+            if self.is_relaxed and self._is_step(write, read) and write.array != read.array:
+                raise NotKnownError(f"{write.origin} accumulates a copy, in another order")
         for one, other in combinations_with_replacement(self.writes, 2):
             if not self.is_relaxed or self.kept.free_steps(one.origin, other.origin) is None:
                 continue
@@ -210,6 +213,16 @@ class ArrayFlow:
                     raise NotKnownError(
                         f"{one.origin} accumulates in another order, and in several places"
                     )
+
+    def _is_step(self, write: Use, read: Use) -> bool:
+        """Whether a statement stores and loads there what it accumulates."""
+        found = self.kept.dependences.accumulations.get(write.origin)
+        if found is None or write.statement != read.statement:
+            return False
+        accesses = self.program.statement(write.origin).accesses
+        return (read.position, write.position) == tuple(
+            accesses.index(each) for each in (found.load, found.store)
+        )
 
     def _wrong_element(self, use: Use, wrong: isl.Map) -> None:
         message = (

@@ -332,6 +332,13 @@ class _Packing:
                 if write.kind is AccessKind.WRITE and write.array is self.array:
                     pairs = write.relation.intersect(read.relation)
                     self._check_unwritten(pairs, statement.name, statement)
+            # Its steps may run in any order: what is copied would not be what the next one finds.
+            found = self.schedule.dependences.accumulations.get(statement.name)
+            if found is not None and found.load.op is read.op:
+                raise MalformedTransformation(
+                    f"{statement.name} accumulates in what it reads of {self.array.name} there: "
+                    "a copy is for other reads, or for all uses"
+                )
 
     def _check_unwritten(self, pairs: isl.Map, writer: str, reader: Statement) -> None:
         if not pairs.is_empty():

@@ -12,6 +12,7 @@ from loopwright.passes.polyhedral.dependences import Dependences, compute_depend
 from loopwright.passes.polyhedral.schedule_tree import Loop, Sequence, statements
 from loopwright.passes.schedules.errors import IllegalTransformation, MalformedTransformation
 from loopwright.passes.schedules.schedule import Schedule
+from loopwright.passes.transformations import pack
 
 # A pivot column: step k reads A[k] before it changes it, and afterwards.
 PIVOT = """
@@ -128,3 +129,49 @@ def test_results(kind: str, n: int) -> None:
 def test_only_versions_make_the_other_order_legal() -> None:
     with pytest.raises(IllegalTransformation, match="on A"):
         schedule(f"{PARTS},reorder{{statements=S0_2,S0_2_2,S0}}")
+
+
+# Two statements that add to the same elements: their steps may change places.
+TWO_STEPS = """
+func.func @steps(%n: index, %x: memref<?xi32>, %y: memref<?xi32>, %a: memref<?xi32>) {
+  affine.for %i = 0 to %n {
+    affine.for %k = 0 to 2 {
+      affine.if affine_set<(d0) : (d0 == 0)>(%k) {
+        %0 = affine.load %a[%i] : memref<?xi32>
+        %1 = affine.load %x[%i] : memref<?xi32>
+        %2 = arith.addi %0, %1 : i32
+        affine.store %2, %a[%i] : memref<?xi32>
+      }
+      affine.if affine_set<(d0) : (d0 - 1 == 0)>(%k) {
+        %0 = affine.load %a[%i] : memref<?xi32>
+        %1 = affine.load %y[%i] : memref<?xi32>
+        %2 = arith.addi %0, %1 : i32
+        affine.store %2, %a[%i] : memref<?xi32>
+      }
+    }
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("before", ["", "reverse{loops=k},"])
+def test_what_is_accumulated_is_not_copied_for_some_steps(before: str) -> None:
+    function = loopwright.load(TWO_STEPS)["steps"]
+    with pytest.raises(MalformedTransformation, match="S0 accumulates in what it reads of a there"):
+        function.schedule(f"{before}pack{{loops=i array=a reads=S0.0}}")
+    whole = function.compile(f"{before}pack{{loops=i array=a}}", verify=True)
+    x, a = np.arange(5, dtype=np.int32), np.ones(5, np.int32)
+    whole(5, x, 100 * x, a)
+    np.testing.assert_array_equal(a, 1 + 101 * x)
+
+
+def test_a_step_with_a_copy_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Validation does not rely on what `pack` refuses."""
+    monkeypatch.setattr(pack._Packing, "_check_unchanged", lambda *_: None)
+    function = loopwright.load(TWO_STEPS)["steps"]
+    text = "reverse{loops=k},pack{loops=i array=a reads=S0.0}"
+    kernel = function.compile(text, verify=True)
+    x = np.arange(5, dtype=np.int32)
+    kernel(5, x, x, np.ones(5, np.int32))
+    assert kernel.verdict is not None and not kernel.verdict.is_proved
