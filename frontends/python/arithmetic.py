@@ -70,8 +70,9 @@ def index_of(value: Value) -> Index | None:
 
 def _fits_other(value: Value, other: Value) -> bool:
     """Whether a value is an integer of Python that is known and fits the type of the other."""
-    known = isinstance(value, Constant) and is_weak(value)
-    return known and element_of(other).holds(int(value.value))
+    if not isinstance(value, Constant) or value.element is not None:
+        return False
+    return element_of(other).holds(int(value.value))
 
 
 class Arithmetic:
