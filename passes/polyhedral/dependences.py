@@ -14,7 +14,7 @@ import islpy as isl
 from ...support.summaries import summary
 from .array_dataflow import ArrayAccesses, union
 from .distance import distances
-from .isl_context import TooComplexError, bounded, bounded_for
+from .isl_context import TooComplexError, bounded, bounded_for, coalesced
 from .reductions import Accumulation, find_accumulation, find_partial_accumulation
 from .scop import Array, Scop
 from .unimodular import UnimodularStatements
@@ -399,7 +399,7 @@ def _dependences(
         source = part.get_tuple_name(isl.dim_type.in_)
         target = part.get_tuple_name(isl.dim_type.out)
         assert source is not None and target is not None
-        pairs = part.coalesce()
+        pairs = coalesced(part)
         found.append(Dependence(kind, source, target, array, pairs, memory_based=memory_based))
     order = {statement.name: number for number, statement in enumerate(accesses.scop.statements)}
     return sorted(found, key=lambda d: (order[d.source], order[d.target]))
@@ -422,4 +422,4 @@ def _split_reductions(
         others = dependence.relation.subtract(steps)
         for relation, reduction in ((steps, True), (others, False)):
             if not relation.is_empty():
-                yield replace(dependence, relation=relation.coalesce(), reduction=reduction)
+                yield replace(dependence, relation=coalesced(relation), reduction=reduction)

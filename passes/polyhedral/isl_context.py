@@ -66,6 +66,19 @@ def bounded(operations: int | None = None, seconds: float | None = None) -> Gene
             context.reset_operations()
 
 
+def coalesced(relation: isl.Map) -> isl.Map:
+    """A relation in fewer pieces, or as it is where isl fails at merging them.
+
+    isl's `coalesce` stops at some relations ("original tableau does not correspond to ...").
+    """
+    try:
+        return relation.coalesce()
+    except isl.Error:
+        if is_exhausted():
+            raise
+        return relation
+
+
 @contextmanager
 def bounded_for(
     function: Operation, subject: str, operations: int | None = None

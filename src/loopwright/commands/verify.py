@@ -25,6 +25,7 @@ from ..runtime.program import Function, Program
 from ..runtime.verifying.answer import Relation
 from ..runtime.verifying.verify import verify
 from . import UsageError
+from .common import add_fast_math_argument
 from .shipped import add_cflags_argument, load_program
 
 NOT_KNOWN = 2
@@ -46,11 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         help="compare for sizes with this property only, such as 'n >= 1 and m >= n'",
     )
-    parser.add_argument(
-        "--fast-math",
-        action="store_true",
-        help="sums and products of floating-point numbers may be in any order",
-    )
+    add_fast_math_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -24,7 +24,10 @@ def test_rna_folding() -> None:
         "tile{loops=i,j sizes=32,32},wavefront{loops=it,jt factors=1,1},parallel{loops=jt}"
     )
     scop = function_of("polybench/nussinov").scop
-    assert default_schedule(scop, {"n": 2500}, threads=2) == chosen
+    # With products in the tiles, the default schedule has the same wavefronts of them.
+    default = str(default_schedule(scop, {"n": 2500}, threads=2))
+    assert "split{loops=k at=96jt}" in default
+    assert "wavefront{loops=it,jt factors=1,1},parallel{loops=jt}" in default
     for size in ("MINI", "SMALL"):
         check_run("polybench/nussinov", chosen, size)
 

@@ -123,7 +123,7 @@ class FakeMeasurer:
     def send(self, message: Any) -> None:
         self.asked.append(message)
 
-    def receive(self) -> Any:
+    def receive(self, kind: Any = Any) -> Any:
         return self.answers.popleft()
 
     exit_code = None
