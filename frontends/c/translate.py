@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from ...dialects.errors import SourceError
 from ...passes.polyhedral.bounds import ASSUMPTION
+from ...runtime.calling.signature import UNSIGNED
 from ..text.affine import Affine, Index
 from ..text.affine import Name as TextName
 from ..text.emitter import Emitter, Line
-from .c_types import Elements, FloatType, IntegerType, elements_of
+from .c_types import BOOL, Elements, FloatType, IntegerType, elements_of
 from .certain_reads import uncertain_reads
 from .domain import Domain
 from .element_sizes import ElementSizes, NewSize
@@ -145,13 +146,21 @@ def _function(
     region: Region, parameters: Sequence[Parameter], emitter: Emitter[Piece], domain: Domain
 ) -> list[Line[Piece]]:
     node = Piece(region.function.place)
-    arguments = ", ".join(f"%{each.name}: {each.mlir}" for each in parameters)
+    arguments = ", ".join(map(_argument, parameters))
     sizes = [TextName(each.name, symbol=True) for each in parameters if _is_integer(each)]
     assumed = _assumed(domain.assumptions, sizes)
     lines: list[Line[Piece]] = [(f"func.func @{region.name}({arguments}){assumed} {{", node)]
     lines += [(f"  {line}", node) for line, node in emitter.constants(node)]
     lines += emitter.blocks[0].indented()
     return [*lines, ("  return", node), ("}", node)]
+
+
+def _argument(parameter: Parameter) -> str:
+    kind = parameter.symbol.type
+    is_unsigned = isinstance(kind, IntegerType) and not kind.signed and kind != BOOL
+    is_number = parameter.elements is None and parameter.mlir != "index"
+    attribute = f" {{{UNSIGNED}}}" if is_unsigned and is_number else ""
+    return f"%{parameter.name}: {parameter.mlir}{attribute}"
 
 
 def _is_integer(parameter: Parameter) -> bool:

@@ -48,6 +48,12 @@ class Element:
         assert self.bits is not None, "only integers have a range"
         return (0, 1) if self.bits == 1 else (-(1 << self.bits - 1), (1 << self.bits - 1) - 1)
 
+    @property
+    def unsigned_range(self) -> tuple[int, int]:
+        """Smallest and largest value of the unsigned integer type with these bits."""
+        assert self.bits is not None, "only integers have a range"
+        return 0, (1 << self.bits) - 1
+
 
 def _element(name: str, dtypes: str, ctype: CScalar, bits: int | None = None) -> Element:
     return Element(name, tuple(np.dtype(dtype) for dtype in dtypes.split()), ctype, bits)

@@ -13,6 +13,7 @@ import pytest
 
 import loopwright
 from loopwright.cli import main
+from loopwright.errors import ArgumentValueError
 
 TWO = """\
 void two(int n, double A[n], double B[n]) {
@@ -113,6 +114,43 @@ def test_shared_variables_are_arguments_in_memory(tmp_path: Path) -> None:
         warnings.simplefilter("error")
         program = loopwright.load(path)
     assert "%s: memref<f64>" in str(program)
+
+
+UNSIGNED = (("unsigned char", 8), ("unsigned short", 16), ("unsigned", 32), ("unsigned long", 64))
+
+
+@pytest.mark.parametrize(("kind", "width"), UNSIGNED)
+def test_unsigned_numbers_are_passed_as_what_they_are(
+    kind: str, width: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(
+        f"void f(int n, {kind} u, {kind} *A, double *B) {{\n"
+        "  for (int i = 0; i < n; i++) { A[i] = u / 3; B[i] = u; }\n}\n"
+    )
+    largest = 2**width - 1
+    kernel = loopwright.load(path)["f"].compile(threads=1)
+    for value in (0, largest // 2, largest // 2 + 1, largest):
+        A, B = np.zeros(2, f"u{width // 8}"), np.zeros(2)
+        kernel(2, value, A, B)
+        assert A.tolist() == [value // 3] * 2 and B.tolist() == [float(value)] * 2
+    for value in (-1, largest + 1):
+        with pytest.raises(ArgumentValueError, match=f"does not fit into unsigned i{width}"):
+            kernel(2, value, A, B)
+    assert main(["run", str(path), "-s", "n=3", "-s", f"u={largest}", "--seconds", "0.01"]) == 0
+    assert f"u={largest}" in capsys.readouterr().out
+
+
+def test_signed_numbers_keep_their_range(tmp_path: Path) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(
+        "void f(int n, short s, int *A) { for (int i = 0; i < n; i++) A[i] = s / 3; }\n"
+    )
+    kernel, A = loopwright.load(path)["f"].compile(threads=1), np.zeros(1, "i4")
+    kernel(1, -32768, A)
+    assert A.tolist() == [-10922]
+    with pytest.raises(ArgumentValueError, match="32768 does not fit into i16"):
+        kernel(1, 32768, A)
 
 
 def test_without_the_parser_one_line_says_what_to_install(tmp_path: Path) -> None:
