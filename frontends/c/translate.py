@@ -32,7 +32,7 @@ from .tree import (
     blocks_of,
 )
 from .values import Linear, Scalar, index_of
-from .variables import find_variables, is_live, loop_symbol
+from .variables import find_variables, is_live, loop_symbols
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def translate(region: Region) -> Translation:
     body = region.block
     own = _declared(body.statements)
     used = _used(body.statements)
-    loops = _loop_symbols(body.statements)
+    loops = loop_symbols(body.statements)
     outer = [symbol for symbol in used if symbol not in own]
     behind = region.behind
     later = {each.symbol for each in all_expressions(behind) if isinstance(each, Name)}
@@ -250,13 +250,3 @@ def _declared(statements: Sequence[Statement]) -> set[Symbol]:
 def _used(statements: Sequence[Statement]) -> dict[Symbol, None]:
     pieces = all_expressions(list(statements))
     return {each.symbol: None for each in pieces if isinstance(each, Name)}
-
-
-def _loop_symbols(statements: Sequence[Statement]) -> set[Symbol]:
-    found: set[Symbol] = set()
-    for statement in statements:
-        if isinstance(statement, For) and (symbol := loop_symbol(statement)) is not None:
-            found.add(symbol)
-        for block in blocks_of(statement):
-            found |= _loop_symbols(block.statements)
-    return found

@@ -116,6 +116,19 @@ def test_shared_variables_are_arguments_in_memory(tmp_path: Path) -> None:
     assert "%s: memref<f64>" in str(program)
 
 
+def test_loop_variables_may_be_declared_in_the_region(tmp_path: Path) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(
+        "void f(int n, double A[n][n]) {\n#pragma scop\n  int i;\n"
+        "  for (i = 0; i < n; i++) {\n    int j;\n"
+        "    for (j = 0; j < i; j++) A[i][j] += 1;\n    for (j = i; j < n; j++) A[i][j] = 5;\n  }\n"
+        "  for (i = 1; i < n; i++) A[i][0] = 7;\n#pragma endscop\n}\n"
+    )
+    A = np.zeros((3, 3))
+    loopwright.load(path)["f"].compile(threads=1)(3, A)
+    assert A.tolist() == [[5, 5, 5], [7, 5, 5], [7, 1, 5]]
+
+
 UNSIGNED = (("unsigned char", 8), ("unsigned short", 16), ("unsigned", 32), ("unsigned long", 64))
 
 
