@@ -13,6 +13,7 @@ import pytest
 
 import loopwright
 from loopwright.cli import main
+from loopwright.dialects.errors import SourceError
 from loopwright.errors import ArgumentValueError
 
 TWO = """\
@@ -127,6 +128,37 @@ def test_loop_variables_may_be_declared_in_the_region(tmp_path: Path) -> None:
     A = np.zeros((3, 3))
     loopwright.load(path)["f"].compile(threads=1)(3, A)
     assert A.tolist() == [[5, 5, 5], [7, 5, 5], [7, 1, 5]]
+
+
+@pytest.mark.parametrize(
+    ("head", "rows"),
+    [
+        ("unsigned char i = 0; i < 10; i++", range(10)),
+        ("unsigned char i = 0; i < n && i <= 254; i++", range(20)),
+        ("unsigned char i = 9; i > 0; i--", range(1, 10)),
+        ("short i = 18; i >= 0; i -= 2", range(0, 20, 2)),
+        ("unsigned char i = 0; i <= 255; i++", None),
+        ("unsigned char i = 1; i < 254; i += 2", range(1, 254, 2)),
+        ("unsigned char i = 0; i < 255; i += 2", None),
+        ("unsigned char i = 9; i >= 0; i--", None),
+        ("unsigned char i = 20; i != 10; i++", None),
+        ("signed char i = 0; i < n; i++", None),
+    ],
+)
+def test_short_loop_variables_must_not_wrap_around(
+    head: str, rows: range | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(
+        f"void f(int n, int *A) {{\n#pragma scop\n  for ({head}) A[i] += i;\n#pragma endscop\n}}\n"
+    )
+    if rows is None:
+        with pytest.raises(SourceError, match="may wrap around"):
+            loopwright.load(path)
+        return
+    A = np.zeros(300, "i4")
+    loopwright.load(path)["f"].compile(threads=1)(20, A)
+    assert A.tolist() == [i if i in rows else 0 for i in range(300)]
 
 
 UNSIGNED = (("unsigned char", 8), ("unsigned short", 16), ("unsigned", 32), ("unsigned long", 64))
