@@ -11,7 +11,7 @@ import numpy as np
 
 from ..text.affine import Affine, Index, extremum, map_text, quotient
 from ..text.emitter import Emitter
-from .element_types import ElementType, element_type, f64, i64
+from .element_types import ElementType, element_type, f64, i64, u64
 from .source import PythonSource
 from .values import (
     Constant,
@@ -66,6 +66,13 @@ def index_of(value: Value) -> Index | None:
     if isinstance(value, Index):
         return value
     return value.index if isinstance(value, Constant) else None
+
+
+def _fits_other(value: Value, other: Value) -> bool:
+    """Whether a value is an integer of Python that is known and fits the type of the other."""
+    if not isinstance(value, Constant) or value.element is not None:
+        return False
+    return element_of(other).holds(int(value.value))
 
 
 class Arithmetic:
@@ -311,6 +318,34 @@ class Arithmetic:
             name = f"cmpi {predicate if predicate in ('eq', 'ne') else sign + predicate}"
         text = f"arith.{name}, {one.name}, {other.name} : {one.element.mlir}"
         return self.emitter.operation(text, node)
+
+    def test(self, predicate: str, left: Value, right: Value, node: ast.AST) -> str:
+        """A comparison as NumPy makes it, where integers of all types are compared exactly."""
+        elements = element_of(left), element_of(right)
+        floats = any(element.is_float for element in elements)
+        if not floats and not _fits_other(left, right) and not _fits_other(right, left):
+            # NumPy has no type for both, or an `int` would be wrapped to the type of the other.
+            if u64 in elements and not all(element.is_unsigned for element in elements):
+                return self._compare_signs(predicate, left, right, node)
+            if is_weak(left) != is_weak(right):
+                one, other = (self.convert(value, i64, node) for value in (left, right))
+                return self.compare(predicate, one, other, node)
+        return self.compare(predicate, *self.common(left, right, node), node)
+
+    def _compare_signs(self, predicate: str, left: Value, right: Value, node: ast.AST) -> str:
+        """A comparison of a u64 and a signed integer, which is less where it is negative."""
+        swapped = element_of(left) != u64
+        signed = self.convert(left if swapped else right, i64, node)
+        unsigned = self.convert(right if swapped else left, u64, node)
+        same_bits = self.convert(signed, u64, node)
+        zero = Scalar(self.emitter.constant("0", i64.mlir), i64)
+        pair = (same_bits, unsigned) if swapped else (unsigned, same_bits)
+        bits = self.compare(predicate, *pair, node)
+        holds = predicate == "ne" or predicate[0] == ("l" if swapped else "g")
+        sign = self.compare("lt" if holds else "ge", signed, zero, node)
+        return self.emitter.operation(
+            f"arith.{'ori' if holds else 'andi'} {sign}, {bits} : i1", node
+        )
 
     def select(self, truth: str, one: Scalar, other: Scalar, node: ast.AST) -> Scalar:
         """One of two operands of one type."""

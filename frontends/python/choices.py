@@ -165,8 +165,9 @@ class Choices:
             function = known(self.expressions.captured.resolve(test.node.func))
             assert function is not None
             return self.expressions.truth_of_call(test.node)
-        one, other = self.arithmetic.common(values[0], values[1], test.node)
-        return self.arithmetic.compare(PREDICATES[test.operator], one, other, test.node)
+        return self.arithmetic.test(
+            PREDICATES[test.operator], values[0], values[1], test.node
+        )
 
     def choose(
         self,

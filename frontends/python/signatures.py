@@ -11,10 +11,11 @@ import numpy as np
 
 from ...passes.polyhedral.scop import Scop
 from ...runtime.calling.arguments import IntegerArgument
+from ...runtime.calling.elements import Element
 from ...runtime.calling.errors import ArgumentCountError, ArgumentValueError
 from ...runtime.calling.signature import Signature, Sizes
 from ...runtime.kernel import Kernel
-from .element_types import ArrayType
+from .element_types import ArrayType, ElementType
 from .requirements import Requirement
 from .translate import Parameter, Translation
 from .views import python_text
@@ -43,16 +44,23 @@ class PythonSignature(Signature):
         used = {position for _, uses in groups for position, _ in uses}
         needed = {name for each in translation.requirements for name in each.names}
         names = tuple(each.name for each in translation.parameters)
+        types = {p: each.type for p, each in enumerate(translation.parameters)}
         arguments = tuple(
-            replace(argument, is_size=True)
+            replace(
+                argument,
+                element=_with_sign(argument.element, types.get(position)),
+                is_size=argument.is_size or position in used or argument.place.name in needed,
+            )
             if isinstance(argument, IntegerArgument)
-            and (position in used or argument.place.name in needed)
             else argument
             for position, argument in enumerate(plain.arguments)
         )
+        scalars = [each.scalar.element for each in translation.results if each.scalar is not None]
+        results = tuple(map(_with_sign, plain.results, scalars))
         return replace(
             plain,
             arguments=arguments,
+            results=results,
             names=names,
             groups=groups,
             requirements=translation.requirements,
@@ -98,6 +106,12 @@ class PythonSignature(Signature):
                 for dimension, extent in enumerate(shape):
                     named[f"{self.names[position]}.shape.{dimension}"] = extent
         return named
+
+
+def _with_sign(element: Element, kind: object) -> Element:
+    """The type of a scalar, which has no sign in the text."""
+    unsigned = isinstance(kind, ElementType) and kind.is_unsigned
+    return element.unsigned() if unsigned else element
 
 
 def _groups(parameters: Sequence[Parameter]) -> tuple[tuple[str, tuple[Use, ...]], ...]:

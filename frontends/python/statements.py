@@ -379,6 +379,12 @@ class Statements:
             view = self.expressions.view(target)
             if view is None:
                 raise self.expressions.no_array(target)
+            if view.rank:
+                raise self.source.error(
+                    target,
+                    f"'{ast.unparse(target)}' is an array, to which this statement assigns a number",
+                    "write one statement for each target",
+                )
             array = view.array
             place = node.value if isinstance(node, ast.Assign | ast.AugAssign) else node
             name = self.expressions.arithmetic.stored(value, array.type.element, array.name, place)

@@ -51,7 +51,7 @@ class Parameter:
         if isinstance(self.type, ArrayType):
             return self.type.mlir
         if isinstance(self.type, ElementType):
-            return str(self.type)
+            return self.type.mlir
         return "f64" if self.type is float else "index"
 
 

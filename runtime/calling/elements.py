@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from ctypes import c_double, c_float, c_int8, c_int16, c_int32, c_int64, c_uint8
+from ctypes import (
+    c_double,
+    c_float,
+    c_int8,
+    c_int16,
+    c_int32,
+    c_int64,
+    c_uint8,
+    c_uint16,
+    c_uint32,
+    c_uint64,
+)
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +26,9 @@ CScalar = (
     | type[c_int16]
     | type[c_int32]
     | type[c_int64]
+    | type[c_uint16]
+    | type[c_uint32]
+    | type[c_uint64]
 )
 
 
@@ -24,13 +38,15 @@ class Element:
 
     `dtypes` are the NumPy types with these bits, the usual one first: MLIR's integers have no sign,
     so arrays of unsigned integers are taken as well, and the operations of the program decide
-    what the bits mean. `bits` is the number of bits of an integer type, None for floats.
+    what the bits mean. `bits` is the number of bits of an integer type, None for floats. A scalar
+    has a sign unless it `is_unsigned`.
     """
 
     name: str
     dtypes: tuple[np.dtype[np.generic], ...]
     ctype: CScalar
     bits: int | None = None
+    is_unsigned: bool = False
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
@@ -46,7 +62,18 @@ class Element:
     def range(self) -> tuple[int, int]:
         """Smallest and largest value of an integer type."""
         assert self.bits is not None, "only integers have a range"
-        return (0, 1) if self.bits == 1 else (-(1 << self.bits - 1), (1 << self.bits - 1) - 1)
+        if self.bits == 1 or self.is_unsigned:
+            return 0, (1 << self.bits) - 1
+        return -(1 << self.bits - 1), (1 << self.bits - 1) - 1
+
+    def unsigned(self) -> Element:
+        """The integer type of these bits without a sign."""
+        assert self.bits is not None, "only integers have a sign"
+        name = self.name.replace("i", "u")
+        return Element(name, self.dtypes[::-1], _UNSIGNED[self.bits], self.bits, is_unsigned=True)
+
+
+_UNSIGNED: dict[int, CScalar] = {8: c_uint8, 16: c_uint16, 32: c_uint32, 64: c_uint64}
 
     @property
     def unsigned_range(self) -> tuple[int, int]:
