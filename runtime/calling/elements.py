@@ -66,6 +66,12 @@ class Element:
             return 0, (1 << self.bits) - 1
         return -(1 << self.bits - 1), (1 << self.bits - 1) - 1
 
+    @property
+    def unsigned_range(self) -> tuple[int, int]:
+        """Smallest and largest value of the unsigned integer type with these bits."""
+        assert self.bits is not None, "only integers have a range"
+        return 0, (1 << self.bits) - 1
+
     def unsigned(self) -> Element:
         """The integer type of these bits without a sign."""
         assert self.bits is not None, "only integers have a sign"
@@ -74,12 +80,6 @@ class Element:
 
 
 _UNSIGNED: dict[int, CScalar] = {8: c_uint8, 16: c_uint16, 32: c_uint32, 64: c_uint64}
-
-    @property
-    def unsigned_range(self) -> tuple[int, int]:
-        """Smallest and largest value of the unsigned integer type with these bits."""
-        assert self.bits is not None, "only integers have a range"
-        return 0, (1 << self.bits) - 1
 
 
 def _element(name: str, dtypes: str, ctype: CScalar, bits: int | None = None) -> Element:
