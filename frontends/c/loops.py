@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...dialects.errors import SourceError
@@ -63,6 +64,8 @@ class Loops:
                 assert shifted is not None
                 bound = shifted
             (high if step > 0 else low).append(bound)
+        if kind.width < 32:
+            self._check_short(symbol, kind, step, high if step > 0 else low[1:], loop)
         loop_variable = Affine.of(Name(name, symbol=False))
         if step > 0:
             start = self._joined("max", low, first)
@@ -121,13 +124,30 @@ class Loops:
                 loop.first.place,
                 "use an int or a long",
             )
-        if symbol.type.width < 32:
+        return symbol
+
+    def _check_short(
+        self, symbol: Symbol, kind: IntegerType, step: int, ends: Sequence[Index], loop: For
+    ) -> None:
+        """Short variables wrap around where they step over the end of their type.
+
+        They do not where one of the bounds is a constant before it.
+        """
+        constants = [
+            part.constant
+            for end in ends
+            if end.kind == ("min" if step > 0 else "max") or len(end.parts) == 1
+            for part in end.parts
+            if not part.terms
+        ]
+        last = [each + step + (-1 if step > 0 else 1) for each in constants]
+        misses = any(isinstance(e, Binary) and e.operator == "!=" for e in walk(loop.test))
+        if misses or not any(kind.lowest <= each <= kind.highest for each in last):
             raise SourceError(
-                f"the loop variable '{symbol.name}' of type '{symbol.type}' may wrap around",
+                f"the loop variable '{symbol.name}' of type '{kind}' may wrap around",
                 loop.first.place,
                 "use an int or a long",
             )
-        return symbol
 
     def _first(self, loop: For) -> Expression:
         if isinstance(loop.first, Declare):

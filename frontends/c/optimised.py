@@ -43,7 +43,10 @@ class Options:
 
 
 def optimised_loops(function: Function, options: Options, name: str) -> func.FuncOp:
-    """The loops of a region as a function of this name; raises SourceError and others."""
+    """The loops of a region as a function of this name, which can be printed as C.
+
+    Raises SourceError and others.
+    """
     scop = function.scop
     given = {s.name: n for s in scop.sizes for k, n in (options.sizes or {}).items() if k == s.name}
     schedule: Schedule | None
@@ -66,6 +69,7 @@ def optimised_loops(function: Function, options: Options, name: str) -> func.Fun
         else:
             loops = specialise(function.function, {}, {})
     loops.properties["sym_name"] = StringAttr(name)
+    emit_c(loops)  # raises for what C cannot express, which concerns this region alone
     return loops
 
 

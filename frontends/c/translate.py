@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from ...dialects.errors import SourceError
 from ...passes.polyhedral.bounds import ASSUMPTION
+from ...runtime.calling.signature import UNSIGNED
 from ..text.affine import Affine, Index
 from ..text.affine import Name as TextName
 from ..text.emitter import Emitter, Line
-from .c_types import Elements, FloatType, IntegerType, elements_of
+from .c_types import BOOL, Elements, FloatType, IntegerType, elements_of
 from .certain_reads import uncertain_reads
 from .domain import Domain
 from .element_sizes import ElementSizes, NewSize
@@ -31,7 +32,7 @@ from .tree import (
     blocks_of,
 )
 from .values import Linear, Scalar, index_of
-from .variables import find_variables, is_live, loop_symbol
+from .variables import find_variables, is_live, loop_symbols
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def translate(region: Region) -> Translation:
     body = region.block
     own = _declared(body.statements)
     used = _used(body.statements)
-    loops = _loop_symbols(body.statements)
+    loops = loop_symbols(body.statements)
     outer = [symbol for symbol in used if symbol not in own]
     behind = region.behind
     later = {each.symbol for each in all_expressions(behind) if isinstance(each, Name)}
@@ -145,13 +146,21 @@ def _function(
     region: Region, parameters: Sequence[Parameter], emitter: Emitter[Piece], domain: Domain
 ) -> list[Line[Piece]]:
     node = Piece(region.function.place)
-    arguments = ", ".join(f"%{each.name}: {each.mlir}" for each in parameters)
+    arguments = ", ".join(map(_argument, parameters))
     sizes = [TextName(each.name, symbol=True) for each in parameters if _is_integer(each)]
     assumed = _assumed(domain.assumptions, sizes)
     lines: list[Line[Piece]] = [(f"func.func @{region.name}({arguments}){assumed} {{", node)]
     lines += [(f"  {line}", node) for line, node in emitter.constants(node)]
     lines += emitter.blocks[0].indented()
     return [*lines, ("  return", node), ("}", node)]
+
+
+def _argument(parameter: Parameter) -> str:
+    kind = parameter.symbol.type
+    is_unsigned = isinstance(kind, IntegerType) and not kind.signed and kind != BOOL
+    is_number = parameter.elements is None and parameter.mlir != "index"
+    attribute = f" {{{UNSIGNED}}}" if is_unsigned and is_number else ""
+    return f"%{parameter.name}: {parameter.mlir}{attribute}"
 
 
 def _is_integer(parameter: Parameter) -> bool:
@@ -241,13 +250,3 @@ def _declared(statements: Sequence[Statement]) -> set[Symbol]:
 def _used(statements: Sequence[Statement]) -> dict[Symbol, None]:
     pieces = all_expressions(list(statements))
     return {each.symbol: None for each in pieces if isinstance(each, Name)}
-
-
-def _loop_symbols(statements: Sequence[Statement]) -> set[Symbol]:
-    found: set[Symbol] = set()
-    for statement in statements:
-        if isinstance(statement, For) and (symbol := loop_symbol(statement)) is not None:
-            found.add(symbol)
-        for block in blocks_of(statement):
-            found |= _loop_symbols(block.statements)
-    return found

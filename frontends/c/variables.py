@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -66,12 +66,19 @@ class Variables:
             variable.cell = ""
 
 
-def assigned_symbols(statements: Sequence[Statement]) -> dict[Symbol, Name | Declare]:
-    """The variables that statements assign, but for those of loops, each with one place."""
+def assigned_symbols(
+    statements: Sequence[Statement], loops: Collection[Symbol]
+) -> dict[Symbol, Name | Declare]:
+    """The variables that statements assign, but for those of loops, each with one place.
+
+    A declaration counts, but without a value (`int i;`) not for the variables of `loops`.
+    """
     found: dict[Symbol, Name | Declare] = {}
     for statement in statements:
-        if isinstance(statement, Declare) and isinstance(
-            statement.symbol.type, IntegerType | FloatType
+        if (
+            isinstance(statement, Declare)
+            and isinstance(statement.symbol.type, IntegerType | FloatType)
+            and (statement.value is not None or statement.symbol not in loops)
         ):
             found.setdefault(statement.symbol, statement)
         if isinstance(statement, For):
@@ -86,8 +93,19 @@ def assigned_symbols(statements: Sequence[Statement]) -> dict[Symbol, Name | Dec
                 for target in _targets(expression):
                     found.setdefault(target.symbol, target)
         for block in blocks_of(statement):
-            for symbol, place in assigned_symbols(block.statements).items():
+            for symbol, place in assigned_symbols(block.statements, loops).items():
                 found.setdefault(symbol, place)
+    return found
+
+
+def loop_symbols(statements: Sequence[Statement]) -> set[Symbol]:
+    """The variables of all loops in statements."""
+    found: set[Symbol] = set()
+    for statement in statements:
+        if isinstance(statement, For) and (symbol := loop_symbol(statement)) is not None:
+            found.add(symbol)
+        for block in blocks_of(statement):
+            found |= loop_symbols(block.statements)
     return found
 
 
@@ -112,7 +130,7 @@ def find_variables(region: Block, outer: set[Symbol], live_behind: set[Symbol]) 
 
     `outer` are declared outside of it, `live_behind` those of them that may be read later.
     """
-    found = Variables(assigned_symbols(region.statements))
+    found = Variables(assigned_symbols(region.statements, loop_symbols(region.statements)))
     for symbol in found.assigned:
         if symbol in outer and (
             symbol in live_behind or _reads_before(symbol, region.statements, False)[0]

@@ -258,6 +258,7 @@ EMITTERS: Emitters = {
     "arith.subf": _operator("-"),
     "arith.mulf": _operator("*"),
     "arith.divf": _operator("/"),
+    "arith.remf": library_call("fmod"),
     "arith.negf": emit_negf,
     "arith.maximumf": _float_helper("maximum"),
     "arith.minimumf": _float_helper("minimum"),

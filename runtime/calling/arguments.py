@@ -184,15 +184,23 @@ class ArrayArgument:
 
 @dataclass(eq=False)
 class IntegerArgument:
-    """An `index` or `iN` scalar; `is_size` says that the code is specialised on its value."""
+    """An `index` or `iN` scalar; `is_size` says that the code is specialised on its value.
+
+    Where it is unsigned, it goes into the call as the signed number with the same bits.
+    """
 
     place: Place
     element: Element
     is_size: bool
+    is_unsigned: bool = False
 
     def __post_init__(self) -> None:
         # Every call asks for these.
-        self._smallest, self._largest = self.element.range
+        element = self.element
+        self._smallest, self._largest = (
+            element.unsigned_range if self.is_unsigned else element.range
+        )
+        self._largest_signed = element.range[1]
 
     def __str__(self) -> str:
         return f"{self.place.name}: {self.element.name}"
@@ -204,10 +212,13 @@ class IntegerArgument:
         """
         number = value if type(value) is int else self._to_int(value)
         if not self._smallest <= number <= self._largest:
+            kind = f"{'unsigned ' if self.is_unsigned else ''}{self.element.name}"
             raise ArgumentValueError(
-                f"{self.place}: {number} does not fit into {self.element.name}, "
+                f"{self.place}: {number} does not fit into {kind}, "
                 f"which holds {self._smallest} to {self._largest}"
             )
+        if number > self._largest_signed:
+            number -= self._largest + 1
         if self.is_size:
             key.append(number)
         return number

@@ -66,6 +66,12 @@ class Element:
             return 0, (1 << self.bits) - 1
         return -(1 << self.bits - 1), (1 << self.bits - 1) - 1
 
+    @property
+    def unsigned_range(self) -> tuple[int, int]:
+        """Smallest and largest value of the unsigned integer type with these bits."""
+        assert self.bits is not None, "only integers have a range"
+        return 0, (1 << self.bits) - 1
+
     def unsigned(self) -> Element:
         """The integer type of these bits without a sign."""
         assert self.bits is not None, "only integers have a sign"

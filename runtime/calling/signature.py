@@ -19,6 +19,9 @@ from .arguments import Argument, ArrayArgument, FloatArgument, IntegerArgument, 
 from .elements import ELEMENTS, Element
 from .errors import ArgumentTypeError, ArgumentValueError, UnsupportedSignature
 
+UNSIGNED = "loopwright.unsigned"
+"""An attribute of arguments: integers whose Python values are those of the unsigned type."""
+
 LARGEST_TILE = 2**62
 """The first value of a tile and its size can still be added."""
 
@@ -265,7 +268,12 @@ def _argument(scop: Scop, position: int, name: str, kind: Attribute) -> Argument
         parameter.argument == position and parameter.dimension is None
         for parameter in scop.parameters
     )
-    return IntegerArgument(place, element, is_size)
+    return IntegerArgument(place, element, is_size, _is_unsigned(scop, position))
+
+
+def _is_unsigned(scop: Scop, position: int) -> bool:
+    attributes = scop.func.arg_attrs
+    return attributes is not None and UNSIGNED in attributes.data[position].data
 
 
 def _scalar(place: str, kind: Attribute) -> Element:

@@ -13,6 +13,8 @@ import pytest
 
 import loopwright
 from loopwright.cli import main
+from loopwright.dialects.errors import SourceError
+from loopwright.errors import ArgumentValueError
 
 TWO = """\
 void two(int n, double A[n], double B[n]) {
@@ -113,6 +115,87 @@ def test_shared_variables_are_arguments_in_memory(tmp_path: Path) -> None:
         warnings.simplefilter("error")
         program = loopwright.load(path)
     assert "%s: memref<f64>" in str(program)
+
+
+def test_loop_variables_may_be_declared_in_the_region(tmp_path: Path) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(
+        "void f(int n, double A[n][n]) {\n#pragma scop\n  int i;\n"
+        "  for (i = 0; i < n; i++) {\n    int j;\n"
+        "    for (j = 0; j < i; j++) A[i][j] += 1;\n    for (j = i; j < n; j++) A[i][j] = 5;\n  }\n"
+        "  for (i = 1; i < n; i++) A[i][0] = 7;\n#pragma endscop\n}\n"
+    )
+    A = np.zeros((3, 3))
+    loopwright.load(path)["f"].compile(threads=1)(3, A)
+    assert A.tolist() == [[5, 5, 5], [7, 5, 5], [7, 1, 5]]
+
+
+@pytest.mark.parametrize(
+    ("head", "rows"),
+    [
+        ("unsigned char i = 0; i < 10; i++", range(10)),
+        ("unsigned char i = 0; i < n && i <= 254; i++", range(20)),
+        ("unsigned char i = 9; i > 0; i--", range(1, 10)),
+        ("short i = 18; i >= 0; i -= 2", range(0, 20, 2)),
+        ("unsigned char i = 0; i <= 255; i++", None),
+        ("unsigned char i = 1; i < 254; i += 2", range(1, 254, 2)),
+        ("unsigned char i = 0; i < 255; i += 2", None),
+        ("unsigned char i = 9; i >= 0; i--", None),
+        ("unsigned char i = 20; i != 10; i++", None),
+        ("signed char i = 0; i < n; i++", None),
+    ],
+)
+def test_short_loop_variables_must_not_wrap_around(
+    head: str, rows: range | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(
+        f"void f(int n, int *A) {{\n#pragma scop\n  for ({head}) A[i] += i;\n#pragma endscop\n}}\n"
+    )
+    if rows is None:
+        with pytest.raises(SourceError, match="may wrap around"):
+            loopwright.load(path)
+        return
+    A = np.zeros(300, "i4")
+    loopwright.load(path)["f"].compile(threads=1)(20, A)
+    assert A.tolist() == [i if i in rows else 0 for i in range(300)]
+
+
+UNSIGNED = (("unsigned char", 8), ("unsigned short", 16), ("unsigned", 32), ("unsigned long", 64))
+
+
+@pytest.mark.parametrize(("kind", "width"), UNSIGNED)
+def test_unsigned_numbers_are_passed_as_what_they_are(
+    kind: str, width: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(
+        f"void f(int n, {kind} u, {kind} *A, double *B) {{\n"
+        "  for (int i = 0; i < n; i++) { A[i] = u / 3; B[i] = u; }\n}\n"
+    )
+    largest = 2**width - 1
+    kernel = loopwright.load(path)["f"].compile(threads=1)
+    for value in (0, largest // 2, largest // 2 + 1, largest):
+        A, B = np.zeros(2, f"u{width // 8}"), np.zeros(2)
+        kernel(2, value, A, B)
+        assert A.tolist() == [value // 3] * 2 and B.tolist() == [float(value)] * 2
+    for value in (-1, largest + 1):
+        with pytest.raises(ArgumentValueError, match=f"does not fit into unsigned i{width}"):
+            kernel(2, value, A, B)
+    assert main(["run", str(path), "-s", "n=3", "-s", f"u={largest}", "--seconds", "0.01"]) == 0
+    assert f"u={largest}" in capsys.readouterr().out
+
+
+def test_signed_numbers_keep_their_range(tmp_path: Path) -> None:
+    path = tmp_path / "f.c"
+    path.write_text(
+        "void f(int n, short s, int *A) { for (int i = 0; i < n; i++) A[i] = s / 3; }\n"
+    )
+    kernel, A = loopwright.load(path)["f"].compile(threads=1), np.zeros(1, "i4")
+    kernel(1, -32768, A)
+    assert A.tolist() == [-10922]
+    with pytest.raises(ArgumentValueError, match="32768 does not fit into i16"):
+        kernel(1, 32768, A)
 
 
 def test_without_the_parser_one_line_says_what_to_install(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from support.c_code import compilers
 
 import loopwright
 from loopwright.cli import main
+from loopwright.lowering.c.translate import EMITTERS
 
 PROGRAM = """\
 #include <stdio.h>
@@ -215,6 +216,26 @@ def test_what_stays(tmp_path: Path, text: str, reason: str) -> None:
         f"{original}:{reason}"
     ]
     assert made.replaced == () and output.read_text() == text
+
+
+def test_a_region_that_cannot_be_printed_stays_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    emitters = {name: emit for name, emit in EMITTERS.items() if name != "math.tanh"}
+    monkeypatch.setattr("loopwright.lowering.c.translate.EMITTERS", emitters)
+    original, output = tmp_path / "f.c", tmp_path / "g.c"
+    original.write_text(
+        "#include <math.h>\n"
+        "void f(int n, double *A) {\n  for (int i = 0; i < n; i++) A[i] = fmod(A[i], 7);\n}\n"
+        "void g(int n, double *A) {\n  for (int i = 0; i < n; i++) A[i] = tanh(A[i]);\n}\n"
+        "void h(int n, float *A) {\n  for (int i = 0; i < n; i++) A[i] = fmodf(A[i], 7);\n}\n"
+    )
+    assert main(["build", str(original), "-o", str(output)]) == 0
+    told = capsys.readouterr()
+    assert told.out == f"wrote {output}: f, h\n"
+    reason = "left out: operation 'math.tanh' cannot be printed as C"
+    assert told.err == f"{original}:6:3: {reason}\n"
+    assert "fmod(" in output.read_text() and "fmodf(" in output.read_text()
 
 
 def test_cc_takes_the_place_of_a_compiler(

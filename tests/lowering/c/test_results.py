@@ -63,7 +63,7 @@ def floats(kind: str) -> list[Elementwise]:
     two = (kind, kind)
     found = [
         Elementwise(f"{name}_{kind}", f"arith.{name} {{0}}, {{1}} : {kind}", two, (kind,))
-        for name in ("addf", "subf", "mulf", "divf", "maximumf", "minimumf", "maxnumf")
+        for name in ("addf", "subf", "mulf", "divf", "remf", "maximumf", "minimumf", "maxnumf")
     ]
     found += [
         Elementwise(f"{p}_{kind}", f"arith.cmpf {p}, {{0}}, {{1}} : {kind}", two, ("i1",))
