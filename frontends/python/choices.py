@@ -165,9 +165,7 @@ class Choices:
             function = known(self.expressions.captured.resolve(test.node.func))
             assert function is not None
             return self.expressions.truth_of_call(test.node)
-        return self.arithmetic.test(
-            PREDICATES[test.operator], values[0], values[1], test.node
-        )
+        return self.arithmetic.test(PREDICATES[test.operator], values[0], values[1], test.node)
 
     def choose(
         self,
