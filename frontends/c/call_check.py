@@ -18,9 +18,12 @@ from .tree import Symbol
 
 @dataclass(frozen=True)
 class Entry:
-    """A function of C: its `head`, its `body`, and the `call` that stands for the region."""
+    """A function of C: its prototype, its `body`, and the `call` that stands for the region.
 
-    head: str
+    The prototype has no names of parameters: they may be macros of the file, where it stands.
+    """
+
+    prototype: str
     body: str
     call: str
 
@@ -34,10 +37,13 @@ def entry(
     check.
     """
     maker = _Maker(translation, scop, fixed)
-    head = f"static int {name}({', '.join(maker.declared) or 'void'})"
+    declared = [_declaration(kind, parameter) for kind, parameter in maker.declared]
+    head = f"static int {name}({', '.join(declared) or 'void'})"
+    kinds = ", ".join(kind for kind, _ in maker.declared)
     checks = "".join(f"    {line}\n" for line in maker.checks())
     body = f"{head} {{\n{checks}    {kernel}({', '.join(maker.passed)});\n    return 1;\n}}\n"
-    return Entry(head, body, f"{name}({', '.join(maker.given)})")
+    prototype = f"static int {name}({kinds or 'void'});"
+    return Entry(prototype, body, f"{name}({', '.join(maker.given)})")
 
 
 class _Maker:
@@ -52,7 +58,7 @@ class _Maker:
             for access in statement.accesses
             if access.kind is AccessKind.WRITE
         }
-        self.declared: list[str] = []
+        self.declared: list[tuple[str, str]] = []
         self.given: list[str] = []
         self.lines: list[str] = []
         self.bytes: dict[int, str] = {}
@@ -75,11 +81,11 @@ class _Maker:
     def _number(self, argument: int, parameter: Parameter) -> None:
         symbol = parameter.symbol
         if parameter.mlir == "index":
-            self.declared.append(f"long long a{argument}")
+            self.declared.append(("long long", f"a{argument}"))
             self.given.append(f"(long long){symbol.spelling}")
             self._size(argument, None, f"a{argument}")
         else:
-            self.declared.append(f"{symbol.type} a{argument}")
+            self.declared.append((str(symbol.type), f"a{argument}"))
             self.given.append(symbol.spelling)
         self.texts[argument] = [f"a{argument}"]
         self._share(argument, symbol, f"sizeof({symbol.type})")
@@ -87,7 +93,7 @@ class _Maker:
     def _share(self, argument: int, symbol: Symbol, size: str) -> None:
         """Passes the address of a variable: what the region writes must not change it."""
         if symbol.has_address or (symbol.is_global and not symbol.is_const):
-            self.declared.append(f"const void *v{argument}")
+            self.declared.append(("const void *", f"v{argument}"))
             self.given.append(f"(const void *)&{symbol.spelling}")
             self.shared[f"v{argument}"] = size
 
@@ -104,7 +110,7 @@ class _Maker:
                 self.region.place,
                 "use long or int64_t",
             )
-        self.declared.append(f"void *a{argument}")
+        self.declared.append(("void *", f"a{argument}"))
         address = "&" if not elements.extents else ""
         self.given.append(f"(void *){address}{symbol.spelling}")
         if isinstance(symbol.type, PointerType):
@@ -138,11 +144,11 @@ class _Maker:
             self.lines.append(f"const int64_t {text} = {self._rows(self.arrays.get(argument))};")
             return
         if parameter.lengths:
-            self.declared.append(f"long long {text}")
+            self.declared.append(("long long", text))
             self.given.append(f"(long long){parameter.lengths[dimension - 1]}")
             return
         row = symbol.spelling + "[0]" * dimension
-        self.declared.append(f"long long {text}")
+        self.declared.append(("long long", text))
         self.given.append(f"(long long)(sizeof({row}) / sizeof({row}[0]))")
 
     def _rows(self, array: Array | None) -> str:
@@ -225,6 +231,10 @@ class _Maker:
             outside = self._renamed(outside)
             build = isl.AstBuild.from_context(isl.Set.universe(outside.get_space()))
             return build.expr_from_set(outside).to_C_str()
+
+
+def _declaration(kind: str, name: str) -> str:
+    return f"{kind}{name}" if kind.endswith("*") else f"{kind} {name}"
 
 
 def _element_text(elements: Elements) -> str:

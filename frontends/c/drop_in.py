@@ -157,7 +157,7 @@ def _spliced(
     data = source.data
     heads: dict[int, list[str]] = {}
     for each in replacements:
-        heads.setdefault(each.region.function.start, []).append(f"{each.entry.head};")
+        heads.setdefault(each.region.function.start, []).append(each.entry.prototype)
     edits: list[tuple[int, int, str]] = []
     for start, texts in heads.items():
         begin = _line_start(data, start)

@@ -2,9 +2,9 @@
 
 All arguments are those of the C compiler, which is called with the drop-in source of each file: see
 'loopwright build'. It is gcc, clang or cc, or what LOOPWRIGHT_CC names. Files without an affine
-region are compiled as they are. With -fopenmp, regions may run on several threads. With
-LOOPWRIGHT_CC_REPORT=1 in the environment, standard error says what is replaced, and what is not and
-why.
+region are compiled as they are, and all files are where the compiler refuses a drop-in source. With
+-fopenmp, regions may run on several threads. With LOOPWRIGHT_CC_REPORT=1 in the environment,
+standard error says what is replaced, and what is not and why.
 
 examples:
   loopwright cc -O3 -march=native -c stencil.c -o stencil.o
@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..dialects.errors import SourceError
@@ -48,16 +48,38 @@ def run(arguments: argparse.Namespace) -> int:
     compiler = _compiler()
     if not set(given).isdisjoint(_NO_CODE):
         return subprocess.run([*compiler, *given], check=False).returncode
+    command = [*compiler, "-fopenmp-simd"]
     with tempfile.TemporaryDirectory(prefix="loopwright-") as folder:
-        command = [*compiler, "-fopenmp-simd"]
-        sources = list(_sources(given))
-        for position, argument in enumerate(given):
-            if position in sources:
-                written = _optimised(argument, given, Path(folder) / str(position))
-                command += [] if written is None else ["-iquote", str(Path(argument).parent)]
-                argument = argument if written is None else str(written)
-            command.append(argument)
-        return subprocess.run(command, check=False).returncode
+        written: dict[int, Path] = {}
+        for position in _sources(given):
+            found = _optimised(given[position], given, Path(folder) / str(position))
+            if found is not None:
+                written[position] = found
+        if written and _compiles([*command, *_with_drop_ins(given, written)]):
+            return 0
+    if written:
+        # Whatever is wrong with the program, the compiler says of its own text.
+        _report("all as written: the compiler refuses the drop-in sources, or the program")
+    return subprocess.run([*command, *given], check=False).returncode
+
+
+def _with_drop_ins(given: Sequence[str], written: Mapping[int, Path]) -> Iterator[str]:
+    """The arguments with drop-in sources, which find the headers beside the files."""
+    for position, argument in enumerate(given):
+        if position in written:
+            yield from ("-iquote", str(Path(argument).parent))
+        yield str(written.get(position, argument))
+
+
+def _compiles(command: Sequence[str]) -> bool:
+    """Calls the compiler, which is heard only if it succeeds."""
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode != 0:
+        return False
+    for stream, text in ((sys.stdout, done.stdout), (sys.stderr, done.stderr)):
+        stream.write(text.decode(errors="replace"))
+        stream.flush()
+    return True
 
 
 def _compiler() -> list[str]:
@@ -99,7 +121,6 @@ def _optimised(source: str, given: Sequence[str], folder: Path) -> Path | None:
     """The drop-in source of a file; None where it stays as it is."""
     from .. import drop_in  # takes an extra
 
-    reports = os.environ.get("LOOPWRIGHT_CC_REPORT") == "1"
     folder.mkdir()
     output = folder / Path(source).name
     try:
@@ -109,15 +130,15 @@ def _optimised(source: str, given: Sequence[str], folder: Path) -> Path | None:
             made = drop_in(source, output, threads=threads, cflags=flags_of(given))
     except (SourceError, OSError) as error:
         # The compiler says it where it is a mistake.
-        _report(reports, f"{source}: as written: {str(error).splitlines()[0]}")
+        _report(f"{source}: as written: {str(error).splitlines()[0]}")
         return None
     for error in made.left_out:
-        _report(reports, f"{error.location}: left out: {error.message}")
+        _report(f"{error.location}: left out: {error.message}")
     for name in made.replaced:
-        _report(reports, f"{source}: replaced: {name}")
+        _report(f"{source}: replaced: {name}")
     return output if made.replaced else None
 
 
-def _report(wanted: bool, text: str) -> None:
-    if wanted:
+def _report(text: str) -> None:
+    if os.environ.get("LOOPWRIGHT_CC_REPORT") == "1":
         print(f"loopwright: {text}", file=sys.stderr)

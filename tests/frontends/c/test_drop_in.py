@@ -116,6 +116,24 @@ def test_found_regions_give_the_same_results(tmp_path: Path) -> None:
     assert executed(compiler, output, "-O1") == executed(compiler, original, "-O0")
 
 
+@pytest.mark.parametrize("compiler", compilers())
+def test_macros_may_have_any_names(compiler: str, tmp_path: Path) -> None:
+    """All names of parameters and of variables in what is called are macros of the file."""
+    names = ["a0", "a1", "a2", "a3", "a1_0", "a1_1", "a2_0", "v3", "s0", "s1", "t", "i", "n"]
+    macros = "".join(f"#define {name} 0.25\n" for name in names)
+    original, output = tmp_path / "program.c", tmp_path / "output.c"
+    original.write_text(
+        f"#include <stdio.h>\n{macros}double scale = 2;\n"
+        "static void f(int m, int k, double x[m][k], double *y) {\n"
+        "  for (int r = 2; r < m; r++)\n"
+        "    for (int c = 0; c < k; c++) x[r][c] += scale * y[r] * a0 - a1 * x[r - 1][c] + i;\n}\n"
+        "int main(void) {\n  double x[5][2] = {{1, 2}, {3, 4}}, y[5] = {1, 2, 3, 4, 5};\n"
+        '  f(5, 2, x, y);\n  printf("%g %g\\n", x[4][1], t + n);\n  return 0;\n}\n'
+    )
+    assert loopwright.drop_in(original, output).replaced == ("f",)
+    assert executed(compiler, output) == executed(compiler, original)
+
+
 def test_lines_are_those_of_the_original(files: tuple[Path, Path]) -> None:
     original, output = files
     expanded = subprocess.run(
@@ -222,3 +240,24 @@ def test_cc_takes_the_place_of_a_compiler(
     assert done.stdout == "7\n"
     assert main(["cc", "-c", "f.c"]) == 1  # R is not defined: the compiler says so
     assert "'R' undeclared" in capfd.readouterr().err.replace("‘", "'").replace("’", "'") or True
+
+
+def test_cc_compiles_the_original_where_the_drop_in_source_does_not_compile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    # The name of the function that is called is taken.
+    (tmp_path / "f.c").write_text(
+        "#include <stdio.h>\nint loopwright_f = 5;\n"
+        "static void f(double *A) { for (int i = 0; i < 10; i++) A[i] = 7; }\n"
+        "int main(void) {\n  double A[10];\n  f(A);\n"
+        '  printf("%g\\n", A[9] + loopwright_f);\n  return 0;\n}\n'
+    )
+    monkeypatch.setenv("LOOPWRIGHT_CC", compilers()[0])
+    monkeypatch.setenv("LOOPWRIGHT_CC_REPORT", "1")
+    monkeypatch.chdir(tmp_path)
+    assert main(["cc", "f.c", "-o", "f.exe"]) == 0
+    reported = capfd.readouterr().err
+    assert "f.c: replaced: f" in reported and "all as written" in reported
+    assert "error" not in reported
+    done = subprocess.run(["./f.exe"], capture_output=True, text=True, check=True)
+    assert done.stdout == "12\n"
