@@ -234,7 +234,8 @@ class PythonKernel(Immutable):
         if orders is None and pieces is None:
             if self._copy:
                 return call_on_copies(kernel, args, refusal)
-            hint = "loopwright.kernel(copy=True) copies it in each call"
+            hint = "no code is made for an array that lies in memory so"
+            hint += "; loopwright.kernel(copy=True) copies it in each call"
             raise ArgumentValueError(f"{refusal}; {hint}") from None
         passed = [
             permuted(value, orders[name])

@@ -382,7 +382,8 @@ class Statements:
             if view.rank:
                 raise self.source.error(
                     target,
-                    f"'{ast.unparse(target)}' is an array, to which this statement assigns a number",
+                    f"'{ast.unparse(target)}' is an array, to which this statement assigns "
+                    "a number",
                     "write one statement for each target",
                 )
             array = view.array

@@ -59,14 +59,14 @@ def strided(value: Any, *, writes: bool) -> tuple[Strided, Any] | None:
     if writes and any(array.shape[a] > 1 and not strides[a] for a in range(array.ndim)):
         return None  # several elements would be one
     order = sorted(moving, key=lambda axis: -strides[axis])
-    memory = [array.shape[order[0]]] if order else []
+    memory = [array.shape[order[0]]] if order else [1]
     for outer, inner in pairwise(order):
         extent, rest = divmod(strides[outer], strides[inner])
         if rest or extent < array.shape[inner]:
             return None
         memory.append(extent)
     gap, rest = divmod(strides[order[-1]], array.itemsize) if order else (1, 0)
-    if rest or not order:
+    if rest:
         return None
     lead = 0
     if gap > 1:

@@ -89,17 +89,36 @@ def test_what_gaps_do_not_allow() -> None:
     assert np.allclose(base, expected)
 
 
+def summed(A):
+    return A.sum()
+
+
 def test_what_no_memory_is_known_behind() -> None:
     @loopwright.kernel
     def double(n: int, x: f64["n"]):
         x *= 2
 
     whole, odd = np.ones(10), np.ones(9)
+    columns, table = np.ones((2, 6))[:, ::2], np.ones((2, 5))
     double(5, whole[::2])
-    with pytest.raises(ArgumentValueError, match=r"not contiguous .*copy=True"):
+    with pytest.raises(ArgumentValueError, match=r"not contiguous .*no code is made .*copy=True"):
         double(5, odd[::2])
+    total = loopwright.kernel(summed)
+    assert total(columns) == 6.0
+    for refused in (table[:, ::2], np.diagonal(table)):
+        with pytest.raises(ArgumentValueError, match=r"no code is made .*copy=True"):
+            total(refused)
     loopwright.kernel(double.python, copy=True)(5, odd[::2])
     assert whole.tolist() == [2.0, 1.0] * 5 and odd.tolist() == [2.0, 1.0] * 4 + [2.0]
+
+
+def test_one_number_as_an_array() -> None:
+    @loopwright.kernel
+    def total(A, B):
+        return (A[1:] + B[1:]).sum(axis=0)
+
+    total.check(np.broadcast_to(2.5, (3, 4)), np.random.rand(3, 4))
+    total.check(np.broadcast_to(2.5, (3, 4)), np.random.rand(6, 4)[::2])
 
 
 def test_unaligned_arrays() -> None:
