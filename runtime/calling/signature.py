@@ -23,7 +23,11 @@ UNSIGNED = "loopwright.unsigned"
 """An attribute of arguments: integers whose Python values are those of the unsigned type."""
 
 LARGEST_TILE = 2**62
-"""The first value of a tile and its size can still be added."""
+"""The largest size of a tile that a call may give."""
+
+WHOLE_LOOP = 2**48
+"""The size that larger ones stand for: no loop has as many iterations, and steps of loops times
+this size can still be added in 64 bits."""
 
 Value = int | float | bool
 CValue = int | float
@@ -201,7 +205,7 @@ class Signature:
                     f"{self.kernel}: the tile size '{name}' must be at least 1 and at most 2^62, "
                     f"got {size}"
                 )
-            values.append(size)
+            values.append(min(size, WHOLE_LOOP))
         return values
 
     def foreign_function(self, address: int) -> ForeignFunction:

@@ -138,6 +138,14 @@ def test_every_size_gives_the_same_result(steps: str) -> None:
             np.testing.assert_array_equal(c, a @ b)
 
 
+def test_the_largest_tiles_of_loops_over_tiles() -> None:
+    """The size is multiplied with the step of the loop."""
+    kernel = load(GEMM)["gemm"].compile("strip-mine{loops=i size=3},tile{loops=it,i sizes=Tt,Ti}")
+    a, b, c = np.ones((13, 11)), np.ones((11, 17)), np.zeros((13, 17))
+    kernel(13, 17, 11, c, a, b, Tt=2**62, Ti=8)
+    np.testing.assert_array_equal(c, a @ b)
+
+
 def test_skewed_tiles_begin_below_zero() -> None:
     text = "skew{loops=i,j factors=-2},tile{loops=i,j sizes=Ti,Tj}"
     function = load(GEMM.replace("to %nk", "to 1"))["gemm"]
