@@ -90,11 +90,18 @@ def tensor_contraction(
     for i: for j: for k: C[i, j] += A[i, k] * B[k, j]
     ->  parallel it: for jt: for kt: pack B: for jt2: for it2: for k: 8 x 24 block of C in registers
     """
+    return contract(schedule, nest, context)
+
+
+def contract(
+    schedule: Schedule, nest: Tree, context: SchedulingContext, *, transposed: bool = False
+) -> Schedule | None:
+    """The schedule of a nest that is a contraction, with vectors as `recognise` has them."""
     statistics = context.statistics(schedule.scop)
     names = statements(nest)
     if len(names) != 1 or not isinstance(nest, Loop):
         return None
-    found = recognise(schedule, names[0], chain(nest), statistics)
+    found = recognise(schedule, names[0], chain(nest), statistics, transposed=transposed)
     if found is None:
         return None
     try:
@@ -229,6 +236,9 @@ class ContractionPlan(Steps):
         self.batches = min((extents[name] for name in found.others[:1]), default=1)
         self.share = 1 if self.batches >= self.threads else self.threads
         """How many threads share one product: all but where there are products for each."""
+        self.by_rows = self._goes_by_rows()
+        self.sizes = self._tile_sizes()
+        self.sharing = () if panels_at else self._sharing()
 
     def apply(self) -> Schedule | None:
         """The schedule with the contraction in tiles; None where the operand cannot be streamed."""
@@ -239,33 +249,31 @@ class ContractionPlan(Steps):
         cut = self._subscript(found.streamed, found.vector)
         if packs and [each for each in found.streamed.coefficients[cut] if each] != [1]:
             return None  # A vector would cross panels.
-        by_rows = self._goes_by_rows()
         # The terms stay in their order, which decides how a sum is rounded.
         tiled, *inner = found.terms
-        sizes = self._tile_sizes()
-        sharing = self._sharing() if packs else ()
+        sharing = self.sharing if packs else ()
         others = (*(name for name in found.others if name not in sharing), *sharing)
         self.interchange((*others, found.rows, found.vector, *found.terms))
         block = self._block_of_products(sharing) if sharing else None
-        self.panels_at = self.panels_at or block
-        rows, vector, terms = self.make_tiles((found.rows, found.vector, tiled), sizes)
-        outer = (rows, vector, terms) if by_rows else (vector, terms, rows)
+        rows, vector, terms = self.make_tiles((found.rows, found.vector, tiled), self.sizes)
+        outer = (rows, vector, terms) if self.by_rows else (vector, terms, rows)
+        panels_at = self.panels_at or block or terms
         self.interchange((*outer, found.rows, found.vector, tiled))
         pairs = self.pair if packs and self._has_own_arrays() else None
         if pairs is not None:
-            self._pack_pairs(pairs, terms, outer[-1])
+            self._pack_pairs(pairs, panels_at, outer[-1])
         elif packs:
-            self.pack_panels(self.panels_at or terms, found.streamed.array, cut, self.width)
+            self.pack_panels(panels_at, found.streamed.array, cut, self.width)
         for access in found.broadcast if pairs is None else ():
             scaled = self._is_scaled(access)
             if self._has_own_arrays() and (scaled or (packs and self._has_conflicts(access))):
                 self._pack_rows(access, outer[-1], scaled=scaled)
         registers = (self.tile.rows, self.width)
         row_blocks, vector_blocks = self.make_tiles((found.rows, found.vector), registers)
-        if not by_rows:
+        if not self.by_rows:
             self.interchange((vector_blocks, row_blocks))
         if found.is_transposed:
-            self._pack_result(vector_blocks if by_rows else row_blocks)
+            self._pack_result(vector_blocks if self.by_rows else row_blocks)
         around = [tiled, *inner]
         if pairs is not None:
             (tiles,) = self.make_tiles((pairs,), (PAIR,))
@@ -288,8 +296,8 @@ class ContractionPlan(Steps):
 
         They go inside of those that use others.
         """
-        whole = zip(self._tile_sizes()[1:], (self.found.vector, self.found.terms[0]), strict=True)
-        if self.panels_at or any(size < self.found.extents[name] for size, name in whole):
+        whole = zip(self.sizes[1:], (self.found.vector, self.found.terms[0]), strict=True)
+        if any(size < self.found.extents[name] for size, name in whole):
             return ()
         statement = self.statistics.statements[self.found.statement]
         around = {loop.name: loop for loop in loops_around(self.schedule.tree, self.statement)}
@@ -313,7 +321,7 @@ class ContractionPlan(Steps):
         position = found.iterators[term]
         cut = self._subscript(found.streamed, found.vector)
         self.pack_panels(
-            self.panels_at or panels,
+            panels,
             found.streamed.array,
             cut,
             self.width,
@@ -366,7 +374,7 @@ class ContractionPlan(Steps):
     def _tile_sizes(self) -> tuple[int, int, int]:
         """Tiles of the rows, the vector loop and the outermost loop of terms."""
         term = self.found.terms[0]
-        return self._rows_first(term) if self._goes_by_rows() else self._panels_first(term)
+        return self._rows_first(term) if self.by_rows else self._panels_first(term)
 
     def _panels_first(self, term: str) -> tuple[int, int, int]:
         """Tiles of the rows, the vector loop and a loop of terms: rows in L2, panels behind it."""
@@ -397,7 +405,7 @@ class ContractionPlan(Steps):
         streamed, extents = self.found.streamed, self.found.extents
         reuses = extents[self.found.rows] / self.tile.rows
         if self.depth >= LEAST_TERMS:
-            reuses *= prod(extents[name] for name in self._sharing())
+            reuses *= prod(extents[name] for name in self.sharing)
         if reuses <= REUSES_WORTH_A_COPY or not self._has_own_arrays():
             return False
         if self.pair is not None or self._stride(streamed, self.found.vector) != 1:

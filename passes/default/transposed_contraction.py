@@ -8,10 +8,9 @@ packed. The block of accumulators is transposed where it is loaded and stored.
 from __future__ import annotations
 
 from ..estimate.scheduling_context import SchedulingContext
-from ..polyhedral.schedule_tree import Loop, Tree, chain, statements
-from ..schedules.errors import TransformationError
+from ..polyhedral.schedule_tree import Tree
 from ..schedules.schedule import Schedule
-from .tensor_contraction import ContractionPlan, recognise
+from .tensor_contraction import contract
 
 
 def transposed_contraction(
@@ -22,14 +21,4 @@ def transposed_contraction(
     for f: for x: for k: C[f, x] += W[f, k] * A[2 * x + k]
     ->  pack W: for xt: for ft: pack C: for k: 6 x 16 block of C's transpose in registers; unpack C
     """
-    names = statements(nest)
-    if len(names) != 1 or not isinstance(nest, Loop):
-        return None
-    statistics = context.statistics(schedule.scop)
-    found = recognise(schedule, names[0], chain(nest), statistics, transposed=True)
-    if found is None:
-        return None
-    try:
-        return ContractionPlan(schedule, found, statistics, context).apply()
-    except TransformationError:
-        return None
+    return contract(schedule, nest, context, transposed=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, log2
+from math import ceil, log2, prod
 
 from ..machine.machine import Machine
 from ..polyhedral.schedule_tree import Loop
@@ -89,12 +90,15 @@ def _operations(
     """Loads or stores per vector of instances: fewer where a register is used again."""
     cost = 1.0
     machine = program.machine
+    strides = [
+        1 if direction is None else statement.stride(access, direction, program.statistics)
+        for loop in around.loops
+        for direction in [statement.direction(around.loops, loop)]
+    ]
     innermost = innermost_loop(around.loops)
-    if _registers(program, access, statement, around) > machine.vector_registers:
+    if _registers(strides, around) > machine.vector_registers:
         innermost = None  # All that the innermost loop uses again does not stay in registers.
-    for loop, count in zip(around.loops, around.trips, strict=True):
-        direction = statement.direction(around.loops, loop)
-        stride = 1 if direction is None else statement.stride(access, direction, program.statistics)
+    for loop, count, stride in zip(around.loops, around.trips, strides, strict=True):
         if loop is around.vector:
             if stride not in (0, 1):
                 cost *= _apart(program, access, statement, around, stride)
@@ -108,18 +112,13 @@ def _operations(
     return cost
 
 
-def _registers(
-    program: ScheduledProgram, access: Access, statement: StatementStatistics, around: LoopsAround
-) -> float:
+def _registers(strides: Sequence[int], around: LoopsAround) -> int:
     """Registers for all that an access touches in one iteration of the innermost loop."""
-    registers = 1.0
-    for loop, count in zip(around.loops, around.trips, strict=True):
-        if loop.unroll == 0:
-            direction = statement.direction(around.loops, loop)
-            if direction is None or statement.stride(access, direction, program.statistics):
-                lanes = loop.vector or around.lanes if loop is around.vector else 1
-                registers *= ceil(count / lanes)
-    return registers
+    return prod(
+        ceil(count / (loop.vector or around.lanes if loop is around.vector else 1))
+        for loop, count, stride in zip(around.loops, around.trips, strides, strict=True)
+        if loop.unroll == 0 and stride
+    )
 
 
 def _apart(

@@ -99,7 +99,7 @@ class InCoreTime:
         innermost = innermost_loop(loops)
         if innermost is None or innermost is vector:
             return 0.0
-        is_sum = self._adds_up(statement, loops, innermost)
+        is_sum = statement.rewrites(loops, innermost)
         waits = (
             float(self._program.machine.latencies["additions"])
             if is_sum
@@ -113,19 +113,11 @@ class InCoreTime:
             for loop, count in zip(loops, trips, strict=True)
             if loop.unroll is not None
             and loop is not innermost
-            and not (is_sum and self._adds_up(statement, loops, loop))
+            and not (is_sum and statement.rewrites(loops, loop))
         )
         length = _chain(statement, loops, trips) * len(statement.statement.body)
         # Short chains that follow each other overlap.
         return waits / max(1.0, chains, self._program.machine.reorder_window / length)
-
-    @staticmethod
-    def _adds_up(statement: StatementStatistics, loops: tuple[Loop, ...], loop: Loop) -> bool:
-        """Whether iterations of a loop write the same elements, one after the other."""
-        direction = statement.direction(loops, loop)
-        return direction is not None and not any(
-            any(subscript_steps(write, direction)) for write in statement.statement.writes
-        )
 
 
 def _chain(
@@ -139,11 +131,7 @@ def _chain(
     for loop, count in zip(reversed(loops), reversed(trips), strict=True):
         if loop.unroll == 0:
             continue
-        direction = statement.direction(loops, loop)
-        if length > 1 and (
-            direction is None
-            or any(any(subscript_steps(a, direction)) for a in statement.statement.writes)
-        ):
+        if length > 1 and not statement.rewrites(loops, loop):
             break
         length *= count
     return length

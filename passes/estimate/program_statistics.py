@@ -230,6 +230,13 @@ class StatementStatistics:
             found = self._directions[key] = self._invert(loops)
         return found.get(id(loop.schedule))
 
+    def rewrites(self, loops: Sequence[Loop], loop: Loop) -> bool:
+        """Whether all iterations of `loop` alone of `loops` write the same elements."""
+        direction = self.direction(loops, loop)
+        return direction is not None and not any(
+            any(subscript_steps(write, direction)) for write in self.statement.writes
+        )
+
     def motion(self, loops: Sequence[Loop], loop: Loop) -> tuple[Slope, ...] | None:
         """The direction of a loop; that of a tile loop is a tile along its one iterator."""
         slopes = self.slopes(loop)

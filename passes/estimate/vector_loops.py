@@ -13,7 +13,7 @@ from ..polyhedral.counting import fix_parameters
 from ..polyhedral.schedule_tree import Loop, Tree, leaves, walk
 from ..schedules.program_edits import outer_values
 from .operation_costs import accumulates_in_lanes
-from .program_statistics import StatementStatistics, subscript_steps
+from .program_statistics import StatementStatistics
 from .scheduled_program import ScheduledProgram, innermost_loop
 
 MOST_UNROLLED = 150
@@ -142,17 +142,9 @@ class VectorLoops:
         outer = loops[: next(n for n, other in enumerate(loops) if other is loop)]
         return all(
             accumulates_in_lanes(self._schedule, leaf.statement)
-            and self._stays(self._program.statement(leaf.statement), inside, loop)
+            and self._program.statement(leaf.statement).rewrites(inside, loop)
             for leaf, inside in leaves(loop, outer)
             if leaf.statement in accumulations
-        )
-
-    @staticmethod
-    def _stays(statement: StatementStatistics, loops: tuple[Loop, ...], loop: Loop) -> bool:
-        """Whether a statement writes the same elements in all iterations of one of its loops."""
-        direction = statement.direction(loops, loop)
-        return direction is not None and not any(
-            any(subscript_steps(write, direction)) for write in statement.statement.writes
         )
 
     def _only_sums(self, loop: Loop) -> bool:

@@ -18,7 +18,7 @@ def product(n: int, A: f64["n", "n"], B: f64["n", "n"]):
 
 def called(n: int, **options: object) -> tuple[np.ndarray, Schedule | None]:
     """The result of a new kernel, and its schedule."""
-    kernel = loopwright.kernel(product).compile(**options)  # type: ignore[arg-type]
+    kernel = loopwright.kernel(product).compile(**options)
     result = kernel(n, np.eye(n), np.ones((n, n)))
     return result, kernel.schedule
 
@@ -29,7 +29,7 @@ def test_kept_and_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def counting(*args: object, **options: object) -> Schedule:
         chosen.append(args)
-        return choose(*args, **options)  # type: ignore[arg-type]
+        return choose(*args, **options)
 
     monkeypatch.setattr(program, "default_schedule", counting)
     first, schedule = called(129, threads=1)
