@@ -199,13 +199,14 @@ class ArrayFlow:
 
     def _check_relaxed(self) -> None:
         """All steps of a reduction that run in another order do so in one place."""
+        if not self.is_relaxed:
+            return
         for write, read in product(self.writes, self.reads):
-            if self.is_relaxed and self._is_step(write, read) and write.array != read.array:
+            if write.array != read.array and self._is_step(write, read):
                 raise NotKnownError(f"{write.origin} accumulates a copy, in another order")
         for one, other in combinations_with_replacement(self.writes, 2):
-            if not self.is_relaxed or self.kept.free_steps(one.origin, other.origin) is None:
-                continue
-            if one.is_moved or other.is_moved:
+            is_moved = one.is_moved or other.is_moved
+            if is_moved and self.kept.free_steps(one.origin, other.origin) is not None:
                 steps = one.elements.apply_range(other.elements.reverse())
                 if one.array == other.array:
                     steps = steps.subtract(one.place.apply_range(other.place.reverse()))

@@ -24,6 +24,7 @@ class KeptDependences:
     def __init__(self, dependences: Dependences, *, reassociate: bool) -> None:
         self.dependences = dependences.with_partial_accumulations
         self.reassociate = reassociate
+        self._free_steps: dict[tuple[str, str], isl.Map | None] = {}
 
     def may_reorder(self, statement: str) -> bool:
         """Whether the steps of a statement, if it accumulates, may run in any order."""
@@ -34,7 +35,10 @@ class KeptDependences:
         """The pairs of steps of one or two statements that may run in any order; None if none."""
         if not (self.may_reorder(source) and self.may_reorder(target)):
             return None
-        return steps_between(self.dependences.accumulations, source, target)
+        pair = source, target
+        if pair not in self._free_steps:
+            self._free_steps[pair] = steps_between(self.dependences.accumulations, *pair)
+        return self._free_steps[pair]
 
     def without_free_steps(self, pairs: isl.Map, source: str, target: str) -> isl.Map:
         """The pairs of instances of two statements that must keep their order."""

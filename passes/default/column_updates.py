@@ -22,7 +22,7 @@ from ..transformations.split import Split
 from ..transformations.strip_mine import StripMine
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
-from .steps import attempt
+from .steps import added_statements, attempt
 from .tensor_contraction import is_contiguous
 
 PROFITABLE = 1_000_000
@@ -83,10 +83,10 @@ class _Plan:
 
     def apply(self, names: tuple[str, ...]) -> Schedule:
         """The whole schedule; raises TransformationError."""
-        known = {statement.name for statement in self.schedule.scop.statements}
+        before = self.schedule
         blocks = self._strip(f"{names[0]}.{self.terms}", BLOCK)
         self._apply(Split((f"{names[0]}.{self.columns}",), f"{BLOCK}{blocks}+{BLOCK}"))
-        later = tuple(s.name for s in self.schedule.scop.statements if s.name not in known)
+        later = added_statements(before, self.schedule)
         self._apply(Distribute((f"{names[0]}.{self.terms}",), after=(names[-1],)))
         self._in_strips(later)
         self._columns(names)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import islpy as isl
 
 from ..estimate.scheduling_context import SchedulingContext
@@ -11,6 +9,7 @@ from ..polyhedral.schedule_tree import Loop, Tree, loops_around, statements
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.split import Split
+from .steps import added_statements
 from .vectorise_and_parallelise import vectorise_and_parallelise
 
 
@@ -82,17 +81,12 @@ def _at(
     """The loop in three parts at the value of another, with the statements before and behind."""
     try:
         below = schedule.apply(Split((f"{statement}.{loop.name}",), at=pivot.name))
-        (middle,) = _added(schedule, below)
+        (middle,) = added_statements(schedule, below)
         above = below.apply(Split((f"{middle}.{loop.name}",), at=f"{pivot.name}+1"))
-        (behind,) = _added(below, above)
+        (behind,) = added_statements(below, above)
     except (TransformationError, ValueError):
         return None
     return above, (statement, behind)
-
-
-def _added(before: Schedule, after: Schedule) -> Iterator[str]:
-    old = {statement.name for statement in before.scop.statements}
-    return (s.name for s in after.scop.statements if s.name not in old)
 
 
 def _is_independent(schedule: Schedule, statement: str, depth: int) -> bool:

@@ -9,6 +9,7 @@ for which a block of the table stays in registers. What is left needs elements o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ..estimate.scheduling_context import SchedulingContext
@@ -28,7 +29,7 @@ from ..transformations.vectorize import Vectorize
 from ..transformations.wavefront import Wavefront
 from .operand_tiles import Bound, bounds
 from .semiring_product import ProductLoops, in_panels, in_register_tiles, product_tile
-from .steps import attempt
+from .steps import Steps, added_statements, attempt
 from .subscript_order import by_subscripts
 
 PROFITABLE = 200_000
@@ -136,14 +137,14 @@ def _bounds(
     return tuple(found) if found and len(set(kinds)) == len(kinds) else None
 
 
-class _Plan:
+class _Plan(Steps):
     """The transformations that tile the table."""
 
     def __init__(self, schedule: Schedule, found: Recurrence, context: SchedulingContext) -> None:
-        self.schedule = schedule
+        self.first = next(iter(found.terms))
+        super().__init__(schedule, self.first)
         self.found = found
         self.context = context
-        self.first = next(iter(found.terms))
         self.tile = ""
         self.own: dict[str, tuple[str, Bound]] = {}
         """Contractions whose terms need elements of the same row and tile, with their loop."""
@@ -162,7 +163,7 @@ class _Plan:
         sizes = (self.size, self.size)
         step = Tile((rows, vector), sizes)
         tiles = dict(zip((found.rows, found.vector), step.new_loops(self.schedule), strict=True))
-        self._step(step)
+        self.step(step)
         self.tile = tiles[found.vector]
         interior = {name: self._cut(name, tiles) for name in found.terms}
         self._distribute(tuple(interior.values()))
@@ -172,8 +173,8 @@ class _Plan:
         self._rest(tuple(interior.values()))
         if self.context.threads > 1:
             around = tuple(f"{self.first}.{tiles[loop]}" for loop in (found.rows, found.vector))
-            self._step(Wavefront(around, (1, 1)))
-            self._step(Parallel(around[1:]))
+            self.step(Wavefront(around, (1, 1)))
+            self.step(Parallel(around[1:]))
         return self.schedule
 
     def _product(self, loops: ProductLoops) -> None:
@@ -193,21 +194,17 @@ class _Plan:
             self.schedule = in_panels(self.schedule, loops, streamed, tile, self.lanes, self.size)
         self.schedule = in_register_tiles(self.schedule, loops, tile, self.lanes)
 
-    def _step(self, step: Transformation) -> None:
-        self.schedule = self.schedule.apply(step)
-
     def _cut(self, name: str, tiles: dict[str, str]) -> str:
         """Splits the loop over terms; the statement with those that need only earlier tiles."""
         result = name
         for bound in sorted(self.found.bounds[name], key=lambda bound: bound.is_lower):
-            known = {statement.name for statement in self.schedule.scop.statements}
             at = bound.at(tiles[bound.loop], self.size)
             step = Split((f"{result}.{self.found.terms[name]}",), at)
             after = attempt(self.schedule, step)
             if after is None:
                 continue
+            (above,) = added_statements(self.schedule, after)
             self.schedule = after
-            (above,) = (s.name for s in after.scop.statements if s.name not in known)
             if bound.is_lower:
                 result = above
             elif bound.loop == self.found.vector:
@@ -272,21 +269,17 @@ class _Plan:
 
     def _in_vectors(self, part: Sequence[str]) -> None:
         """Elements of a row in vectors, which stay in registers while their terms run."""
-        before = self.schedule
         vector = f"{part[0]}.{self.found.vector}"
         inner = self.schedule.loop(vector).body
         steps: list[Transformation] = [Vectorize((vector,), self.lanes)]
         if isinstance(inner, Loop):
             steps.insert(0, Interchange((f"{part[0]}.{inner.name}", vector)))
             steps.insert(1, Unroll((vector,)))
-        try:
+        with suppress(TransformationError):
             self.schedule = self.schedule.apply_all(steps)
-        except TransformationError:
-            self.schedule = before
 
     def _right_looking(self, rest: Sequence[Sequence[str]]) -> None:
         """Finishes an element, then adds its terms to all behind it in the row."""
-        before = self.schedule
         sums = [part[0] for part in rest if part[0] in self.own]
         if len(sums) != 1:
             return
@@ -300,7 +293,5 @@ class _Plan:
             Distribute((vector,), (others[-1],)),
             Vectorize((vector,), self.lanes),
         ]
-        try:
+        with suppress(TransformationError):
             self.schedule = self.schedule.apply_all(steps)
-        except TransformationError:
-            self.schedule = before

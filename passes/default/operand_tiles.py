@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import islpy as isl
@@ -32,7 +31,7 @@ class Bound:
 
 def bounds(
     statement: str, table: tuple[Loop, Loop], terms: Loop, store: Access, read: Access
-) -> Iterator[Bound] | None:
+) -> tuple[Bound, ...] | None:
     """For what terms the element that is read was finished in an earlier tile of the table.
 
     In a loop of the table, the iteration that wrote it is `terms + b`, `b - terms`, or the
@@ -51,7 +50,7 @@ def bounds(
             found.append(Bound(loop.name, _sum(backward.add_constant_val(isl.Val(1))), True))
         elif not _is_fixed(value.sub(own)):
             return None
-    return iter(found) if found else None
+    return tuple(found) or None
 
 
 def _writer_value(statement: str, loop: Loop, store: Access, read: Access) -> isl.Aff | None:

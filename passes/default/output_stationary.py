@@ -24,7 +24,7 @@ from ..transformations.split import Split
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .scatter_form import Bound, Mixed, ScatterForm, recognise_scatter
-from .steps import Steps
+from .steps import Steps, added_statements
 from .vectorise_and_parallelise import vectorise_and_parallelise
 
 SHORT_SUM = 4
@@ -243,9 +243,9 @@ class _Plan(Steps):
         lowest, highest = (_quotient(bound, mixed.stride) for bound in mixed.tap_range)
         parts = [self.statement]
         for at in (_sum(first, highest), _sum(last, lowest, {"": 1})):
-            known = {statement.name for statement in self.schedule.scop.statements}
+            before = self.schedule
             self.step(Split((f"{parts[-1]}.{split.element}",), at=_text(at)))
-            parts += [s.name for s in self.schedule.scop.statements if s.name not in known]
+            parts += added_statements(before, self.schedule)
         begin = _sum(first, highest)
         if set(begin) == {""} and begin[""]:
             self.step(Shift((f"{parts[1]}.{split.element}",), -begin[""]))

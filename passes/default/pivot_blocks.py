@@ -32,6 +32,7 @@ from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .operand_tiles import bounds
 from .semiring_product import ProductLoops, in_register_tiles, product_tile
+from .steps import Steps, added_statements
 from .tensor_contraction import is_contiguous, selects
 
 PROFITABLE = 6_000_000
@@ -123,18 +124,17 @@ def _pivots(
     found = bounds(name, table, steps, store, read)
     if found is None:
         return None
-    kinds = list(found)
-    if any(bound.is_lower or bound.offset for bound in kinds):
+    if any(bound.is_lower or bound.offset for bound in found):
         return None
-    loops = {bound.loop for bound in kinds}
+    loops = {bound.loop for bound in found}
     return int(table[0].name in loops), int(table[1].name in loops)
 
 
-class _Plan:
+class _Plan(Steps):
     """The transformations that make blocks of steps."""
 
     def __init__(self, schedule: Schedule, found: Pivots, context: SchedulingContext) -> None:
-        self.schedule = schedule
+        super().__init__(schedule, found.statement)
         self.found = found
         self.context = context
         statement = schedule.scop.statement(found.statement)
@@ -164,14 +164,11 @@ class _Plan:
                 self._panel(region, along=0)
         return self.schedule
 
-    def _step(self, step: Transformation) -> None:
-        self.schedule = self.schedule.apply(step)
-
     def _added(self, step: Transformation) -> str:
         """Applies a step; the name of the statement that it has added."""
-        known = {statement.name for statement in self.schedule.scop.statements}
-        self._step(step)
-        (name,) = (s.name for s in self.schedule.scop.statements if s.name not in known)
+        before = self.schedule
+        self.step(step)
+        (name,) = added_statements(before, self.schedule)
         return name
 
     def _cut(self) -> None:
@@ -179,12 +176,8 @@ class _Plan:
         found = self.found
         step = StripMine((found.steps,), BLOCK)
         (blocks,) = step.new_loops(self.schedule)
-        self._step(step)
-        around = [
-            loop.name for loop in self.schedule.chain((found.steps, found.rows, found.columns))
-        ]
-        if around != [found.steps, found.rows, found.columns]:
-            self._step(Interchange((found.steps, found.rows, found.columns)))
+        self.step(step)
+        self.interchange((found.steps, found.rows, found.columns))
         ends = f"{BLOCK}{blocks}", f"{BLOCK}{blocks}+{BLOCK}"
 
         def thirds(name: str, loop: str) -> tuple[str, str, str]:
@@ -198,15 +191,15 @@ class _Plan:
             if row == 0:
                 self._version_rows(*parts)
             else:
-                self._step(Distribute((f"{name}.{found.rows}",)))
+                self.step(Distribute((f"{name}.{found.rows}",)))
 
     def _version_rows(self, before: str, inside: str, behind: str) -> None:
         """Copies row by row what rows of the block read of the block, and takes these apart."""
         rows = self.found.rows
         copies = [self._version((0, k), rows, (0, 0)) for k in (-1, 1)]
         own = (*copies[0], inside, *copies[1])
-        self._step(Reorder(statements=(*own, before, behind)))
-        self._step(Distribute((f"{before}.{rows}",), (own[-1], before)))
+        self.step(Reorder(statements=(*own, before, behind)))
+        self.step(Distribute((f"{before}.{rows}",), (own[-1], before)))
 
     def _version(self, region: Region, loop: str, home: Region | None = None) -> list[str]:
         """Copies in a loop what a part of the table reads of other parts, or of `home` alone.
@@ -240,61 +233,61 @@ class _Plan:
     def _apart(self, phases: dict[Region, list[tuple[str, ...]]]) -> None:
         """The parts of the table one after the other, each with all steps of a block."""
         order = [names[0] for parts in phases.values() for names in parts]
-        self._step(Reorder(statements=tuple(order)))
+        self.step(Reorder(statements=tuple(order)))
         last = [parts[-1][-1] for parts in phases.values()]
-        self._step(Distribute((f"{order[0]}.{self.found.steps}",), tuple(last[:-1])))
+        self.step(Distribute((f"{order[0]}.{self.found.steps}",), tuple(last[:-1])))
 
     def _panel(self, region: Region, along: int) -> None:
         """Strips of a panel, each with all steps: along its columns, or else its rows."""
         name = self.parts[region]
         loops = {name: (self.found.rows, self.found.columns)}
         names = statements(self.schedule.loop(f"{name}.{self.found.steps}"))
+        strips: list[str] = []
         for statement in names:
             own = loops.setdefault(statement, (f"{self.array.name}0", f"{self.array.name}1"))
             if along == 1:
-                self._step(Interchange((f"{statement}.{own[1]}", f"{statement}.{own[0]}")))
-            self._step(StripMine((f"{statement}.{own[along]}",), STRIP, ("strip",)))
-        strips = tuple(f"{statement}.strip" for statement in names)
+                self.step(Interchange((f"{statement}.{own[1]}", f"{statement}.{own[0]}")))
+            step = StripMine((f"{statement}.{own[along]}",), STRIP)
+            strips += [f"{statement}.{loop}" for loop in step.new_loops(self.schedule)]
+            self.step(step)
         if len(strips) > 1:
-            self._step(Fuse(strips))
-        strip = f"{name}.strip"
-        self._step(Interchange((strip, f"{name}.{self.found.steps}")))
+            self.step(Fuse(tuple(strips)))
+        strip = strips[0]
+        self.step(Interchange((strip, f"{name}.{self.found.steps}")))
         if self.context.threads > 1:
-            self._step(Parallel((strip,)))
+            self.step(Parallel((strip,)))
         if along == 0:
             self._transposed(name, strip)
         for statement in names:
             own = loops[statement]
             vector, other = own[along], own[1 - along]
-            self._step(Interchange((f"{statement}.{other}", f"{statement}.{vector}")))
-            self._step(Vectorize((f"{statement}.{vector}",), self.lanes))
+            self.step(Interchange((f"{statement}.{other}", f"{statement}.{vector}")))
+            self.step(Vectorize((f"{statement}.{vector}",), self.lanes))
 
     def _transposed(self, name: str, strip: str) -> None:
         """Packs a strip of rows, so that rows lie side by side."""
-        known = {statement.name for statement in self.schedule.scop.statements}
-        self._step(Pack((strip,), self.array.name, (1, 0)))
-        added = [s.name for s in self.schedule.scop.statements if s.name not in known]
+        before = self.schedule
+        self.step(Pack((strip,), self.array.name, (1, 0)))
+        added = added_statements(before, self.schedule)
         for copy in added:
             rows, columns = (f"{copy}.{self.array.name}{k}" for k in range(2))
             is_filled = copy == added[0]
-            self._step(Tile((rows, columns), (self.lanes, self.lanes)))
-            self._step(Unroll((rows, columns)))
-            self._step(Vectorize((rows if is_filled else columns,), self.lanes))
+            self.step(Tile((rows, columns), (self.lanes, self.lanes)))
+            self.step(Unroll((rows, columns)))
+            self.step(Vectorize((rows if is_filled else columns,), self.lanes))
 
     def _product(self, region: Region) -> None:
         """All steps of a block on the rest of the table, in register tiles."""
-        name = self.parts[region]
-        loops = ProductLoops(name, self.found.rows, self.found.columns, self.found.steps)
-        rows, columns, steps = map(loops.name, (loops.rows, loops.vector, loops.terms))
-        self._step(Interchange((rows, columns, steps)))
+        found = self.found
+        steps = Steps(self.schedule, self.parts[region])
+        steps.interchange((found.rows, found.columns, found.steps))
         width = self.tile.vectors * self.lanes
         element = bytes_of(self.array.element_type)
         panel = int(self.schedule.target.caches[2] * PANEL_OF_L2) // (BLOCK * element * width)
-        tile = Tile((rows, columns), (HEIGHT * self.tile.rows, width * max(1, panel)))
-        outer = tile.new_loops(self.schedule)
-        self._step(tile)
-        around = tuple(map(loops.name, outer[::-1]))
-        self._step(Interchange((*around, rows, columns, steps)))
-        self.schedule = in_register_tiles(self.schedule, loops, self.tile, self.lanes)
+        sizes = (HEIGHT * self.tile.rows, width * max(1, panel))
+        row_tiles, column_tiles = steps.make_tiles((found.rows, found.columns), sizes)
+        steps.interchange((column_tiles, row_tiles, found.rows, found.columns, found.steps))
+        loops = ProductLoops(steps.statement, found.rows, found.columns, found.steps)
+        self.schedule = in_register_tiles(steps.schedule, loops, self.tile, self.lanes)
         if self.context.threads > 1:
-            self._step(Parallel((around[1],)))
+            self.step(Parallel((steps.name(row_tiles),)))

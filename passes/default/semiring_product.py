@@ -11,9 +11,7 @@ from xdsl.ir import Operation
 from ..estimate.register_tile import ADDRESSING, RegisterTile
 from ..polyhedral.scop import Access, Statement
 from ..schedules.schedule import Schedule
-from ..transformations.interchange import Interchange
 from ..transformations.pack import read_number
-from ..transformations.tile import Tile
 from ..transformations.unroll import Unroll
 from ..transformations.vectorize import Vectorize
 from .steps import Steps
@@ -35,22 +33,18 @@ class ProductLoops:
     vector: str
     terms: str
 
-    def name(self, loop: str) -> str:
-        """A loop around the statement, so that it is found when others have the same name."""
-        return f"{self.statement}.{loop}"
-
 
 def product_tile(statement: Statement, registers: int) -> RegisterTile:
     """The block with the fewest loads for each term, while accumulators and operands fit.
 
-    A term that is no fused multiplication and addition needs a register for itself.
+    A term that takes several operations has a register for itself, fused or not.
     """
-    temporaries = max(0, sum(map(_computes, statement.body)) - 1)
+    temporary = sum(map(_computes, statement.body)) > 1
     return min(
         (
             RegisterTile(rows, vectors)
             for rows, vectors in product(range(1, TALLEST + 1), range(1, WIDEST + 1))
-            if rows * vectors + vectors + min(1, temporaries) + ADDRESSING - 1 <= registers
+            if rows * vectors + vectors + temporary + ADDRESSING - 1 <= registers
         ),
         key=lambda tile: (1 / tile.rows + 1 / tile.vectors, -tile.rows * tile.vectors),
     )
@@ -87,17 +81,10 @@ def in_register_tiles(
     schedule: Schedule, loops: ProductLoops, tile: RegisterTile, lanes: int
 ) -> Schedule:
     """The three loops of a product in register tiles, all terms in each; TransformationError."""
-    rows, vector, terms = map(loops.name, (loops.rows, loops.vector, loops.terms))
-    step = Tile((rows, vector), (tile.rows, tile.vectors * lanes))
-    now = [loop.name for loop in schedule.chain((rows, vector, terms))]
-    if now[:2] != [loops.rows, loops.vector]:
-        schedule = schedule.apply(Interchange((rows, vector, terms)))
-    blocks = tuple(map(loops.name, step.new_loops(schedule)))
-    schedule = schedule.apply(step)
-    return schedule.apply_all(
-        [
-            Interchange((*blocks, terms, rows, vector)),
-            Unroll((rows, vector)),
-            Vectorize((vector,), lanes),
-        ]
-    )
+    steps = Steps(schedule, loops.statement)
+    steps.interchange((loops.rows, loops.vector, loops.terms))
+    blocks = steps.make_tiles((loops.rows, loops.vector), (tile.rows, tile.vectors * lanes))
+    steps.interchange((*blocks, loops.terms, loops.rows, loops.vector))
+    steps.step(Unroll((steps.name(loops.rows), steps.name(loops.vector))))
+    steps.step(Vectorize((steps.name(loops.vector),), lanes))
+    return steps.schedule

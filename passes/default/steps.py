@@ -30,6 +30,12 @@ def attempt(schedule: Schedule, step: Transformation) -> Schedule | None:
         return None
 
 
+def added_statements(before: Schedule, after: Schedule) -> tuple[str, ...]:
+    """The names of the statements that steps have added to a program, in its order."""
+    known = {statement.name for statement in before.scop.statements}
+    return tuple(s.name for s in after.scop.statements if s.name not in known)
+
+
 class Steps:
     """A schedule under construction, with the loops around one statement by their own names."""
 
@@ -75,9 +81,9 @@ class Steps:
         rank = len(array.shape)
         order = (cut, *(k for k in range(rank) if k != cut))
         panels = tuple(width if k == cut else 2 if k == paired else 0 for k in range(rank))
-        known = {statement.name for statement in self.schedule.scop.statements}
+        before = self.schedule
         self.step(Pack((self.name(loop),), array.name, order, panels, **options))
-        copy = next(s.name for s in self.schedule.scop.statements if s.name not in known)
+        copy = added_statements(before, self.schedule)[0]
         copied = [f"{copy}.{array.name}{k}" for k in range(rank)]
         lanes = self.schedule.target.lanes(array.element_type)
         if paired is not None:

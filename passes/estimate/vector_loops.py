@@ -112,11 +112,13 @@ class VectorLoops:
         """Whether all statements of a vector loop run in the same iterations, without guards."""
         if len(loop.schedule) == 1:
             return True
-        found = self._in_step.get(id(loop))
+        # Loops that are unrolled are copies, made for each statement: their schedule stays.
+        key = id(loop.schedule)
+        found = self._in_step.get(key)
         if found is None:
             around = loops[: next(n for n, other in enumerate(loops) if other is loop) + 1]
             first, *others = (self._iterations(name, around) for name in loop.schedule)
-            found = self._in_step[id(loop)] = all(first.is_equal(other) for other in others)
+            found = self._in_step[key] = all(first.is_equal(other) for other in others)
         return found
 
     def width(self, statement: StatementStatistics, loop: Loop) -> int:

@@ -39,9 +39,6 @@ class DependenceKind(Enum):
     INPUT = "input"
 
 
-_ORDERING = (DependenceKind.FLOW, DependenceKind.ANTI, DependenceKind.OUTPUT)
-
-
 @dataclass(frozen=True, eq=False)
 class Dependence:
     """Instances of `target` that must stay after instances of `source`, through `array`.

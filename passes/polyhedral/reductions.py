@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import islpy as isl
 from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
+from .isl_context import coalesced
 from .scop import Access, Statement
 
 # Operation -> what it accumulates, and the operands through which the accumulated value may pass.
@@ -99,19 +101,20 @@ def find_partial_accumulation(statement: Statement) -> Accumulation | None:
     if len(candidates) != 1:
         return None
     load = candidates[0]
-    alone = store.relation
-    for other in statement.reads:
-        if other.array is store.array and other is not load:
-            alone = alone.subtract(other.relation)
-    if alone.is_empty():
-        return None
-    if not alone.is_equal(store.relation):
-        store = replace(store, relation=alone.coalesce())
     for kind in dict.fromkeys(kind for kind, _ in _STEPS.values()):
         steps = _steps(statement, kind, store.op.operands[0], load.op.results[0])
         if steps:
-            return Accumulation(kind, load, store, tuple(reversed(steps)))
-    return None
+            break
+    else:
+        return None
+    others = [r for r in statement.reads if r.array is store.array and r is not load]
+    if others:
+        alone = reduce(isl.Map.subtract, (other.relation for other in others), store.relation)
+        if alone.is_empty():
+            return None
+        if not alone.is_equal(store.relation):
+            store = replace(store, relation=coalesced(alone))
+    return Accumulation(kind, load, store, tuple(reversed(steps)))
 
 
 def _steps(

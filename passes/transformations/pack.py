@@ -321,11 +321,17 @@ class _Packing:
         for item in (*constraints.ordered, *constraints.steps):
             if item.kind is not DependenceKind.FLOW or item.source not in later:
                 continue
-            for statement, read in self.uses:
-                if (item.target, item.array) == (statement.name, self.array.name):
-                    pairs = pairs_through(item, self.old, read.relation)
-                    pairs = pairs.intersect(same_iteration(self.outer, self.old, item))
-                    self._check_unwritten(pairs, item.source, statement)
+            reads = [
+                (statement, read)
+                for statement, read in self.uses
+                if (item.target, item.array) == (statement.name, self.array.name)
+            ]
+            if not reads:
+                continue
+            inside = same_iteration(self.outer, self.old, item)
+            for statement, read in reads:
+                pairs = pairs_through(item, self.old, read.relation).intersect(inside)
+                self._check_unwritten(pairs, item.source, statement)
         for statement, read in self.uses:
             earlier = statement.accesses[: statement.accesses.index(read)]
             for write in earlier:

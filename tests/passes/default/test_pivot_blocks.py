@@ -55,6 +55,14 @@ def test_shortest_paths_with_negative_cycles() -> None:
     check(function, chosen, table, verify=True)
 
 
+def test_loops_may_have_any_names() -> None:
+    plain = scheduled(loopwright.load(CLOSURE)["f"])
+    for name in ("strip", "it", "tile"):
+        named = scheduled(loopwright.load(CLOSURE.replace("%i", f"%{name}"))["f"])
+        assert plain is not None and named is not None
+        assert len(named.transformations) == len(plain.transformations)
+
+
 @pytest.mark.usefixtures("small_blocks")
 def test_columns_outside_and_nan() -> None:
     function = loopwright.load(RELIABILITY)["f"]

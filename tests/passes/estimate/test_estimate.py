@@ -7,8 +7,11 @@ import pytest
 from loopwright.passes.default.default_schedule import default_schedule
 from loopwright.passes.default.vectorise_and_parallelise import vectorise_and_parallelise
 from loopwright.passes.estimate.estimate import estimate
+from loopwright.passes.estimate.in_core import InCoreTime
+from loopwright.passes.estimate.scheduled_program import ScheduledProgram
 from loopwright.passes.estimate.scheduling_context import SchedulingContext
 from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.polyhedral.schedule_tree import leaves
 from loopwright.passes.schedules.schedule import Schedule
 from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.program import load
@@ -72,6 +75,41 @@ def test_the_rest_of_a_loop_takes_longer_than_a_vector(lanes: int) -> None:
     assert two == pytest.approx(2 * one) and three == pytest.approx(3 * one)
     # Without registers for masks, the masked store takes longer still.
     assert seconds(text, lanes + 1, lanes) >= three * (1 - 1e-6)
+
+
+GUARDED = """
+func.func @f(%A: memref<9x16xf64>, %B: memref<9x16xf64>) {
+NESTS  return
+}
+"""
+GUARDED_NEST = """
+  affine.for %iROW = 0 to 16 {
+    %aROW = affine.load %A[ROW, %iROW] : memref<9x16xf64>
+    affine.store %aROW, %B[ROW, %iROW] : memref<9x16xf64>
+    affine.if affine_set<(d0) : (d0 - FIRST >= 0)>(%iROW) {
+      affine.store %aROW, %A[ROW, %iROW] : memref<9x16xf64>
+    }
+  }
+"""
+
+
+def test_the_order_in_which_statements_are_asked_for_does_not_matter() -> None:
+    """Some loops have guards; all are short, and unrolled in vectors."""
+    nests = "".join(
+        GUARDED_NEST.replace("ROW", str(row)).replace("FIRST", str(3 * (row % 2)))
+        for row in range(9)
+    )
+    before = original(GUARDED.replace("NESTS", nests))
+    steps = ",".join(f"vectorize{{loops=i{row} width=8}}" for row in range(9))
+    schedule = before.apply_all(parse_pipeline(steps))
+    context = SchedulingContext({}, 1)
+    program = ScheduledProgram(schedule, context)
+    asked = list(leaves(schedule.tree, ()))
+    alone = {leaf.statement: InCoreTime(program).seconds(leaf, outer) for leaf, outer in asked}
+    assert len(set(alone.values())) > 1
+    together = InCoreTime(program)
+    for leaf, outer in [*asked[::-1], *asked, *asked[::2], *asked[1::2]]:
+        assert together.seconds(leaf, outer) == alone[leaf.statement]
 
 
 def test_a_gather_takes_longer_than_its_elements_one_by_one() -> None:
