@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from ...dialects.errors import SourceError
-from ..text.affine import Affine, Index, Name, quotient, set_text
+from ..text.affine import Affine, Index, Name, bound_text, quotient, set_text
 from ..text.conditions import (
     Condition,
     Fixed,
@@ -24,7 +24,7 @@ from .element_types import ElementType
 from .expressions import Expressions, Meaning
 from .inlining import Callees, bind
 from .local_arrays import LocalArrays
-from .nests import Nests, bound_text
+from .nests import Nests
 from .promises import Promise, prange
 from .results import Result, spelled_result
 from .source import PythonSource
