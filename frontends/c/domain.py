@@ -9,6 +9,7 @@ import islpy as isl
 
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ..text.affine import Affine, Index, Name
+from ..text.isl_text import text_of
 from .c_types import IntegerType
 
 
@@ -116,24 +117,8 @@ def _set(
 ) -> isl.Set:
     symbols = [spelled[name] for name in names if name.symbol]
     loops = [spelled[name] for name in names if not name.symbol]
-    lines = " and ".join(f"{_isl(each, spelled)} >= 0" for each in conditions) or "1 = 1"
+    lines = " and ".join(f"{text_of(each, spelled)} >= 0" for each in conditions) or "1 = 1"
     return isl.Set(f"[{', '.join(symbols)}] -> {{ [{', '.join(loops)}] : {lines} }}")
-
-
-def _isl(expression: Affine, spelled: Mapping[Name, str]) -> str:
-    parts = [str(expression.constant)]
-    for term, coefficient in expression.terms:
-        if isinstance(term, Name):
-            text = spelled[term]
-        else:
-            dividend = _isl(term.dividend, spelled)
-            text = {
-                "floordiv": f"floor(({dividend}) / {term.divisor})",
-                "ceildiv": f"ceil(({dividend}) / {term.divisor})",
-                "mod": f"(({dividend}) mod {term.divisor})",
-            }[term.operator]
-        parts.append(f"{coefficient} * {text}")
-    return " + ".join(parts)
 
 
 def _constraints(good: isl.Set, spelled: Mapping[Name, str]) -> list[Affine] | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...dialects.errors import SourceError
-from ..text.affine import Affine, Index, Name, extremum, map_text, quotient
+from ..text.affine import Affine, Index, Name, extremum, quotient
 from .arithmetic import SWAPPED
 from .c_types import IntegerType
 from .expressions import Expressions
@@ -298,14 +298,3 @@ def _is_name(node: Expression, symbol: Symbol) -> bool:
 
 def _mentions(node: Expression, symbol: Symbol) -> bool:
     return any(_is_name(each, symbol) for each in walk(node))
-
-
-def bound_text(bound: Index, word: str) -> str:
-    """A bound as `affine.for` prints it."""
-    affine = bound.affine
-    if affine is None:
-        return f"{word} {map_text(bound.parts)}"
-    if not affine.terms:
-        return str(affine.constant)
-    names = affine.names()
-    return f"%{names[0].text}" if affine == Affine.of(names[0]) else map_text([affine])

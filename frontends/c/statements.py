@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...dialects.errors import SourceError
-from ..text.affine import Affine, Index, set_text
+from ..text.affine import Affine, Index, bound_text, set_text
 from ..text.conditions import (
     Condition,
     Fixed,
@@ -19,7 +19,7 @@ from ..text.emitter import Emitter
 from .c_types import BOOL, IntegerType, NumberType, PointerType
 from .expressions import Expressions
 from .local_arrays import LocalArrays
-from .loops import Bounds, Loops, bound_text
+from .loops import Bounds, Loops
 from .names import Names
 from .numbers import number_type
 from .tree import (

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from ..text.affine import Affine, Index
-from .c_types import FloatType, IntegerType, NumberType
+from ..text.literals import float_literal
+from .c_types import IntegerType, NumberType
 
 LARGEST = 1 << 62
 """Constants of affine integers are below."""
@@ -75,14 +75,4 @@ def literal(value: int | float, kind: NumberType) -> str:
             return "true" if value else "false"
         signed = IntegerType("", kind.width, signed=True)
         return str(signed.wrap(int(value)))
-    return _float_literal(float(value), kind)
-
-
-def _float_literal(value: float, kind: FloatType) -> str:
-    if not np.isfinite(value):
-        form = "<I" if kind.width == 32 else "<Q"
-        bits = struct.unpack(form, struct.pack("<f" if kind.width == 32 else "<d", value))[0]
-        return f"0x{bits:0{kind.width // 4}X}"
-    text = repr(value)
-    mantissa, mark, exponent = text.partition("e")
-    return text if not mark or "." in mantissa else f"{mantissa}.0e{exponent}"
+    return float_literal(float(value), kind.width)

@@ -8,7 +8,7 @@ import islpy as isl
 
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ..text.affine import Affine
-from .isl_text import spellings_of, text_of
+from ..text.isl_text import spellings_of, text_of
 from .nests import Nest
 
 

@@ -7,15 +7,9 @@ earlier one has written, a temporary takes the old values.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 
-from ..text.emitter import Emitter
 from .affine_sets import overwrites
-from .expressions import Expressions
-from .local_arrays import LocalArrays
-from .nests import Nests
 from .reductions import Reductions
-from .source import PythonSource
 from .values import Value
 from .variables import Variable
 from .views import View, broadcast, same, spelled_shape
@@ -24,21 +18,13 @@ from .views import View, broadcast, same, spelled_shape
 class ArrayStatements:
     """Emits assignments of arrays, and the reductions inside of expressions."""
 
-    def __init__(
-        self,
-        expressions: Expressions,
-        source: PythonSource,
-        emitter: Emitter[ast.AST],
-        nests: Nests,
-        arrays: LocalArrays,
-        inline: Callable[[ast.Call, bool], None],
-    ) -> None:
-        self.expressions = expressions
-        self.source = source
-        self.emitter = emitter
-        self.nests = nests
-        self.arrays = arrays
-        self.reductions = Reductions(expressions, source, emitter, nests, arrays, inline)
+    def __init__(self, reductions: Reductions) -> None:
+        self.reductions = reductions
+        self.expressions = reductions.expressions
+        self.source = reductions.source
+        self.emitter = reductions.emitter
+        self.nests = reductions.nests
+        self.arrays = reductions.arrays
 
     def assign(self, target: ast.expr, node: ast.Assign | ast.AugAssign) -> bool:
         """Emits an assignment where one side is an array; raises SourceError.

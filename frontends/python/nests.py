@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..text.affine import Affine, Index, Name, Quotient, map_text
+from ..text.affine import Affine, Index, Name, Quotient, bound_text
 from ..text.emitter import Block, Emitter
 from .views import ONE, ZERO, ArrayValue, View
 
@@ -113,14 +113,3 @@ class Nests:
             else self._largest(dividend.times(-1), name).times(-1)
         )
         return Affine.of(Quotient(term.operator, bound, term.divisor))
-
-
-def bound_text(bound: Index, kind: str) -> str:
-    """A bound of a loop: the minimum or maximum (`kind`) of its parts."""
-    affine = bound.affine
-    if affine is None:
-        return f"{kind} {map_text(bound.parts)}"
-    if not affine.terms:
-        return str(affine.constant)
-    names = affine.names()
-    return f"%{names[0].text}" if affine == Affine.of(names[0]) else map_text([affine])

@@ -211,8 +211,7 @@ class PythonKernel(Immutable):
         """Runs the kernel, and returns what the function returns."""
         if AS_PYTHON.get():
             return self.python(*args, **named)
-        if named or len(args) != self._count:
-            args = self._positional(args, named)
+        args = self._positional(args, named)
         kernel = self._kernel or self._compiled()
         try:
             return kernel(*args)
@@ -306,6 +305,8 @@ class PythonKernel(Immutable):
         self, args: tuple[object, ...], named: Mapping[str, object]
     ) -> tuple[object, ...]:
         """The arguments in the order of the text, with defaults for those that are missing."""
+        if not named and len(args) == self._count:
+            return args
         try:
             bound = self._signature.bind(*args, **named)
         except TypeError as error:

@@ -10,7 +10,7 @@ import islpy as isl
 from ...dialects.errors import SourceError
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ..text.affine import Affine, Index, Name
-from .isl_text import text_of
+from ..text.isl_text import text_of
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from ...dialects.errors import SourceError
-from ..text.affine import Affine, Index, Name, quotient, set_text
+from ..text.affine import Affine, Index, Name, bound_text, quotient, set_text
 from ..text.conditions import (
     Condition,
     Fixed,
@@ -24,8 +24,9 @@ from .element_types import ElementType
 from .expressions import Expressions, Meaning
 from .inlining import Callees, bind
 from .local_arrays import LocalArrays
-from .nests import Nests, bound_text
+from .nests import Nests
 from .promises import Promise, prange
+from .reductions import Reductions
 from .results import Result, spelled_result
 from .source import PythonSource
 from .values import Kind, Scalar, Value
@@ -52,9 +53,10 @@ class Statements:
         self.emitter = emitter
         self.nests = Nests(emitter, callees.taken, expressions.accesses.ranges)
         self.local_arrays = LocalArrays(expressions, source, emitter, self.nests)
-        self.arrays = ArrayStatements(
+        self.reductions = Reductions(
             expressions, source, emitter, self.nests, self.local_arrays, self._inline
         )
+        self.arrays = ArrayStatements(self.reductions)
         self.callees = callees
         self.promises: list[Promise] = []
         self._blocks: dict[int, Block[ast.AST]] = {}
@@ -119,7 +121,7 @@ class Statements:
         A call that is not the `whole` right side of a statement must not write to arguments.
         """
         expressions = self.expressions
-        kernel = self.arrays.reductions.kernel(node)
+        kernel = self.reductions.kernel(node)
         assert kernel is not None
         callee = self.callees.callee(kernel, node)
         meanings = bind(callee, node, expressions, self.source)
@@ -173,8 +175,8 @@ class Statements:
             )
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             pass  # a docstring
-        elif isinstance(node, ast.Expr) and self.arrays.reductions.kernel(node.value) is not None:
-            self.arrays.reductions.compute(node.value)
+        elif isinstance(node, ast.Expr) and self.reductions.kernel(node.value) is not None:
+            self.reductions.compute(node.value)
         elif isinstance(node, ast.Return):
             raise self.source.error(
                 node, "'return' before the end of the function", "write it as the last statement"
@@ -338,11 +340,11 @@ class Statements:
         extents = self.expressions.extents(node.value)
         if extents is not None:
             values: list[Meaning] = list(extents)
-        elif self.arrays.reductions.kernel(node.value) is not None:
-            self.arrays.reductions.compute(node.value)
+        elif self.reductions.kernel(node.value) is not None:
+            self.reductions.compute(node.value)
             values = [*self.several.get(node.value, [])]
         elif isinstance(node.value, ast.Tuple):
-            self.arrays.reductions.compute(node.value)
+            self.reductions.compute(node.value)
             value = self.expressions.value
             values = [
                 view if (view := self.expressions.view(each)) and view.rank else value(each)

@@ -85,8 +85,7 @@ class UntypedKernel(PythonKernel):
 
         Raises SourceError, ArgumentTypeError.
         """
-        if named or len(args) != self._count:
-            args = self._positional(args, named)
+        args = self._positional(args, named)
         key = tuple(
             (value.dtype, value.shape) if type(value) is np.ndarray else type(value)
             for value in args
@@ -136,21 +135,25 @@ class UntypedKernel(PythonKernel):
 
     def explain(self, *args: object, threads: int | None = None, fast_math: bool = False) -> str:
         """Text on the loops for the types of these arguments; see `PythonKernel.explain`."""
+        args = self._positional(args, {})
         return self.typed(*args).explain(*args, threads=threads, fast_math=fast_math)
 
     def tune(self, *args: object, **options: Any) -> Result:
         """Searches for a faster schedule for arguments like these; see `PythonKernel.tune`."""
+        args = self._positional(args, {})
         return self.typed(*args).tune(*args, **options)
 
     def check(self, *args: object, **named: object) -> None:
         """Runs the kernel for these types and the Python function on copies of the arguments."""
-        self.typed(*args, **named).check(*args, **named)
+        args = self._positional(args, named)
+        self.typed(*args).check(*args)
 
     def __call__(self, *args: object, **named: object) -> Any:
         """Runs the kernel for the types of the arguments."""
         if AS_PYTHON.get():
             return self.python(*args, **named)
-        return self.typed(*args, **named)(*args, **named)
+        args = self._positional(args, named)
+        return self.typed(*args)(*args)
 
     def __repr__(self) -> str:
         return f"<PythonKernel {self.python.__name__}({', '.join(self._signature.parameters)})>"

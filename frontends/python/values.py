@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..text.affine import Affine, Index
+from ..text.literals import float_literal
 from .element_types import ELEMENT_TYPES, ElementType, f64, i64
 
 Number: TypeAlias = "int | float | np.number[Any]"
@@ -86,14 +86,7 @@ def literal(value: Number, element: ElementType) -> str:
     """The text of a constant."""
     if not element.is_float:
         return str(int(value))
-    number = float(element.numpy(value))
-    if not np.isfinite(number):
-        form = "<I" if element.width == 32 else "<Q"
-        bits = struct.unpack(form, struct.pack("<f" if element.width == 32 else "<d", number))[0]
-        return f"0x{bits:0{element.width // 4}X}"
-    text = repr(number)
-    mantissa, mark, exponent = text.partition("e")
-    return text if not mark or "." in mantissa else f"{mantissa}.0e{exponent}"
+    return float_literal(float(element.numpy(value)), element.width)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..text.affine import Affine, Name, Term, quotient
+from ..text.isl_text import is_zero
 from .element_types import ArrayType
-from .isl_text import is_zero
 
 ZERO = Affine()
 ONE = Affine(constant=1)

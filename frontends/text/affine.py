@@ -156,6 +156,17 @@ def map_text(expressions: Sequence[Affine]) -> str:
     return f"affine_map<{head} -> ({', '.join(results)})>{operands}"
 
 
+def bound_text(bound: Index, kind: str) -> str:
+    """A bound of a loop as `affine.for` has it: the minimum or maximum (`kind`) of its parts."""
+    affine = bound.affine
+    if affine is None:
+        return f"{kind} {map_text(bound.parts)}"
+    if not affine.terms:
+        return str(affine.constant)
+    names = affine.names()
+    return f"%{names[0].text}" if affine == Affine.of(names[0]) else map_text([affine])
+
+
 def set_text(constraints: Sequence[tuple[Affine, bool]]) -> str:
     """`affine_set<(d0) : (d0 - 1 >= 0)>(%i)`; each with whether it is an equation."""
     head, results, operands = _spelled([expression for expression, _ in constraints])

@@ -8,7 +8,7 @@ from functools import cache
 import islpy as isl
 
 from ...passes.polyhedral.isl_context import ISL_LOCK
-from ..text.affine import Affine, Name, Quotient
+from .affine import Affine, Name, Quotient
 
 
 @cache
@@ -38,7 +38,8 @@ def _term(term: Name | Quotient, spellings: Mapping[Name, str]) -> str:
     if isinstance(term, Name):
         return spellings[term]
     dividend = text_of(term.dividend, spellings)
-    if term.operator == "mod":
-        return f"(({dividend}) mod {term.divisor})"
-    rounding = term.divisor - 1 if term.operator == "ceildiv" else 0
-    return f"floor(({dividend} + {rounding})/{term.divisor})"
+    return {
+        "floordiv": f"floor(({dividend})/{term.divisor})",
+        "ceildiv": f"ceil(({dividend})/{term.divisor})",
+        "mod": f"(({dividend}) mod {term.divisor})",
+    }[term.operator]
