@@ -61,7 +61,7 @@ class TrainedSum(nn.Module):
         forks = torch.exp(self.fork_seconds) * batch.rows.rows[:, FORKS]
         each = INSTANCE_SECONDS * batch.rows.rows[:, INSTANCES]
         times = batch.rows.sums(each * self.rows(batch.rows) + forks) + LEAST_SECONDS
-        return times[batch.originals] / times[: len(batch.originals)]
+        return times.index_select(0, batch.originals) / times[: len(batch.originals)]
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,9 @@ class LogarithmPool(PairPool):
             options.percentages,
         )
 
-    def errors(self, predicted: Tensor, chosen: Sequence[int]) -> Tensor:
+    def errors(self, predicted: Tensor, targets: tuple[Tensor, Tensor]) -> Tensor:
         """Huber's function of the error of the logarithm, and a part of the percentage."""
-        index = list(chosen)
-        measured = self.speedups[index].to(predicted.device)
-        censored = self.censored[index].to(predicted.device)
+        measured, censored = targets
         wrong = torch.log(predicted) - torch.log(measured)
         wrong = torch.where(censored, wrong.clamp(min=0), wrong)
         weights = torch.exp(self.caution * wrong.detach().clamp(0, FAR_OFF))
