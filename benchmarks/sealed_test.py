@@ -1,6 +1,6 @@
 """Sealed test: all models on labels that nothing was trained on or chosen by.
 
-    python benchmarks/sealed_test.py datasets/sealed ensemble roofline looper.npz --record sealed-test
+    python benchmarks/sealed_test.py datasets/sealed ensemble roofline --record sealed-test
 
 Everything in the directory counts: its programs are of seeds of their own, and `loopwright train`
 is never shown them. Open it once per release, with `--record`, when all choices are made. Each

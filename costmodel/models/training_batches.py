@@ -23,6 +23,10 @@ class Pool(Protocol):
         """One entry for each thing to predict."""
         ...
 
+    def order(self, random: torch.Generator) -> Sequence[int]:
+        """The entries in a random order."""
+        ...
+
     def targets(self, chosen: Sequence[int], device: torch.device) -> Any:
         """What `errors` compares predictions for the entries `chosen` with."""
         ...
@@ -51,8 +55,7 @@ class _Entries:
     device: torch.device
 
     def order(self, random: torch.Generator | None) -> Sequence[int]:
-        count = len(self.pool.features)
-        return range(count) if random is None else shuffled(count, random)
+        return range(len(self.pool.features)) if random is None else self.pool.order(random)
 
     def batches(self, order: Sequence[int]) -> Iterator[Batch]:
         for start in range(0, len(order), self.size):

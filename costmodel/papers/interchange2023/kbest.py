@@ -23,7 +23,7 @@ from ...learning.examples import ProgramExamples
 from ...models.learned_model import TrainingOptions
 from ...models.model_options import read_options
 from ...models.network_model import rows
-from ...models.tensors import arrays_of, load_arrays_into, seeded
+from ...models.tensors import arrays_of, load_arrays_into, seeded, shuffled
 from ...models.training import Recipe, train_network
 from ..common.tree_network import LoopEmbedding, TreeBatch, batch_trees, layers
 from .accuracy import times_of
@@ -100,6 +100,10 @@ class OrderPool:
             best = np.argsort(times, kind="stable")[:count].tolist()
             targets[row, :count] = torch.tensor(best)
         return cls([program.features[0].nest for program in programs], targets)
+
+    def order(self, random: torch.Generator) -> Sequence[int]:
+        """Shuffled."""
+        return shuffled(len(self.features), random)
 
     def targets(self, chosen: Sequence[int], device: torch.device) -> Tensor:
         """The best classes in order."""

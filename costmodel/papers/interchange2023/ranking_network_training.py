@@ -14,7 +14,7 @@ from ...learning.examples import ProgramExamples
 from ...models.learned_model import TrainingOptions
 from ...models.row_network import RowNetwork
 from ...models.row_network_training import TensorRows, TrainedRowNetwork
-from ...models.tensors import arrays_of, from_array, seeded
+from ...models.tensors import arrays_of, from_array, seeded, shuffled
 from ...models.training import Recipe, train_network
 from .accuracy import CUT_OFF, times_of
 from .nest_rows import NAMES, SECONDS, NestRows
@@ -75,6 +75,10 @@ class NestPool:
             pool.slower.append(from_array(np.log(np.minimum(slower, CUT_OFF))).float())
             pool.censored.append(from_array(~np.isfinite(slower)))
         return pool
+
+    def order(self, random: torch.Generator) -> Sequence[int]:
+        """Shuffled."""
+        return shuffled(len(self.features), random)
 
     def targets(self, chosen: Sequence[int], device: torch.device) -> list[tuple[Tensor, Tensor]]:
         """Of each nest how much slower its interchanges are, and which are certain."""
