@@ -46,7 +46,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class _Entries:
+class Entries:
     """A pool, and how a batch is made of some of its entries."""
 
     pool: Pool
@@ -72,7 +72,7 @@ class _Entries:
 class FreshBatches:
     """Other batches in each iteration, where there is an order to draw."""
 
-    entries: _Entries
+    entries: Entries
     random: torch.Generator | None
 
     def __iter__(self) -> Iterator[Batch]:
@@ -88,7 +88,7 @@ class ResidentBatches:
     interrupted training goes on with the same.
     """
 
-    entries: _Entries
+    entries: Entries
     random: torch.Generator | None
 
     @cached_property
@@ -116,6 +116,6 @@ def in_batches(
     random: torch.Generator | None = None,
 ) -> Iterable[Batch]:
     """The entries of a pool in batches; `random` draws an order for each iteration."""
-    entries = _Entries(pool, collate, size, device)
+    entries = Entries(pool, collate, size, device)
     kind = ResidentBatches if device.type == "cuda" else FreshBatches
     return kind(entries, random)
