@@ -12,6 +12,7 @@ measured; rankings are of whole programs.
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,7 @@ class Twice:
     """The pairs of a program that both directories have."""
 
     key: str
+    machine: str
     schedules: tuple[str, ...]
     first: NDArray[np.float64]
     second: NDArray[np.float64]
@@ -78,6 +80,7 @@ def measured_twice(first: Path, second: Path, machine: str | None) -> Iterator[T
         if both:
             yield Twice(
                 program.key,
+                program.machine,
                 both,
                 np.array([before[schedule] for schedule in both]),
                 np.array([now[schedule] for schedule in both]),
@@ -135,7 +138,12 @@ def main() -> None:
     second = np.concatenate([each.second for each in found])
     near = (np.abs(first - second) / second <= FAR).mean()
     print(f"{len(found)} programs; {near:.1%} of the pairs differ by {FAR:.0%} at most")
-    record.write(options.record, COLUMNS, rows, page="data", title="Label ceiling")
+    cpus = {str(json.loads(each.machine)["cpu_name"]) for each in found}
+    if len(cpus) > 1 and options.record:
+        parser.error(f"labels of several machines: choose one of {', '.join(sorted(cpus))}")
+    record.write(
+        options.record, COLUMNS, rows, page="data", title="Label ceiling", measured_on=cpus.pop()
+    )
 
 
 if __name__ == "__main__":

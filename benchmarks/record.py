@@ -52,10 +52,12 @@ def write(
     title: str | None = None,
     text: str = "",
     page: str = "speed",
+    measured_on: str | None = None,
 ) -> None:
     """Writes a record; does nothing without a name. The command is by default this process's.
 
-    `title`, `text` and `page` are for a record that is new.
+    `title`, `text` and `page` are for a record that is new. `measured_on` is the CPU that labels are
+    from, where this machine has only computed with them.
     """
     if name is None:
         return
@@ -67,7 +69,7 @@ def write(
         "text": old.get("text", text),
         "command": command or _own_command(),
         "commit": commit(),
-        "machine": machine(),
+        "machine": machine() if measured_on is None else named(measured_on),
         "date": datetime.date.today().isoformat(),
         "columns": list(columns),
     }
@@ -104,14 +106,18 @@ def code() -> str:
 
 def machine() -> str:
     """The name of this machine; one that is new is added to the list."""
-    cpu = binding.get_host_cpu_name()
-    name = KNOWN.get(cpu, cpu)
+    name = named(binding.get_host_cpu_name())
     machines = json.loads(MACHINES.read_text())
     if name not in machines:
         target = Target.host()
-        machines[name] = f"{target.cores} cores of {cpu}, {target.vector_bits}-bit vectors"
+        machines[name] = f"{target.cores} cores of {name}, {target.vector_bits}-bit vectors"
         MACHINES.write_text(json.dumps(dict(sorted(machines.items())), indent=1) + "\n")
     return name
+
+
+def named(cpu: str) -> str:
+    """Our name of a CPU."""
+    return KNOWN.get(cpu, cpu)
 
 
 def _own_command() -> str:

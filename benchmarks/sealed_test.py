@@ -10,6 +10,7 @@ model predicts as in a search, features included, and that is timed.
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -121,11 +122,16 @@ def main() -> None:
     record.add_option(parser)
     options = parser.parse_args()
     programs = read_pairs(options.directory, options.machine, several=True)
+    cpus = {str(json.loads(each.machine)["cpu_name"]) for each in programs}
+    if len(cpus) > 1:
+        parser.error(f"labels of several machines: choose one of {', '.join(sorted(cpus))}")
     rows: list[list[record.Cell]] = []
     for name in options.models:
         rows.append(row(name, programs))
         print("  ".join(str(cell) for cell in rows[-1]), flush=True)
-    record.write(options.record, COLUMNS, rows, page="models", title="Sealed test")
+    record.write(
+        options.record, COLUMNS, rows, page="models", title="Sealed test", measured_on=cpus.pop()
+    )
 
 
 if __name__ == "__main__":
