@@ -66,7 +66,7 @@ PROGRAMS = {
           %s = arith.addf %p, %z : f64
           affine.store %s, %c[%i, %j] : memref<40x40xf64>
         } }""",
-        "fuse{loops=i,i2},fuse{loops=j,j2},vectorize{loop=j width=4}",
+        "fuse{loops=S0.i,S1.i},fuse{loops=S0.j,S1.j},vectorize{loops=j width=4}",
         0,
     ),
     "from a loop further out": (
@@ -80,7 +80,7 @@ PROGRAMS = {
             affine.store %s, %c[%i, %j] : memref<40x40xf64>
           }
         }""",
-        "interchange{loops=i,j},vectorize{loop=i width=4}",
+        "interchange{loops=i,j},vectorize{loops=i width=4}",
         0,
     ),
     "the same in all lanes": (
@@ -92,7 +92,7 @@ PROGRAMS = {
           %s = arith.addf %p, %z : f64
           affine.store %s, %c[%i, %j] : memref<40x40xf64>
         } }""",
-        "vectorize{loop=j width=4}",
+        "vectorize{loops=j width=4}",
         1,
     ),
     "a running sum": (
@@ -107,7 +107,7 @@ PROGRAMS = {
             affine.store %s, %c[%i, %j] : memref<40x40xf64>
           }
         } }""",
-        "interchange{loops=j,k},vectorize{loop=j width=4}",
+        "interchange{loops=j,k},vectorize{loops=j width=4}",
         1,
     ),
 }
@@ -148,7 +148,7 @@ def test_a_product_and_a_sum_of_different_functions_stay_apart() -> None:
       return
     }"""
     results: list[Any] = []
-    for schedule in (None, "vectorize{loop=i width=4}"):
+    for schedule in (None, "vectorize{loops=i width=4}"):
         a, b = np.random.default_rng(3).normal(size=(2, 40))
         load(text)["f"].compile(schedule, threads=1)(a, b)
         results.append(b)
@@ -158,8 +158,8 @@ def test_a_product_and_a_sum_of_different_functions_stay_apart() -> None:
 def test_nothing_is_fused_where_it_is_no_instruction() -> None:
     body = PROGRAMS["a running sum"][0]
     function = load(f"{HEADER}{body}\nreturn }}")["f"]
-    assert "llvm.fma" not in function.compile(None, target="x86-64-v2").llvm_ir
-    assert "llvm.fma" in function.compile(None, target="x86-64-v3").llvm_ir
+    assert "llvm.fma" not in function.compile(None, target=Target.named("generic-sse2")).llvm_ir
+    assert "llvm.fma" in function.compile(None, target=Target.named("generic-avx2")).llvm_ir
 
 
 def test_a_licence_of_the_operation_leaves_it_to_llvm() -> None:
