@@ -125,8 +125,8 @@ def _generate(
     builder.emit(func.ReturnOp(*results))
     kind = ([*entry.arg_types], [result.type for result in results])
     function = func.FuncOp(scop.name, kind, Region(entry))
-    history = History(function) if is_inspected else None
     mark_separate(function)
+    history = History(function) if is_inspected else None
     hoist_masks(function)
     replace_scalars(function)
     if history is not None:
