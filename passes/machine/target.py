@@ -19,8 +19,9 @@ class Target(Machine):
     """A machine with its instruction set.
 
     `name` is that of a file in `targets/`, or `HOST`, `processor` is LLVM's name, `architecture`
-    Linux's (`x86_64`). `features` are the names that Linux uses (`avx512f`). `cores` are those that this process may use.
-    `vector_functions` are the functions of the C library (`exp`) that it has for vectors as well.
+    Linux's (`x86_64`). `features` are the names that Linux uses (`avx512f`). `cores` are those that
+    this process may use. `vector_functions` are the functions of the C library (`exp`) that it has
+    for vectors as well.
     """
 
     HOST: ClassVar[str] = "host"

@@ -20,7 +20,8 @@ explicit export friend mutable namespace new noexcept not not_eq nullptr operato
 protected public reinterpret_cast requires static_assert static_cast template this thread_local
 throw try typeid typename typeof using virtual wchar_t xor xor_eq
 """
-_TAKEN = C_NAMES | frozenset((*_CPP_KEYWORDS.split(), *RUNTIME_FUNCTIONS))
+RESERVED = C_NAMES | frozenset((*_CPP_KEYWORDS.split(), *RUNTIME_FUNCTIONS))
+"""Names that mean something in C or C++."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Interface:
     ) -> Interface:
         """The interface of a function for the sizes that are known."""
         names = {(size.argument, size.dimension): size.name for size in scop.sizes}
-        symbol = c_name(prefix + scop.name, _TAKEN)
+        symbol = c_name(prefix + scop.name, RESERVED)
         return cls(symbol, Signature.of(scop), dict(sizes), frozenset(fixed), names)
 
     @property
@@ -81,7 +82,7 @@ class Interface:
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters in order."""
-        taken = set(_TAKEN)
+        taken = set(RESERVED)
         result: list[Parameter] = []
         for parameter in self._parameters():
             name = c_name(parameter.name, taken)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 import uuid
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from typing import Any
 
 from ...support.version import __version__
 from ..jit import llvm
+from .moments import given_moment
 from .shared_library import Export, SharedLibrary
 
 _SPACE = uuid.UUID("5b0ff5d0-1c0c-4f0e-9d6b-6a4d2a7b9f11")
@@ -90,7 +90,7 @@ def _hash(contents: bytes) -> dict[str, str]:
 
 def _timestamp() -> dict[str, str]:
     """The time that the user says: none other is the same in the next build."""
-    moment = os.environ.get("SOURCE_DATE_EPOCH")
-    if not moment:
+    moment = given_moment()
+    if moment is None:
         return {}
-    return {"timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(moment)))}
+    return {"timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))}

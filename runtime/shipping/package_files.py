@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .cpp_header import cpp_header
 from .shared_library import SharedLibrary
 
 
@@ -10,6 +11,7 @@ def package_files(library: SharedLibrary, version: str) -> dict[str, str]:
     name = library.name
     return {
         f"include/{name}.h": library.header,
+        f"include/{name}.hpp": cpp_header(library),
         f"lib/pkgconfig/{name}.pc": _PKG_CONFIG.format(
             name=name,
             version=version,

@@ -208,8 +208,9 @@ def _header(
         others.append(
             "/** Parallel loops run on the OpenMP runtime with these functions (NULL: in the\n"
             " * calling thread); without a call, on one that the first of the loops finds. */\n"
-            f"void {openmp_function(name)}(void *GOMP_parallel_, void *omp_get_thread_num_,\n"
-            f"{' ' * len(openmp_function(name))}      void *omp_get_num_threads_);"
+            f"void {openmp_function(name)}(\n"
+            "    void (*GOMP_parallel_)(void (*)(void *), void *, unsigned, unsigned),\n"
+            "    int (*omp_get_thread_num_)(void), int (*omp_get_num_threads_)(void));"
         )
     line = f"cc main.c $(pkg-config --cflags --libs {name}) -o main"
     return header_text(name, entries, line, options, others)

@@ -10,7 +10,6 @@ import base64
 import hashlib
 import io
 import keyword
-import os
 import re
 import time
 import zipfile
@@ -21,6 +20,7 @@ from pathlib import Path
 from ...support.output_files import write_output
 from ...support.version import __version__
 from ..calling.errors import BuildError
+from .moments import given_moment
 from .package_files import package_files
 from .python_module import python_module
 from .shared_library import SharedLibrary
@@ -114,8 +114,7 @@ def _digest(contents: bytes) -> str:
 
 
 def _zip(files: Mapping[str, bytes]) -> bytes:
-    moment = max(int(os.environ.get("SOURCE_DATE_EPOCH") or _EARLIEST), _EARLIEST)
-    date = time.gmtime(moment)[:6]
+    date = time.gmtime(max(given_moment() or 0, _EARLIEST))[:6]
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         # What tells about the wheel comes last, as the format recommends.

@@ -90,6 +90,10 @@ def _exports(arguments: argparse.Namespace) -> Iterator[Export]:
         for name, function in program.items():
             if wanted and name not in wanted:
                 continue
+            if name in found:
+                raise UsageError(
+                    f"{shown(file)}: a function '{name}' is in another file too; rename one"
+                )
             found.add(name)
             names = {size.name for size in function.scop.sizes}
             known |= names
