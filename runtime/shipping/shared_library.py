@@ -32,7 +32,7 @@ from ..program import DEFAULT, Function
 from .dispatch import dispatch_ir
 from .levels import Level
 from .openmp_lookup import openmp_ir
-from .symbol_versions import symbol_versions
+from .symbol_versions import with_oldest_versions
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,7 @@ def build_shared_library(
             _compile(export, interface, options, level, target, verify)
             for export, interface in zip(exports, interfaces, strict=True)
         ]
-        versions = symbol_versions(target.architecture)
-        modules = [entry.llvm_ir for entry in entries]
-        objects.append(jit.compile_together([modules[0] + versions, *modules[1:]], target=target))
+        objects.append(jit.compile_together([entry.llvm_ir for entry in entries], target=target))
         compiled.append(entries)
     first, architecture = targets[0], targets[0].architecture
     types = {
@@ -115,9 +113,7 @@ def build_shared_library(
     if parallel:
         helpers.append(openmp_ir(openmp_function(name)))
         visible.append(openmp_function(name))
-    objects += [
-        jit.compile_module(text + symbol_versions(architecture), target=first) for text in helpers
-    ]
+    objects += [jit.compile_module(text, target=first) for text in helpers]
     header = _header(name, levels, interfaces, compiled, options)
     verdicts = {
         level.name: [entry.verdict for entry in entries]
@@ -166,7 +162,7 @@ def _linked(
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder) / f"{number}.o" for number in range(len(objects))]
         for file, code in zip(files, objects, strict=True):
-            file.write_bytes(code)
+            file.write_bytes(with_oldest_versions(code, architecture))
         script = Path(folder) / "visible"
         symbols = " ".join(f'"{symbol}";' for symbol in visible)
         script.write_text(f"{{ global: {symbols} local: *; }};\n")

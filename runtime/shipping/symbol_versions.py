@@ -1,11 +1,12 @@
 """Versions of glibc's symbols: libraries ask for the oldest, and run on systems of ten years ago.
 
-A linker takes the newest version that it finds; `.symver` names another one.
+A linker takes the newest version that it finds where an object file does not name one.
 """
 
 from __future__ import annotations
 
 import re
+import struct
 
 _OLDEST = {"x86_64": "GLIBC_2.2.5", "aarch64": "GLIBC_2.17"}
 """The version that a symbol has had since glibc knows the architecture."""
@@ -34,15 +35,39 @@ _FIRST = (2, 17)
 """The oldest glibc of all manylinux tags that installers know for every architecture."""
 
 
-def symbol_versions(architecture: str) -> str:
-    """Module-level assembly that gives each function of glibc its version, as LLVM IR."""
-    mathematics = _MATHEMATICS.split()
-    names = [*_OTHERS.split(), *mathematics, *(f"{name}f" for name in mathematics)]
-    oldest = _OLDEST[architecture]
-    return "".join(
-        f'module asm ".symver {name}, {name}@{_NEWER.get((architecture, name), oldest)}"\n'
-        for name in names
-    )
+_FUNCTIONS = frozenset(
+    (*_OTHERS.split(), *_MATHEMATICS.split(), *(f"{name}f" for name in _MATHEMATICS.split()))
+)
+
+# Of a 64-bit little-endian object file: see elf(5).
+_SECTIONS = struct.Struct("<40xQ10xHHH")  # the header: where sections are, size, number, names
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
+_SYMBOL_TABLE, _UNDEFINED = 2, 0
+
+
+def with_oldest_versions(code: bytes, architecture: str) -> bytes:
+    """An object file whose references to functions of glibc are to their oldest versions.
+
+    A reference to `exp@GLIBC_2.2.5` is what assemblers make of `.symver exp, exp@GLIBC_2.2.5`.
+    """
+    start, size, count, _ = _SECTIONS.unpack_from(code)
+    sections = [list(_SECTION.unpack_from(code, start + size * each)) for each in range(count)]
+    (symbols,) = (each for each in sections if each[1] == _SYMBOL_TABLE)
+    position = symbols[6]
+    names = sections[position]
+    texts = bytearray(code[names[4] : names[4] + names[5]])
+    patched = bytearray(code)
+    for place in range(symbols[4], symbols[4] + symbols[5], _SYMBOL.size):
+        text, *kind, section, value, length = _SYMBOL.unpack_from(code, place)
+        name = texts[text : texts.index(0, text)].decode()
+        if section == _UNDEFINED and name in _FUNCTIONS:
+            version = _NEWER.get((architecture, name), _OLDEST[architecture])
+            _SYMBOL.pack_into(patched, place, len(texts), *kind, section, value, length)
+            texts += f"{name}@{version}\0".encode()
+    names[4:6] = len(patched), len(texts)
+    _SECTION.pack_into(patched, start + size * position, *names)
+    return bytes(patched + texts)
 
 
 def platform_tag(library: bytes, architecture: str) -> str:

@@ -40,7 +40,9 @@ from .build_wheel import add_wheel_arguments, write
 from .common import (
     add_fast_math_argument,
     add_schedule_arguments,
+    add_target_argument,
     add_verify_argument,
+    named_target,
     read_schedule,
     tell_verdict,
 )
@@ -93,13 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="threads of parallel loops (default: OMP_NUM_THREADS when the program runs, or all)",
     )
     add_fast_math_argument(parser)
-    parser.add_argument(
-        "--target",
-        metavar="CPU",
-        default="host",
-        help=f"the processor: {', '.join(Target.names())}, or LLVM's name of it (znver4, "
-        "x86-64-v3; default: host, this machine's)",
-    )
+    add_target_argument(parser)
     parser.add_argument(
         "--prefix", metavar="TEXT", default="", help="put TEXT before the functions' names in C"
     )
@@ -113,10 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.wheel is not None:
         return write(arguments)
     _check_library(arguments)
-    try:
-        target = Target.named(arguments.target)
-    except ValueError as error:
-        raise UsageError(f"--target: {error}") from error
+    target = named_target(arguments)
     if arguments.output.endswith(".c"):
         return _write_drop_in(arguments)
     program = load_program(arguments.file, arguments.cflags)
