@@ -40,7 +40,7 @@ class Journal:
 
     def append(self, rows: Iterable[Row]) -> None:
         """Adds all rows of a program; raises OSError."""
-        text = json.dumps([_as_text(row) for row in rows], separators=(",", ":")).encode()
+        text = json.dumps([row_to_text(row) for row in rows], separators=(",", ":")).encode()
         append_line(self._file, text)
 
 
@@ -49,10 +49,16 @@ def read_journal(directory: Path) -> list[Row]:
     found: dict[bytes, Row] = {}
     for text in sound_lines(directory / NAME):
         for row in json.loads(text):
-            sound = {**row, **{name: bytes.fromhex(row[name]) for name in _BINARY}}
+            sound = row_from_text(row)
             found.setdefault(sound["key"], sound)
     return list(found.values())
 
 
-def _as_text(row: Row) -> Row:
+def row_to_text(row: Row) -> Row:
+    """A row as JSON can say it."""
     return {**row, **{name: row[name].hex() for name in _BINARY}}
+
+
+def row_from_text(row: Row) -> Row:
+    """The row that was made text."""
+    return {**row, **{name: bytes.fromhex(row[name]) for name in _BINARY}}
