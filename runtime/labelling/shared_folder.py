@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -33,7 +36,7 @@ def label_in_share(
             for labelled in label(chain([first], items)):
                 if labelled.is_settled:
                     rows = rows_of(labelled, fast_math=fast_math)
-                    work.record(labelled.item, [row_to_text(row) for row in rows])
+                    work.record(labelled.item, _packed(rows))
                 else:
                     work.skip(labelled.item)
                 yield labelled
@@ -42,4 +45,14 @@ def label_in_share(
 def shared_rows(folder: Path) -> Iterator[list[Row]]:
     """The rows of all programs that were labelled in a folder. Raises OSError."""
     for _, rows in results(folder):
-        yield [row_from_text(row) for row in rows]
+        yield [row_from_text(row) for row in _unpacked(rows)]
+
+
+def _packed(rows: list[Row]) -> str:
+    """Rows as text: the program, which all of them have, takes no place again."""
+    text = json.dumps([row_to_text(row) for row in rows], separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def _unpacked(text: str) -> list[Row]:
+    return json.loads(zlib.decompress(base64.b64decode(text)))
