@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from llvmlite import ir
+
 from ...lowering.llvm import EntryPoint, Options, translate
 from ...lowering.loops.bounds_check import bounds_check
 from ...lowering.validation.verdict import Verdict
@@ -76,8 +78,9 @@ def compile_entry(
         )
         loops, verdict = verified_loops(source, schedule, sizes)
         module = translate(loops, target=target, options=options, entry=entry)
-    kind = str(module.get_global(entry.symbol).function_type)
-    return CompiledEntry(interface, schedule, str(module), kind, verdict)
+    function = module.globals[entry.symbol]
+    assert isinstance(function, ir.Function)
+    return CompiledEntry(interface, schedule, str(module), str(function.function_type), verdict)
 
 
 def _schedule(

@@ -82,7 +82,7 @@ def _default_levels() -> tuple[str, ...]:
 def _exports(arguments: argparse.Namespace) -> Iterator[Export]:
     """The functions of all files, each with the sizes that are its own."""
     known: set[str] = set()
-    wanted = set(arguments.func or ())
+    wanted: set[str] = set(arguments.func or ())
     found: set[str] = set()
     for file in arguments.files:
         program = load_program(file, arguments.cflags)
