@@ -41,6 +41,7 @@ cd "$PBS_O_WORKDIR" && exec {command}
 }
 """Job arrays: each job has a machine of its own, as times need, and may be started again."""
 
+
 def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of shared folders."""
     parser.add_argument(
