@@ -10,6 +10,7 @@ Where it has not even the lowest, functions return a status.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from ...lowering.llvm.entry_points import Status
@@ -73,6 +74,10 @@ ask_wide:
 """
 
 
+_OWN = re.compile(r"@(?!getenv\b|strcmp\b|llvm\b)([a-z]\w*)")
+"""Names that are this module's own."""
+
+
 def _bits(*positions: int) -> int:
     return sum(1 << position for position in positions)
 
@@ -122,7 +127,8 @@ def dispatch_ir(
         "  %name = load ptr, ptr @chosen_name\n  ret ptr %name\n}",
         *(_function(symbol, kind, levels) for symbol, kind in types.items()),
     ]
-    return "\n".join(parts) + "\n"
+    # Names of functions are quoted: no other name is one of theirs.
+    return _OWN.sub(r'@"loopwright.\1"', "\n".join(parts)) + "\n"
 
 
 def _quoted(symbol: str) -> str:
@@ -166,7 +172,7 @@ def _constructor(types: Mapping[str, str], levels: Sequence[Level]) -> str:
         "  %less = icmp slt i32 %may, %has",
         "  %level = select i1 %less, i32 %may, i32 %has",
     ]
-    pointers = ["chosen_name", *(f"chosen.{symbol}" for symbol in types)]
+    pointers = ["@chosen_name", *(f"@{_quoted(f'chosen.{symbol}')}" for symbol in types)]
     previous = dict.fromkeys(pointers, "null")
     for number, level in enumerate(levels):
         lines.append(f"  %fits{number} = icmp sge i32 %level, {level.number}")
@@ -177,9 +183,7 @@ def _constructor(types: Mapping[str, str], levels: Sequence[Level]) -> str:
                 f"  {name} = select i1 %fits{number}, ptr {value}, ptr {previous[pointer]}"
             )
             previous[pointer] = name
-    lines += [
-        f"  store ptr {value}, ptr @{_quoted(pointer)}" for pointer, value in previous.items()
-    ]
+    lines += [f"  store ptr {value}, ptr {pointer}" for pointer, value in previous.items()]
     return "\n".join([*lines, "  ret void", "}"])
 
 

@@ -15,6 +15,7 @@ from ...lowering.validation.verdict import Verdict
 from ...passes.machine.target import Target
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.typical_sizes import typical_sizes
+from ..calling.errors import BuildError
 from ..jit import object_code as jit
 from ..jit.compile import Source
 from ..library.entries import (
@@ -93,6 +94,12 @@ def build_shared_library(
     targets = [Target.named(level.target) for level in levels]
     interfaces = [_interface(export, prefix) for export in exports]
     check_symbols(interfaces)
+    for interface in interfaces:
+        if interface.symbol in (level_function(name), openmp_function(name)):
+            raise BuildError(
+                f"a library {name} has a function '{interface.symbol}' of its own; "
+                "build with a prefix, or under another name"
+            )
     objects: list[bytes] = []
     compiled: list[list[CompiledEntry]] = []
     for level, target in zip(levels, targets, strict=True):

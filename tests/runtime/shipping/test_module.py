@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.shipped_wheels import run_python, small_wheel, unpack
+from support.runtime_programs import DOT, SAXPY
+from support.shipped_wheels import build_wheel, run_python, small_wheel, unpack
+
+from loopwright.cli import main
 
 
 @pytest.fixture(scope="module")
@@ -89,3 +92,27 @@ def test_functions_have_types(folder: Path) -> None:
     array = "NDArray[np.int32] | NDArray[np.uint32]"
     assert second == f"(A: '{array}', out: '{array}') -> 'None'"
     assert (folder / "small" / "py.typed").exists()
+
+
+def test_functions_may_have_the_names_of_what_dispatches(tmp_path: Path) -> None:
+    program = DOT.replace("@dot", "@choose") + SAXPY.replace("@saxpy", "@has")
+    options = ["-p", "", "--levels", "x86-64-v2"]
+    site = unpack(build_wheel(tmp_path, "names", {"names": program}, *options), tmp_path / "site")
+    code = "import numpy as np, names; print(names.choose(2, np.ones(2), np.ones(2)))"
+    assert run_python(site, code) == "2.0\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("names_level", "a library names has a function 'names_level' of its own"),
+        ("library", "a function of a Python module cannot be called 'library'"),
+    ],
+)
+def test_names_that_are_taken(
+    name: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.mlir").write_text(DOT.replace("@dot", f"@{name}"))
+    command = ["build", str(tmp_path / "a.mlir"), "--wheel", "names", "-o", str(tmp_path)]
+    assert main([*command, "-p", "", "--levels", "x86-64-v2"]) == 1
+    assert message in capsys.readouterr().err
