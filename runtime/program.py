@@ -26,6 +26,7 @@ from .calling.api_checks import (
     check_choice,
     check_flags,
     check_path,
+    check_runs_here,
     check_sizes,
     check_target,
     check_text,
@@ -180,7 +181,8 @@ class Function:
         answer.
 
         Raises SourceError, TransformationError, UnsupportedSignature; ValueError for a number of
-        threads below 1 or above 1024, or a schedule of another function.
+        threads below 1 or above 1024, a target of another architecture, or a schedule of another
+        function.
         """
         _check(
             self.name,
@@ -191,6 +193,7 @@ class Function:
             verify=verify,
         )
         given, target = target, target or Target.host()
+        check_runs_here(self.name, target)
         options = replace(_options(threads, fast_math), check_bounds=check_bounds)
         source = self.source(
             schedule, threads=threads, fast_math=fast_math, target=target, verify=verify

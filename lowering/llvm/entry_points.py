@@ -39,6 +39,7 @@ class Status(IntEnum):
     MISALIGNED = 4
     WRONG_SHAPE = 5
     NULL_POINTER = 6
+    UNSUPPORTED_PROCESSOR = 7
 
 
 @dataclass(frozen=True)

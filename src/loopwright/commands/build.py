@@ -9,6 +9,11 @@ For a C file, NAME.c is a drop-in source: the file itself, with calls of optimis
 its affine regions. The calls check sizes and aliasing, and the region as written runs where a check
 fails. The default schedule is one for large arrays; --set makes code for one size only.
 
+With --wheel, all files become one Python module in a wheel, which needs NumPy and no compiler: it
+has code for several kinds of processors and takes what runs on the one at hand, and the C library,
+its headers, CMake and pkg-config files besides. Where sizes are passed, the default schedule is
+chosen for large arrays.
+
 examples:
   loopwright build gemm.mlir -o gemm.o
   loopwright build gemm.mlir -o gemm.so -p 'tile{loops=i,j sizes=32,32},parallel{loops=it}'
@@ -16,6 +21,7 @@ examples:
   loopwright build gemm.mlir -s nk=64 -o gemm.o --target x86-64-v3
   loopwright build stencil.c -o stencil.loopwright.c --cflags '-I include'
   loopwright build kernels.mlir -f gemm -f mvt -S schedules.mlir -o kernels.so
+  loopwright build polybench/gemm polybench/mvt --wheel algebra -o dist
 """
 
 from __future__ import annotations
@@ -30,10 +36,13 @@ from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.library.build import SUFFIXES
 from ..runtime.program import DEFAULT, Function
 from . import UsageError
+from .build_wheel import add_wheel_arguments, write
 from .common import (
     add_fast_math_argument,
     add_schedule_arguments,
+    add_target_argument,
     add_verify_argument,
+    named_target,
     read_schedule,
     tell_verdict,
 )
@@ -50,19 +59,21 @@ from .shipped import (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `loopwright build`."""
     parser.add_argument(
-        "file",
+        "files",
         metavar="FILE",
+        nargs="+",
         help="a program in affine MLIR (-: standard input) or C (.c), or a shipped kernel "
-        "(polybench/gemm)",
+        "(polybench/gemm); several for a wheel",
     )
     add_cflags_argument(parser)
     parser.add_argument(
         "-o",
         "--output",
         metavar="NAME",
-        required=True,
-        help="the file to write: NAME.o, NAME.so, NAME.c, or NAME (an object file)",
+        help="the file to write: NAME.o, NAME.so, NAME.c, or NAME (an object file); or the folder "
+        "of a wheel",
     )
+    add_wheel_arguments(parser)
     parser.add_argument(
         "--shared", action="store_true", help="write a shared library if NAME has no ending"
     )
@@ -84,13 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="threads of parallel loops (default: OMP_NUM_THREADS when the program runs, or all)",
     )
     add_fast_math_argument(parser)
-    parser.add_argument(
-        "--target",
-        metavar="CPU",
-        default="host",
-        help=f"the processor: {', '.join(Target.names())}, or LLVM's name of it (znver4, "
-        "x86-64-v3; default: host, this machine's)",
-    )
+    add_target_argument(parser)
     parser.add_argument(
         "--prefix", metavar="TEXT", default="", help="put TEXT before the functions' names in C"
     )
@@ -101,10 +106,10 @@ def run(arguments: argparse.Namespace) -> int:
     threads = arguments.threads
     if threads is not None and not 1 <= threads <= MOST_THREADS:
         raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {threads}")
-    try:
-        target = Target.named(arguments.target)
-    except ValueError as error:
-        raise UsageError(f"--target: {error}") from error
+    if arguments.wheel is not None:
+        return write(arguments)
+    _check_library(arguments)
+    target = named_target(arguments)
     if arguments.output.endswith(".c"):
         return _write_drop_in(arguments)
     program = load_program(arguments.file, arguments.cflags)
@@ -127,6 +132,17 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"wrote {library.file} and {library.header}: {', '.join(library.functions)}")
     print(f"link a program with it by\n    {library.link}")
     return 0
+
+
+def _check_library(arguments: argparse.Namespace) -> None:
+    """Raises UsageError for arguments that only wheels have, or that they can do without."""
+    if arguments.output is None:
+        raise UsageError("say with --output what to write: NAME.o, NAME.so or NAME.c")
+    if len(arguments.files) > 1:
+        raise UsageError("several files are for --wheel; a library is made of one")
+    if arguments.levels is not None:
+        raise UsageError("--levels is for --wheel; a library has code for one --target")
+    (arguments.file,) = arguments.files
 
 
 def _schedule(

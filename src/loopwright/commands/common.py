@@ -102,6 +102,25 @@ def tell_verdict(function: str, verdict: Verdict | None) -> None:
         print(f"loopwright: {function}: validation: {verdict}", file=sys.stderr)
 
 
+def add_target_argument(parser: argparse.ArgumentParser) -> None:
+    """The argument `--target`."""
+    parser.add_argument(
+        "--target",
+        metavar="CPU",
+        default="host",
+        help=f"the processor: {', '.join(Target.names())}, or LLVM's name of it (znver4, "
+        "x86-64-v3; default: host, this machine's)",
+    )
+
+
+def named_target(arguments: argparse.Namespace) -> Target:
+    """The target that `--target` names; raises UsageError."""
+    try:
+        return Target.named(arguments.target)
+    except ValueError as error:
+        raise UsageError(f"--target: {error}") from error
+
+
 def read_schedule(
     arguments: argparse.Namespace,
     function: Function,
