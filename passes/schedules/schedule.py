@@ -186,7 +186,10 @@ class Schedule(NamedLoops, Immutable):
             ) from error
         if violation is not None:
             raise IllegalTransformation(
-                resolved.subject, violation, partial(self._repair_hint, resolved)
+                resolved.subject,
+                violation,
+                partial(self._repair_hint, resolved),
+                partial(str, self),
             )
         steps = (*self.transformations, resolved)
         return replace(self, scop=scop, tree=tree, legality=legality, transformations=steps)
