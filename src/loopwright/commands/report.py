@@ -18,15 +18,23 @@ examples:
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.schedules.errors import IllegalTransformation
 from ..passes.schedules.schedule import Schedule
+from ..reports.measurements import measure_kernel, measure_program, schedules, tuned_schedule
 from ..reports.page import render
 from ..reports.subject import Subject
+from ..reports.tuned_path import measured_path, predicted_path
+from ..runtime.bench.case import NotApplicable
+from ..runtime.bench.peers.choosing import PEERS, select_peers
+from ..runtime.bench.selection import SelectionError
 from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.jit.threads import default_threads
+from ..runtime.machine import measured as machines
 from ..runtime.program import DEFAULT, Function
 from ..support.output_files import write_output
 from ..support.progress import ProgressLine
@@ -36,13 +44,16 @@ from .common import (
     add_run_arguments,
     add_schedule_arguments,
     check_output,
+    check_seed,
     one_function,
     pairs,
     read_schedule,
 )
+from .program_inputs import argument_values, load_inputs
 from .shipped import (
     STANDARD_INPUT,
     add_size_argument,
+    comparison,
     find_kernel,
     read_standard_input,
     shown,
@@ -60,6 +71,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run_arguments(parser)
     add_schedule_arguments(parser)
     parser.add_argument(
+        "--peers",
+        metavar="P,...",
+        default="none",
+        help=f"measure {', '.join(PEERS)}, or all, too (shipped kernels; default: none)",
+    )
+    parser.add_argument("--no-runs", action="store_true", help="measure nothing")
+    parser.add_argument(
+        "--seconds", type=float, default=0.5, metavar="S", help="time per variant (default: 0.5)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of the random inputs (default: 0)"
+    )
+    parser.add_argument(
         "-o",
         "--output",
         metavar="FILE",
@@ -72,11 +96,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Writes the page, and says where it is."""
     if arguments.threads is not None and not 1 <= arguments.threads <= MOST_THREADS:
         raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {arguments.threads}")
+    if arguments.seconds <= 0:
+        raise UsageError(f"--seconds must be positive, got {arguments.seconds}")
+    check_seed(arguments.seed)
     output = Path(arguments.output)
     check_output(output)
     with ProgressLine() as progress:
         progress.update("reading the program")
-        subject = make_subject(arguments)
+        subject = _measured(arguments, make_subject(arguments), progress.update)
         page = render(subject, summary(subject), progress.update)
     write_output(output, page)
     print(f"{output}: {len(page.encode()) / 1e3:.0f} kB")
@@ -108,8 +135,50 @@ def make_subject(arguments: argparse.Namespace) -> Subject:
         fast_math=arguments.fast_math,
         illegal=illegal,
         entry=entry,
-        size_class=None if entry is None else arguments.size,
     )
+
+
+def _measured(
+    arguments: argparse.Namespace, subject: Subject, report: Callable[[str], None]
+) -> Subject:
+    """The subject with its times and those of the tuned schedule's steps, unless told not to."""
+    try:
+        peers = select_peers(arguments.peers)
+    except SelectionError as error:
+        raise UsageError(str(error)) from error
+    if peers and subject.entry is None:
+        raise UsageError("--peers is for shipped kernels")
+    context = subject.context
+    if context is None:
+        return replace(subject, unmeasured=subject.needs_sizes)
+    report("looking at the tuning database")
+    tuned = tuned_schedule(subject)
+    path = () if tuned is None else predicted_path(tuned, context)
+    subject = replace(subject, tuned=tuned, path=path, machine=machines.load())
+    if arguments.no_runs:
+        return replace(subject, unmeasured="Nothing was measured (--no-runs).")
+    values = argument_values(arguments, subject.function, load_inputs(arguments))
+    chosen = schedules(subject)
+    if _is_standard(arguments, subject):
+        try:
+            times = measure_kernel(subject, chosen, peers, arguments.seconds, report)
+        except NotApplicable as error:
+            return replace(subject, unmeasured=f"Not measured: {error}")
+    else:
+        times = measure_program(subject, chosen, values, arguments.seconds, report)
+    if tuned is not None and tuned.transformations:
+        report("the steps of the tuned schedule")
+        entry, function = subject.entry, subject.function
+        compared = None if entry is None else comparison(entry, function, values)
+        path = measured_path(path, tuned, context, function, values, compared)
+    return replace(subject, measured=times, path=path)
+
+
+def _is_standard(arguments: argparse.Namespace, subject: Subject) -> bool:
+    """Whether a shipped kernel has its standard arguments, which the harness makes."""
+    if subject.entry is None or arguments.input:
+        return False
+    return set(pairs("--set", arguments.set)) <= set(subject.entry.parameters)
 
 
 def summary(subject: Subject) -> list[tuple[str, str]]:
@@ -151,7 +220,9 @@ def _schedule(
     """The schedule, and how it was chosen."""
     if arguments.pipeline is None and arguments.schedule_file is None:
         if any(size.name not in sizes for size in function.scop.sizes):
-            return function.schedule(fast_math=arguments.fast_math), "as written (sizes are unknown)"
+            return function.schedule(
+                fast_math=arguments.fast_math
+            ), "as written (sizes are unknown)"
         schedule = function.choose_schedule(
             DEFAULT, sizes, threads=threads, fast_math=arguments.fast_math
         )

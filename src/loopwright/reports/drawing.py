@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from ..support.markup import Markup, element, join
 
 
-def picture(width: float, height: float, *parts: object, label: str, **attributes: object) -> Markup:
+def picture(
+    width: float, height: float, *parts: object, label: str, **attributes: object
+) -> Markup:
     """A drawing of so many pixels, which shrinks with the page; `label` says what it shows."""
     return element(
         "svg",

@@ -58,7 +58,9 @@ def _draw(scop: Scop, illegal: IllegalTransformation, witness: Witness) -> Marku
     names = _axes(source, target, violation.loop)
     if not names:
         return missing("The instances are in no loop, so there is no plane to draw.")
-    spans = {name: _span(scop, dependence.source, dependence.target, witness, name) for name in names}
+    spans = {
+        name: _span(scop, dependence.source, dependence.target, witness, name) for name in names
+    }
     down, across = (names[0], names[1]) if len(names) > 1 else (None, names[0])
     width = 90 + CELL * len(spans[across])
     height = 74 + CELL * (1 if down is None else len(spans[down]))
@@ -85,17 +87,23 @@ def _draw(scop: Scop, illegal: IllegalTransformation, witness: Witness) -> Marku
     parts.append(element("rect", x=x2 - 6, y=y2 - 6, width=12, height=12, class_="mark second"))
     if (x1, y1) != (x2, y2):
         d = _curve(x1, y1, x2, y2)
-        parts.append(element("path", d=d, class_="arrow violated", marker_end="url(#head-violated)"))
+        parts.append(
+            element("path", d=d, class_="arrow violated", marker_end="url(#head-violated)")
+        )
+    reason = violation.reason.value.format(loop=violation.loop)
     entries = [
         (_key("circle", "first"), f"{_instance(dependence.source, source)} must run first"),
         (
             _key("rect", "second"),
-            f"{_instance(dependence.target, target)} {violation.reason.value.format(loop=violation.loop)}",
+            f"{_instance(dependence.target, target)} {reason}",
         ),
     ]
     sizes = ", ".join(f"{name} = {value}" for name, value in witness.sizes.items())
-    caption = f"All instances of {' and '.join(dict.fromkeys(shifts))} in this plane{f', with {sizes}' if sizes else ''}."
-    drawing = picture(width, height, *parts, label=f"Witness: {violation.describe()}", class_="witness")
+    caption = f"All instances of {' and '.join(shifts)} in this plane"
+    caption += f", with {sizes}." if sizes else "."
+    drawing = picture(
+        width, height, *parts, label=f"Witness: {violation.describe()}", class_="witness"
+    )
     return element("figure", drawing, legend(entries), element("figcaption", caption))
 
 
@@ -170,7 +178,8 @@ def _curve(x1: float, y1: float, x2: float, y2: float) -> str:
     ux, uy = (x2 - x1) / length, (y2 - y1) / length
     bend = min(14.0, length / 4)
     mx, my = (x1 + x2) / 2 - uy * bend, (y1 + y2) / 2 + ux * bend
-    return f"M{x1 + 7 * ux:.4g} {y1 + 7 * uy:.4g}Q{mx:.4g} {my:.4g} {x2 - 8 * ux:.4g} {y2 - 8 * uy:.4g}"
+    start, end = (x1 + 7 * ux, y1 + 7 * uy), (x2 - 8 * ux, y2 - 8 * uy)
+    return f"M{start[0]:.4g} {start[1]:.4g}Q{mx:.4g} {my:.4g} {end[0]:.4g} {end[1]:.4g}"
 
 
 def _key(shape: str, style: str) -> Markup:

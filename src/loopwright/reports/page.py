@@ -9,7 +9,7 @@ from ..errors import USER_ERRORS
 from ..passes.polyhedral.isl_context import TooComplexError
 from ..support.markup import Markup, element, join
 from ..support.version import __version__
-from . import illegal, source, spaces, steps, tree
+from . import code, illegal, proof, roofline, search_path, source, spaces, steps, times, tree
 from .section import Section, missing
 from .subject import Subject
 
@@ -21,11 +21,18 @@ SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("spaces", "Iteration spaces", spaces.section),
     ("tree", "Schedule tree", tree.section),
     ("steps", "Steps", steps.section),
+    ("code", code.TITLE, code.section),
+    ("times", times.TITLE, times.section),
+    ("roofline", roofline.TITLE, roofline.section),
+    ("search", search_path.TITLE, search_path.section),
+    ("certificate", proof.TITLE, proof.section),
 )
 """Anchor, title and maker of each section, in their order."""
 
 
-def render(subject: Subject, summary: Iterable[tuple[str, str]], report: Callable[[str], None]) -> str:
+def render(
+    subject: Subject, summary: Iterable[tuple[str, str]], report: Callable[[str], None]
+) -> str:
     """The report as a page; `summary` are facts at its top, `report` hears of each section."""
     sections: list[Section] = []
     for key, title, make in SECTIONS:
@@ -45,9 +52,7 @@ def _made(key: str, title: str, make: Maker, subject: Subject) -> Section | None
         return Section(key, title, "", missing(f"Not available: {reason}"))
 
 
-def _document(
-    title: str, summary: Iterable[tuple[str, str]], sections: list[Section]
-) -> str:
+def _document(title: str, summary: Iterable[tuple[str, str]], sections: list[Section]) -> str:
     links = (element("li", element("a", each.title, href=f"#{each.key}")) for each in sections)
     facts = (join((element("dt", name), element("dd", value))) for name, value in summary)
     head = element(

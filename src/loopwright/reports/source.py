@@ -102,7 +102,9 @@ def _listing(subject: Subject, arcs: list[Arc]) -> Markup:
         parts.append(_drawing(shown, first, last))
     notes = [missing("No lines of the source are known.")] if not lines else []
     if len(arcs) > len(shown):
-        notes.append(element("p", f"{len(arcs) - len(shown)} more arrows are left out.", class_="note"))
+        notes.append(
+            element("p", f"{len(arcs) - len(shown)} more arrows are left out.", class_="note")
+        )
     kinds = dict.fromkeys(arc.kind.value for arc in shown)
     entries = [(stroke(f"arc {kind}"), f"{kind} dependence") for kind in kinds]
     if any(arc.is_reduction for arc in shown):
@@ -176,7 +178,9 @@ def _accesses(scop: Scop, statement: Statement, accesses: tuple[Access, ...]) ->
 def _dependences(scop: Scop, items: list[Dependence]) -> Markup:
     if not items:
         return element("p", "There are no dependences: every order is legal.")
-    head = [element("th", each, scope="col") for each in ("kind", "from", "to", "array", "distance")]
+    head = [
+        element("th", each, scope="col") for each in ("kind", "from", "to", "array", "distance")
+    ]
     rows: list[Markup] = []
     for number, item in enumerate(items):
         loops = scop.statement(item.source).loops

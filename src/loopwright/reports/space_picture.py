@@ -20,7 +20,7 @@ from ..passes.polyhedral.schedule_tree import loops_around
 from ..passes.polyhedral.scop import Scop
 from ..passes.schedules.schedule import Schedule
 from ..support.markup import Markup, element, escape, join
-from .drawing import arrow_heads, legend, line, picture, stroke, swatch, text
+from .drawing import arrow_heads, legend, picture, stroke, swatch, text
 from .planes import Axis, Grid, Plane, loop_function, order
 from .planes import loop_values as values_of_loops
 from .section import tabs
@@ -61,9 +61,7 @@ def draw_plane(
     """A plane with its views, the dependences of one instance, and data for the script."""
     frame = Frame(plane)
     arrows = list(_arrows(frame, schedule.scop, dependences))
-    panels = {
-        view.name: _view(frame, view, arrows) for view in views(schedule, original, plane)
-    }
+    panels = {view.name: _view(frame, view, arrows) for view in views(schedule, original, plane)}
     data = json.dumps(_data(schedule, original, frame), separators=(",", ":"))
     held = ", ".join(f"{name} = {value}" for name, value in plane.held.items())
     sizes = ", ".join(f"{name} = {value}" for name, value in plane.sizes.items())
@@ -106,9 +104,7 @@ def _view(frame: Frame, view: View, arrows: list[Markup]) -> Markup:
         *parts,
         *_axes(frame),
         *arrows,
-        element(
-            "rect", class_="cursor", width=frame.cell, height=frame.cell, visibility="hidden"
-        ),
+        element("rect", class_="cursor", width=frame.cell, height=frame.cell, visibility="hidden"),
         label=f"{frame.plane.title}: {view.name}",
         class_="space",
         tabindex=0,
@@ -258,9 +254,7 @@ def _targets(
             point.get_coordinate_val(isl.dim_type.set, position).to_python()
             for position in range(len(names))
         ]
-        cell = [
-            (at[names.index(axis.name)] - axis.values[0]) / axis.step for axis in axes
-        ]
+        cell = [(at[names.index(axis.name)] - axis.values[0]) / axis.step for axis in axes]
         if all(each.is_integer() for each in cell):
             found.append((int(cell[0]) if plane.rows is not None else 0, int(cell[-1])))
         targets = targets.subtract(isl.Set.from_point(point))

@@ -27,9 +27,7 @@ def section(subject: Subject) -> Section:
         if statement.name not in chosen:
             continue
         for plane in planes(scop, statement, subject.schedule.tree, subject.sizes, MOST_PLANES):
-            panels[plane.title] = draw_plane(
-                subject.schedule, subject.original, plane, dependences
-            )
+            panels[plane.title] = draw_plane(subject.schedule, subject.original, plane, dependences)
     if not panels:
         body = missing("No statement is in a loop that runs, so there is nothing to draw.")
         return Section("spaces", "Iteration spaces", lead, body)

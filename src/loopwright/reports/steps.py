@@ -35,9 +35,7 @@ def section(subject: Subject) -> Section:
 
 def prefixes(schedule: Schedule) -> list[Schedule]:
     """The program as written, and the schedules after each step."""
-    current = Schedule.original(
-        schedule.program, schedule.target, reassociate=schedule.reassociate
-    )
+    current = Schedule.original(schedule.program, schedule.target, reassociate=schedule.reassociate)
     states = [current]
     for step in schedule.transformations:
         current = current.apply(step)

@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..kernels.catalogue import KernelEntry
 from ..passes.estimate.scheduling_context import SchedulingContext
 from ..passes.schedules.errors import IllegalTransformation
 from ..passes.schedules.schedule import Schedule
+from ..passes.search.result import PathStep
+from ..runtime.machine.measured import MeasuredMachine
+from ..runtime.measuring.timing import quantile
 from ..runtime.program import Function
 from ..support.cached_property import cached_property
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Times of one way to run the program; `note` says why there are none, or what is wrong."""
+
+    name: str
+    threads: int
+    seconds: tuple[float, ...] = ()
+    note: str = ""
+    is_ours: bool = True
+
+    def quantile(self, share: float) -> float:
+        """A quantile of the seconds, of which there are some."""
+        return quantile(sorted(self.seconds), share)
+
+    @property
+    def median(self) -> float:
+        """The median in seconds."""
+        return self.quantile(0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +42,9 @@ class Subject:
 
     `title` is what the user calls the program, `chosen` how the schedule was chosen (`default`,
     `given` ...). Where a step is illegal, `illegal` is the refusal, and the schedule has the steps
-    before it. `entry` is there for shipped kernels.
+    before it. `entry` is there for shipped kernels. `measured` are times, `unmeasured` the reason
+    for none. `tuned` is the schedule that tuning has kept, `path` its steps with the speed-ups
+    after each. `machine` are the measured limits, if they are stored.
     """
 
     title: str
@@ -32,7 +57,11 @@ class Subject:
     fast_math: bool = False
     illegal: IllegalTransformation | None = None
     entry: KernelEntry | None = None
-    size_class: str | None = None
+    measured: Sequence[Measured] = ()
+    unmeasured: str | None = None
+    tuned: Schedule | None = None
+    path: Sequence[PathStep] = ()
+    machine: MeasuredMachine | None = None
 
     @property
     def original(self) -> Schedule:

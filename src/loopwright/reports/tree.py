@@ -16,7 +16,9 @@ from .subject import Subject
 def section(subject: Subject) -> Section:
     """The loops of the schedule, and its texts to copy."""
     schedule = subject.schedule
-    lead = "The loops in the order in which they run; loops inside of others are inside their boxes."
+    lead = (
+        "The loops in the order in which they run; loops inside of others are inside their boxes."
+    )
     boxes = element("div", _node(schedule.scop, schedule.tree), class_="tree")
     colours = legend(
         (element("span", "", class_=f"key {name}"), words)
@@ -36,7 +38,9 @@ def section(subject: Subject) -> Section:
         "operations": block(str(to_sequence(schedule))),
     }
     heading = element("h3", "As text")
-    return Section("tree", "Schedule tree", lead, join((boxes, colours, heading, tabs(texts, "text"))))
+    return Section(
+        "tree", "Schedule tree", lead, join((boxes, colours, heading, tabs(texts, "text")))
+    )
 
 
 def tree_boxes(scop: Scop, tree: Tree) -> Markup:

@@ -42,7 +42,9 @@ def views(schedule: Schedule, original: Schedule, plane: Plane) -> Iterator[View
         if found.max() > 0:
             loops = ", ".join(loop.name for loop in around[:depth])
             explanation = f"Each colour is one iteration of {loops}."
-            yield View(title, explanation, _spread(grids[:depth], plane, found), category, True, None, ())
+            yield View(
+                title, explanation, _spread(grids[:depth], plane, found), category, True, None, ()
+            )
     parallel = next((n for n, loop in enumerate(around) if loop.parallel), None)
     if parallel is not None:
         yield _parallel_view(around, grids, parallel, plane)

@@ -50,7 +50,9 @@ def _text(value: object) -> str:
     return f"{round(value, 2):g}" if isinstance(value, float) else str(value)
 
 
-def table(rows: Sequence[Sequence[object]], *, numbers: bool = False, **attributes: object) -> Markup:
+def table(
+    rows: Sequence[Sequence[object]], *, numbers: bool = False, **attributes: object
+) -> Markup:
     """A table with a header row; with `numbers`, all columns but the first are numbers."""
     head, *body = rows
 
