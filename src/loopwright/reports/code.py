@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..lowering.c import emit_c
+from ..lowering.c.names import function_name
 from ..lowering.llvm import Options, translate
 from ..passes.polyhedral.bounds import check_bounds
 from ..runtime.jit import object_code as jit
@@ -38,7 +39,7 @@ def section(subject: Subject) -> Section:
         str(translate(loops, target=target, options=options)), target=target
     )
     texts = {
-        "as C": block(emit_c(plain, callees=False), MOST_LINES),
+        "as C": block(_function_text(subject, emit_c(plain, callees=False)), MOST_LINES),
         "loop IR": block(str(loops), MOST_LINES),
     }
     left = element("div", element("h3", "Loops"), tabs(texts, "loops"))
@@ -47,6 +48,14 @@ def section(subject: Subject) -> Section:
     return Section(
         "code", TITLE, lead, join((columns, model_numbers(subject.schedule, subject.context)))
     )
+
+
+def _function_text(subject: Subject, text: str) -> str:
+    """C from the head of the function on: without headers and helpers."""
+    lines = text.splitlines()
+    head = f" {function_name(subject.function.name)}("
+    starts = (n for n, line in enumerate(lines) if head in line and not line.startswith((" ", "#")))
+    return "\n".join(lines[next(starts, 0) :])
 
 
 def _hot(subject: Subject, assembly: str) -> Markup:

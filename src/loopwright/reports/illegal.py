@@ -10,13 +10,16 @@ from ..passes.polyhedral.counting import fix_parameters
 from ..passes.polyhedral.isl_context import TooComplexError
 from ..passes.polyhedral.scop import Scop
 from ..passes.schedules.errors import IllegalTransformation
-from ..passes.schedules.violation import Witness
+from ..passes.schedules.violation import Violation, Witness
 from ..support.markup import Markup, element, join
 from .drawing import arrow_heads, legend, picture, text
 from .section import Section, missing
 from .subject import Subject
 
 CELL = 38.0
+
+_MARGIN = 3
+"""By how much sizes are larger than those of the smallest witness."""
 
 MOST_VALUES = 10
 """Values of a loop around those of the witness."""
@@ -44,10 +47,26 @@ def section(subject: Subject) -> Section | None:
         "shows the schedule before it."
     )
     try:
-        drawing = _draw(scop, illegal, violation.witness())
+        drawing = _draw(scop, illegal, _enlarged(violation, violation.witness()))
     except (TooComplexError, isl.Error):
         drawing = missing("No pair of instances was found in reasonable time.")
     return Section("illegal", "Illegal step", lead, join((listing, drawing)))
+
+
+def _enlarged(violation: Violation, witness: Witness) -> Witness:
+    """The same pair with larger sizes, where it is a witness as well: more is around it."""
+    for more in range(_MARGIN, 0, -1):
+        sizes = {name: size + more for name, size in witness.sizes.items()}
+        pairs = fix_parameters(violation.pairs, sizes)
+        for kind, values in (
+            (isl.dim_type.in_, witness.source),
+            (isl.dim_type.out, witness.target),
+        ):
+            for position, (_, value) in enumerate(values):
+                pairs = pairs.fix_val(kind, position, isl.Val(value))
+        if not pairs.is_empty():
+            return Witness(witness.source, witness.target, sizes)
+    return witness
 
 
 def _draw(scop: Scop, illegal: IllegalTransformation, witness: Witness) -> Markup:

@@ -54,7 +54,7 @@ def _made(key: str, title: str, make: Maker, subject: Subject) -> Section | None
 
 def _document(title: str, summary: Iterable[tuple[str, str]], sections: list[Section]) -> str:
     links = (element("li", element("a", each.title, href=f"#{each.key}")) for each in sections)
-    facts = (join((element("dt", name), element("dd", value))) for name, value in summary)
+    facts = (element("div", element("dt", name), element("dd", value)) for name, value in summary)
     head = element(
         "head",
         element("meta", charset="utf-8"),

@@ -51,7 +51,7 @@ def _cells(cycles: CoreCycles) -> list[str]:
     }
     return [
         f"{cycles.instances:,.0f}",
-        f"{cycles.lanes:g}",
+        f"{cycles.lanes:.3g}",
         f"{cycles.threads:.3g}",
         *(f"{value:.2f}" for value in bounds.values()),
         max(bounds, key=lambda name: bounds[name]),

@@ -184,13 +184,15 @@ def _roofs(ceilings: Ceilings, first: float, last: float, x: _Scale, y: _Scale) 
         points = [(first, start), (ridge, ridge_rate), (last, ceilings.attainable(level, last))]
         inside = " ".join(f"{x(i):.4g},{y(rate):.4g}" for i, rate in points)
         yield element("polyline", points=inside, class_="roof", stroke=category(number))
-        middle = math.sqrt(first * ridge)
+        # The name stands on the slope, whose angle is that of the plot.
+        at = first * 1.15
+        place = x(at), y(ceilings.attainable(level, at)) - 5
+        angle = math.degrees(math.atan2(y(start) - y(2 * start), x(2 * first) - x(first)))
         yield text(
-            x(middle) - 4,
-            y(ceilings.attainable(level, middle)) - 6,
+            *place,
             f"{level} {bandwidth * 1e-9:.3g} GB/s",
             "tick",
-            text_anchor="end",
+            transform=f"rotate({-angle:.4g} {place[0]:.4g} {place[1]:.4g})",
         )
     yield text(
         x(last) - 4,

@@ -25,6 +25,9 @@ MOST_LINES = 400
 
 _WIDTH = 150.0
 
+_SHIFTS = {"flow": -3.0, "anti": 3.0, "output": 0.0}
+"""How far beside the middle of a line arrows of a kind begin and end."""
+
 
 @dataclass(frozen=True)
 class Arc:
@@ -97,9 +100,8 @@ def _listing(subject: Subject, arcs: list[Arc]) -> Markup:
         element("li", line or " ", value=number)
         for number, line in enumerate(lines[first - 1 : last], start=first)
     ]
-    parts = [element("ol", join(numbered), class_="code")]
-    if shown:
-        parts.append(_drawing(shown, first, last))
+    parts = [_drawing(shown, first, last)] if shown else []
+    parts.append(element("ol", join(numbered), class_="code"))
     notes = [missing("No lines of the source are known.")] if not lines else []
     if len(arcs) > len(shown):
         notes.append(
@@ -108,7 +110,7 @@ def _listing(subject: Subject, arcs: list[Arc]) -> Markup:
     kinds = dict.fromkeys(arc.kind.value for arc in shown)
     entries = [(stroke(f"arc {kind}"), f"{kind} dependence") for kind in kinds]
     if any(arc.is_reduction for arc in shown):
-        entries.append((stroke("arc reduction"), "steps of a reduction"))
+        entries.append((stroke("arc flow reduction"), "steps of a reduction"))
     return join((element("div", *parts, class_="listing"), legend(entries), *notes))
 
 
@@ -122,26 +124,26 @@ def _extent(subject: Subject, count: int) -> tuple[int, int]:
 
 
 def _drawing(arcs: list[Arc], first: int, last: int) -> Markup:
-    """Arcs to the right of the lines: those between near lines are inside of the others."""
-    ordered = sorted(arcs, key=lambda arc: abs(arc.last - arc.first))
-    levels = sorted({abs(arc.last - arc.first) for arc in ordered})
+    """Arcs to the left of the lines: those between near lines are inside of the others."""
+    ordered = sorted(arcs, key=lambda arc: (abs(arc.last - arc.first), min(arc.first, arc.last)))
     paths: list[Markup] = []
-    for arc in ordered:
-        y1, y2 = ((n - first + 0.5) * LINE for n in (arc.first, arc.last))
-        out = 22 + (_WIDTH - 40) * (levels.index(abs(arc.last - arc.first)) + 1) / (len(levels) + 1)
-        if arc.first == arc.last:
-            path = f"M4 {y1 - 5:g}C{out:g} {y1 - 9:g} {out:g} {y1 + 9:g} 6 {y1 + 5:g}"
-        else:
-            path = f"M4 {y1:g}C{out:g} {y1:g} {out:g} {y2:g} 6 {y2:g}"
+    for number, arc in enumerate(ordered):
         kind = arc.kind.value
-        style = f"arc {kind}{' reduction' if arc.is_reduction else ''}"
+        # Ends of different kinds lie beside each other.
+        y1, y2 = ((n - first + 0.5) * LINE + _SHIFTS[kind] for n in (arc.first, arc.last))
+        # The control points of a curve are a third further out than the curve.
+        out = (_WIDTH - 30) * (number + 1) / len(ordered) + 10
+        x = _WIDTH - 2 - 1.3 * out
+        if arc.first == arc.last:
+            y1, y2 = y1 - 6, y2 + 2
+            x = _WIDTH - 34
         title = element("title", f"{kind} dependence, line {arc.first} to line {arc.last}")
         paths.append(
             element(
                 "path",
                 title,
-                d=path,
-                class_=style,
+                d=f"M{_WIDTH - 2:g} {y1:g}C{x:.4g} {y1:g} {x:.4g} {y2:g} {_WIDTH - 3:g} {y2:g}",
+                class_=f"arc {kind}{' reduction' if arc.is_reduction else ''}",
                 data_dependence=arc.number,
                 marker_end=f"url(#head-{kind})",
             )

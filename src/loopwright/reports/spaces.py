@@ -19,22 +19,17 @@ def section(subject: Subject) -> Section:
         "Each cell is an instance of a statement: one iteration of the loops around it. Point at "
         "one, or walk with the arrow keys, to see when it runs and what it accesses."
     )
-    deepest = sorted(scop.statements, key=lambda each: -len(each.loops))
-    chosen = {each.name for each in deepest[:MOST_STATEMENTS]}
+    written = {statement.name for statement in subject.original.scop.statements}
+    # Copies and the like, which steps have added, come last.
+    rated = sorted(scop.statements, key=lambda s: (s.name not in written, -len(s.loops)))
     dependences = list(subject.schedule.dependences)
     panels: dict[str, Markup] = {}
-    for statement in scop.statements:
-        if statement.name not in chosen:
-            continue
+    for statement in rated[:MOST_STATEMENTS]:
         for plane in planes(scop, statement, subject.schedule.tree, subject.sizes, MOST_PLANES):
             panels[plane.title] = draw_plane(subject.schedule, subject.original, plane, dependences)
     if not panels:
         body = missing("No statement is in a loop that runs, so there is nothing to draw.")
         return Section("spaces", "Iteration spaces", lead, body)
-    left_out = [s.name for s in scop.statements if s.name not in chosen]
-    note = (
-        element("p", f"Not drawn, with fewer loops: {', '.join(left_out)}.", class_="note")
-        if left_out
-        else ""
-    )
+    left_out = [statement.name for statement in rated[MOST_STATEMENTS:]]
+    note = element("p", f"Not drawn: {', '.join(left_out)}.", class_="note") if left_out else ""
     return Section("spaces", "Iteration spaces", lead, join((tabs(panels, "loops"), note)))

@@ -10,8 +10,8 @@ from ..passes.schedules.schedule import Schedule
 from .colours import category, position
 from .planes import Grid, Plane, groups, loop_values, order
 
-_LONGEST_TRACE = 200
-"""Instances through which a line shows the order."""
+_LONGEST_TRACE = 144
+"""Instances through which a line shows the order, where there are no more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,24 +115,25 @@ def _parallel_view(
 def _order_view(name: str, how: str, rank: Grid) -> View:
     count = int(rank.max()) + 1
     colours = ((position(0, count), "first"), (position(count - 1, count), "last"))
-    line = f" The line is through the first {min(count, _LONGEST_TRACE)}." if count > 1 else ""
+    is_traced = 1 < count <= _LONGEST_TRACE
+    line = " The line leads from each to the next." if is_traced else ""
     return View(
         name,
         f"The order of the instances {how}, from dark to light.{line}",
         rank,
         lambda n: position(n, count),
         False,
-        rank,
+        rank if is_traced else None,
         colours,
     )
 
 
 def trace(rank: Grid) -> list[tuple[int, int]]:
-    """The cells, as row and column, of the first instances in their order."""
+    """The cells, as row and column, of the instances in their order."""
     cells = {
         int(rank[row, column]): (row, column)
         for row in range(rank.shape[0])
         for column in range(rank.shape[1])
-        if 0 <= rank[row, column] < _LONGEST_TRACE
+        if rank[row, column] >= 0
     }
     return [cells[number] for number in sorted(cells)]

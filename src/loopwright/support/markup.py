@@ -5,6 +5,10 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 
+MOST_ROWS = 40
+MOST_COLUMNS = 120
+"""What notebooks show of an object at most: lines or rows, and characters of each."""
+
 VOID = frozenset(("br", "hr", "input", "link", "meta"))
 """Elements of HTML without an end."""
 
@@ -77,3 +81,10 @@ def block(text: str, lines: int = 200, columns: int = 400, **attributes: object)
     if len(every) > lines:
         shown.append(f"... {len(every) - lines} more lines")
     return element("pre", "\n".join(shown), **attributes)
+
+
+def notebook(title: str, body: Markup, count: int = 0) -> Markup:
+    """An object in a notebook; of `count` rows, those beyond `MOST_ROWS` are only counted."""
+    more = count - MOST_ROWS
+    rest = element("p", f"... {more} more") if more > 0 else ""
+    return element("div", element("p", element("strong", title)), body, rest)
