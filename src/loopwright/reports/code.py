@@ -82,7 +82,7 @@ def _numbers(subject: Subject, loop: HotLoop) -> Markup:
     rows.append(["others", str(counts["other"]), "-"])
     most = max(bounds.values())
     operations = loop.floating_point_operations
-    words = f"{loop.depth + 1} loops deep. "
+    words = f"{loop.depth + 1} loops deep. " if loop.depth else "In no other loop. "
     if operations and most:
         rate = operations / most
         words += (

@@ -43,8 +43,9 @@ def arrow_heads(names: Iterable[str]) -> Markup:
             viewBox="0 0 8 8",
             refX=7,
             refY=4,
-            markerWidth=7,
-            markerHeight=7,
+            markerWidth=9,
+            markerHeight=9,
+            markerUnits="userSpaceOnUse",
             orient="auto-start-reverse",
         )
         for name in names
@@ -80,3 +81,13 @@ def stroke(class_: str) -> Markup:
         viewBox="0 0 26 12",
         aria_hidden="true",
     )
+
+
+def mark(shape: str, class_: str) -> Markup:
+    """A circle or a square (`rect`) of a class, for legends."""
+    drawing = (
+        element("circle", cx=7, cy=7, r=5, class_=class_)
+        if shape == "circle"
+        else element("rect", x=2, y=2, width=10, height=10, class_=class_)
+    )
+    return element("svg", drawing, width=14, height=14, viewBox="0 0 14 14", aria_hidden="true")

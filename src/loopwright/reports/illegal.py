@@ -12,11 +12,12 @@ from ..passes.polyhedral.scop import Scop
 from ..passes.schedules.errors import IllegalTransformation
 from ..passes.schedules.violation import Violation, Witness
 from ..support.markup import Markup, element, join
-from .drawing import arrow_heads, legend, picture, text
+from .drawing import arrow_heads, legend, mark, picture, text
+from .neighbourhood import bent
 from .section import Section, missing
 from .subject import Subject
 
-CELL = 38.0
+CELL = 48.0
 
 _MARGIN = 3
 """By how much sizes are larger than those of the smallest witness."""
@@ -92,7 +93,7 @@ def _draw(scop: Scop, illegal: IllegalTransformation, witness: Witness) -> Marku
     parts: list[Markup] = [arrow_heads(("violated",))]
     parts += _ticks(spans, down, across)
     is_one = dependence.source == dependence.target
-    shifts = {dependence.source: 0.0 if is_one else -6.0, dependence.target: 0.0 if is_one else 6.0}
+    shifts = {dependence.source: 0.0 if is_one else -9.0, dependence.target: 0.0 if is_one else 9.0}
     for name, style in ((dependence.source, "first"), (dependence.target, "second")):
         at = source if style == "first" else target
         for values in _instances(scop, name, names, spans, at, witness):
@@ -105,15 +106,15 @@ def _draw(scop: Scop, illegal: IllegalTransformation, witness: Witness) -> Marku
     parts.append(element("circle", cx=x1, cy=y1, r=7.0, class_="mark first"))
     parts.append(element("rect", x=x2 - 6, y=y2 - 6, width=12, height=12, class_="mark second"))
     if (x1, y1) != (x2, y2):
-        d = _curve(x1, y1, x2, y2)
+        d = bent(x1, y1, x2, y2, 12.0)
         parts.append(
             element("path", d=d, class_="arrow violated", marker_end="url(#head-violated)")
         )
     reason = violation.reason.value.format(loop=violation.loop)
     entries = [
-        (_key("circle", "first"), f"{_instance(dependence.source, source)} must run first"),
+        (mark("circle", "mark first"), f"{_instance(dependence.source, source)} must run first"),
         (
-            _key("rect", "second"),
+            mark("rect", "mark second"),
             f"{_instance(dependence.target, target)} {reason}",
         ),
     ]
@@ -189,25 +190,6 @@ def _ticks(spans: dict[str, list[int]], down: str | None, across: str) -> Iterat
         for number, value in enumerate(spans[down]):
             yield text(60, 58 + CELL * (number + 0.5), value, "tick", text_anchor="end")
         yield text(4, 44, f"{down} ↓", "axis")
-
-
-def _curve(x1: float, y1: float, x2: float, y2: float) -> str:
-    """A line that is bent a little, and ends before the middle of the target."""
-    length = max(1.0, ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5)
-    ux, uy = (x2 - x1) / length, (y2 - y1) / length
-    bend = min(14.0, length / 4)
-    mx, my = (x1 + x2) / 2 - uy * bend, (y1 + y2) / 2 + ux * bend
-    start, end = (x1 + 7 * ux, y1 + 7 * uy), (x2 - 8 * ux, y2 - 8 * uy)
-    return f"M{start[0]:.4g} {start[1]:.4g}Q{mx:.4g} {my:.4g} {end[0]:.4g} {end[1]:.4g}"
-
-
-def _key(shape: str, style: str) -> Markup:
-    mark = (
-        element("circle", cx=7, cy=7, r=6, class_=f"mark {style}")
-        if shape == "circle"
-        else element("rect", x=1, y=1, width=12, height=12, class_=f"mark {style}")
-    )
-    return element("svg", mark, width=14, height=14, viewBox="0 0 14 14", aria_hidden="true")
 
 
 def _instance(name: str, values: dict[str, int]) -> str:

@@ -116,7 +116,7 @@ def measure_kernel(
     outcomes: list[Outcome] = []
     with closing(Workers()) as workers:
         report("looking for peers")
-        others = peer_variants(peers, [subject.threads], workers)
+        others = peer_variants(peers, sorted({1, subject.threads}), workers)
         variants = [baseline, *own, *others]
         measure_case(case, baseline, variants, seconds, report, outcomes)
     return [_from_outcome(outcome, baseline) for outcome in outcomes]

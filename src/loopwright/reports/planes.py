@@ -9,22 +9,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from math import ceil
 
 import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineExpr,
+)
 
 from ..passes.polyhedral.aff_expression import aff_expression
 from ..passes.polyhedral.counting import fix_parameters
 from ..passes.polyhedral.schedule_tree import Loop, Tree, loops_around
 from ..passes.polyhedral.scop import Scop, Statement
 
-MOST_CELLS = 40
+MOST_CELLS = 44
 """Cells along each side of a plane."""
 
-SEEN_TILES = 2.5
+SEEN_TILES = 1.5
 """Tiles along each side that are to be seen at least, if the domain has as many."""
 
 NOMINAL_TILE = 4
@@ -145,15 +149,14 @@ def planes(
     if domain.is_empty():
         return []
     tiles = _tile_sizes(scop, tree, statement)
-    windows = [_window(domain, position, tiles[position]) for position in range(depth)]
     if depth == 1:
-        found = [_plane(statement, domain, windows, None, 0, sizes)]
+        found = [_plane(statement, domain, tiles, None, 0, sizes)]
     else:
         pairs = sorted(
             combinations(range(depth), 2),
             key=lambda pair: (-sum(tiles[each] > 1 for each in pair), pair),
         )
-        found = [_plane(statement, domain, windows, *pair, sizes) for pair in pairs[: 2 * most]]
+        found = [_plane(statement, domain, tiles, *pair, sizes) for pair in pairs[: 2 * most]]
     shown = [plane for plane in found if plane is not None and plane.present.any()]
     return shown[:most]
 
@@ -174,15 +177,25 @@ def picture_sizes(scop: Scop, sizes: Mapping[str, int]) -> dict[str, int]:
     }
 
 
+def tile_divisors(scop: Scop, loop: Loop, statement: str) -> dict[int, int]:
+    """The sizes by which a loop divides loops of a statement: those of its tiles, by position."""
+    symbols = {parameter.name: number for number, parameter in enumerate(scop.parameters)}
+    found: dict[int, int] = {}
+    for part in loop_function(loop, statement, symbols).dfs():
+        match part:
+            case AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, lhs, AffineConstantExpr(size)):
+                for position in lhs.used_dims():
+                    found[position] = max(size, found.get(position, 1))
+            case _:
+                pass
+    return found
+
+
 def _tile_sizes(scop: Scop, tree: Tree, statement: Statement) -> list[int]:
     """The largest tile along each loop of a statement; 1 where it is not tiled."""
-    symbols = {parameter.name: number for number, parameter in enumerate(scop.parameters)}
     sizes = [1] * len(statement.loops)
     for loop in loops_around(tree, statement.name):
-        size = loop.within.size if loop.within is not None else 1
-        if loop.run_time_size is not None:
-            size = NOMINAL_TILE
-        for position in loop_function(loop, statement.name, symbols).used_dims():
+        for position, size in tile_divisors(scop, loop, statement.name).items():
             sizes[position] = max(sizes[position], size)
     return sizes
 
@@ -193,7 +206,7 @@ def _window(domain: isl.Set, position: int, tile: int) -> tuple[int, ...]:
         bound.to_python() if bound.is_int() else 0
         for bound in (domain.dim_min_val(position), domain.dim_max_val(position))
     )
-    step = max(1, ceil(SEEN_TILES * tile / MOST_CELLS))
+    step = max(1, int(SEEN_TILES * tile / MOST_CELLS))
     step = min(step, max(1, (high - low) // 4))
     return tuple(range(low, min(high, low + step * MOST_CELLS - 1) + 1, step))
 
@@ -201,7 +214,7 @@ def _window(domain: isl.Set, position: int, tile: int) -> tuple[int, ...]:
 def _plane(
     statement: Statement,
     domain: isl.Set,
-    windows: list[tuple[int, ...]],
+    tiles: list[int],
     outer: int | None,
     inner: int,
     sizes: Mapping[str, int],
@@ -209,17 +222,18 @@ def _plane(
     """The plane of two loops, with the others in the middle of their windows, if it has points."""
     held: dict[int, int] = {}
     cut = domain
-    for position in range(len(windows)):
+    for position, tile in enumerate(tiles):
         if position in (outer, inner):
             continue
-        for value in _candidates(windows[position]):
+        for value in _candidates(_window(cut, position, tile)):
             tried = cut.fix_val(isl.dim_type.set, position, isl.Val(value))
             if not tried.is_empty():
                 cut, held[position] = tried, value
                 break
         else:
             return None
-    columns, rows = windows[inner], (0,) if outer is None else windows[outer]
+    columns = _window(cut, inner, tiles[inner])
+    rows = (0,) if outer is None else _window(cut, outer, tiles[outer])
     names = statement.loops
     axes = (
         None if outer is None else Axis(outer, names[outer], rows),

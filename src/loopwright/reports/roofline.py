@@ -15,7 +15,7 @@ from ..passes.machine.target import Target
 from ..passes.polyhedral.isl_context import ISL_LOCK
 from ..support.markup import Markup, element, join
 from .colours import category
-from .drawing import legend, line, picture, text
+from .drawing import legend, line, mark, picture, text
 from .measurements import AS_WRITTEN, work
 from .section import Section, missing
 from .subject import Subject
@@ -35,6 +35,7 @@ class Point:
     name: str
     rate: float
     is_measured: bool
+    is_ours: bool = True
 
 
 def section(subject: Subject) -> Section:
@@ -55,12 +56,13 @@ def section(subject: Subject) -> Section:
         return Section("roofline", TITLE, lead, missing(words))
     points = list(_points(subject, operations, subject.context))
     drawing = _drawing(ceilings, operations / traffic, points)
-    marks = legend(
-        (
-            (_mark("point"), "measured"),
-            (_mark("point expected"), "expected by the model"),
-        )
-    )
+    entries = [
+        (mark("circle", "point"), "measured"),
+        (mark("circle", "point expected"), "expected by the model"),
+    ]
+    if any(not point.is_ours for point in points):
+        entries.append((mark("rect", "peer"), "peers, measured"))
+    marks = legend(entries)
     facts = (
         f"{operations:,} operations, {traffic:,} bytes at least: "
         f"{operations / traffic:.3g} operations per byte. {origin}"
@@ -108,7 +110,7 @@ def _element_type(subject: Subject) -> str:
 def _points(subject: Subject, operations: int, context: SchedulingContext) -> Iterator[Point]:
     measured = [each for each in subject.measured if each.seconds]
     for each in measured:
-        yield Point(each.name, operations / each.median, True)
+        yield Point(each.name, operations / each.median, True, each.is_ours)
     with ISL_LOCK:
         plain = estimate(subject.original, SchedulingContext(context.sizes, 1))
         yield Point(AS_WRITTEN, operations / plain, False)
@@ -138,7 +140,11 @@ def _drawing(ceilings: Ceilings, intensity: float, points: list[Point]) -> Marku
         edge = _LEFT + _WIDTH + 8
         style = "point" if point.is_measured else "point expected"
         parts.append(line(at[0], at[1], edge, place, "leader"))
-        parts.append(element("circle", cx=at[0], cy=at[1], r=5, class_=style))
+        parts.append(
+            element("circle", cx=at[0], cy=at[1], r=5, class_=style)
+            if point.is_ours
+            else element("rect", x=at[0] - 5, y=at[1] - 5, width=10, height=10, class_="peer")
+        )
         parts.append(text(edge + 4, place + 4, f"{point.name[:18]} {point.rate * 1e-9:.3g}"))
     parts.append(
         text(
@@ -211,8 +217,3 @@ def _apart(places: list[float], top: float, bottom: float) -> list[float]:
         height = max(height + 16.0, min(places[number], bottom))
         result[number] = height
     return result
-
-
-def _mark(style: str) -> Markup:
-    mark = element("circle", cx=7, cy=7, r=5, class_=style)
-    return element("svg", mark, width=14, height=14, viewBox="0 0 14 14", aria_hidden="true")

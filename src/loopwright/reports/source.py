@@ -126,30 +126,32 @@ def _extent(subject: Subject, count: int) -> tuple[int, int]:
 def _drawing(arcs: list[Arc], first: int, last: int) -> Markup:
     """Arcs to the left of the lines: those between near lines are inside of the others."""
     ordered = sorted(arcs, key=lambda arc: (abs(arc.last - arc.first), min(arc.first, arc.last)))
+    lane = min(14.0, (_WIDTH - 30) / len(ordered))
+    width = lane * len(ordered) + 30
     paths: list[Markup] = []
     for number, arc in enumerate(ordered):
         kind = arc.kind.value
         # Ends of different kinds lie beside each other.
         y1, y2 = ((n - first + 0.5) * LINE + _SHIFTS[kind] for n in (arc.first, arc.last))
         # The control points of a curve are a third further out than the curve.
-        out = (_WIDTH - 30) * (number + 1) / len(ordered) + 10
-        x = _WIDTH - 2 - 1.3 * out
+        out = lane * (number + 1) + 14
+        x = width - 2 - 1.3 * out
         if arc.first == arc.last:
             y1, y2 = y1 - 6, y2 + 2
-            x = _WIDTH - 34
+            x = width - 34
         title = element("title", f"{kind} dependence, line {arc.first} to line {arc.last}")
         paths.append(
             element(
                 "path",
                 title,
-                d=f"M{_WIDTH - 2:g} {y1:g}C{x:.4g} {y1:g} {x:.4g} {y2:g} {_WIDTH - 3:g} {y2:g}",
+                d=f"M{width - 2:g} {y1:g}C{x:.4g} {y1:g} {x:.4g} {y2:g} {width - 3:g} {y2:g}",
                 class_=f"arc {kind}{' reduction' if arc.is_reduction else ''}",
                 data_dependence=arc.number,
                 marker_end=f"url(#head-{kind})",
             )
         )
     return picture(
-        _WIDTH,
+        width,
         (last - first + 1) * LINE,
         arrow_heads(dict.fromkeys(arc.kind.value for arc in ordered)),
         *paths,

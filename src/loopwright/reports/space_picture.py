@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-import islpy as isl
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineConstantExpr,
@@ -14,26 +13,23 @@ from xdsl.ir.affine import (
     AffineSymExpr,
 )
 
-from ..passes.polyhedral.counting import fix_parameters
 from ..passes.polyhedral.dependences import Dependence
 from ..passes.polyhedral.schedule_tree import loops_around
-from ..passes.polyhedral.scop import Scop
 from ..passes.schedules.schedule import Schedule
 from ..support.markup import Markup, element, escape, join
-from .drawing import arrow_heads, legend, picture, stroke, swatch, text
+from .drawing import legend, picture, swatch, text
+from .neighbourhood import central, draw_neighbourhood
 from .planes import Axis, Grid, Plane, loop_function, order
 from .planes import loop_values as values_of_loops
 from .section import tabs
 from .views import View, trace, views
 
-SIDE = 400.0
+SIDE = 484.0
 """Pixels of the longer side of a plane."""
 
 LARGEST_CELL = 26.0
 
 _LEFT, _TOP, _RIGHT = 52.0, 44.0, 10.0
-
-MOST_ARROWS = 12
 
 
 class Frame:
@@ -60,24 +56,28 @@ def draw_plane(
 ) -> Markup:
     """A plane with its views, the dependences of one instance, and data for the script."""
     frame = Frame(plane)
-    arrows = list(_arrows(frame, schedule.scop, dependences))
-    panels = {view.name: _view(frame, view, arrows) for view in views(schedule, original, plane)}
+    panels = {view.name: _view(frame, view) for view in views(schedule, original, plane)}
     data = json.dumps(_data(schedule, original, frame), separators=(",", ":"))
     held = ", ".join(f"{name} = {value}" for name, value in plane.held.items())
     sizes = ", ".join(f"{name} = {value}" for name, value in plane.sizes.items())
-    every = [
-        f"every {axis.step}th {axis.name}"
+    apart = [
+        f"{axis.step} apart in {axis.name}"
         for axis in (plane.rows, plane.columns)
         if axis is not None and axis.step > 1
     ]
     notes = [
         f"at {held}" if held else "",
         f"with {sizes}" if sizes else "",
-        f"one cell for {' and '.join(every)}" if every else "",
+        f"cells are {' and '.join(apart)}" if apart else "",
     ]
     return element(
         "figure",
-        tabs(panels, "view"),
+        element(
+            "div",
+            element("div", tabs(panels, "view")),
+            draw_neighbourhood(schedule.scop, plane, dependences),
+            class_="beside",
+        ),
         element("p", "", class_="readout", aria_live="polite"),
         element("figcaption", f"{plane.title} {'; '.join(filter(None, notes))}."),
         # A script element ends at its end tag, whatever the text is.
@@ -86,7 +86,7 @@ def draw_plane(
     )
 
 
-def _view(frame: Frame, view: View, arrows: list[Markup]) -> Markup:
+def _view(frame: Frame, view: View) -> Markup:
     parts = [*_cells(frame, view.groups, view)]
     if view.borders:
         parts.append(element("path", d=_borders(frame, view.groups), class_="border"))
@@ -97,26 +97,20 @@ def _view(frame: Frame, view: View, arrows: list[Markup]) -> Markup:
                 "polyline", points=" ".join(f"{x:.4g},{y:.4g}" for x, y in points), class_="trace"
             )
         )
+    x, y = frame.middle(*central(frame.plane))
     drawing = picture(
         frame.width,
         frame.height,
-        arrow_heads(("flow", "anti", "output")),
         *parts,
         *_axes(frame),
-        *arrows,
+        element("circle", cx=x, cy=y, r=frame.cell / 4, class_="source"),
         element("rect", class_="cursor", width=frame.cell, height=frame.cell, visibility="hidden"),
         label=f"{frame.plane.title}: {view.name}",
         class_="space",
         tabindex=0,
     )
-    entries: list[tuple[object, object]] = [(swatch(c), words) for c, words in view.legend]
-    if arrows:
-        entries += [
-            (stroke(f"arrow {kind}"), f"{kind} dependence")
-            for kind in ("flow", "anti", "output")
-            if any(f"arrow {kind}" in arrow for arrow in arrows)
-        ]
-    return join((drawing, element("p", view.explanation, class_="note"), legend(entries)))
+    colours = legend((swatch(colour), words) for colour, words in view.legend)
+    return join((drawing, element("p", view.explanation, class_="note"), colours))
 
 
 def _cells(frame: Frame, numbers: Grid, view: View) -> Iterator[Markup]:
@@ -181,84 +175,6 @@ def _ticks(axis: Axis, cell: float) -> Iterator[tuple[int, int]]:
     widest = max(len(str(value)) for value in (axis.values[0], axis.values[-1]))
     every = next(n for n in (1, 2, 4, 5, 8, 10, 20, 40) if n * cell >= 10 + 7 * widest)
     return ((n, axis.values[n]) for n in range(0, len(axis.values), every))
-
-
-def _arrows(frame: Frame, scop: Scop, dependences: list[Dependence]) -> Iterator[Markup]:
-    """The dependences of an instance in the middle of the plane, as far as they stay in it."""
-    plane = frame.plane
-    source = _central(plane)
-    found: dict[tuple[int, int, str], Markup] = {}
-    for dependence in dependences:
-        if dependence.source != plane.statement.name:
-            continue
-        for row, column in _targets(plane, scop, dependence, source):
-            if (row, column) == source or len(found) >= MOST_ARROWS:
-                continue
-            (x1, y1), (x2, y2) = frame.middle(*source), frame.middle(row, column)
-            kind = dependence.kind.value
-            title = (
-                f"{kind} dependence on {dependence.array}, "
-                f"{dependence.source} to {dependence.target}"
-            )
-            found[row, column, kind] = element(
-                "line",
-                element("title", title),
-                x1=x1,
-                y1=y1,
-                x2=x2,
-                y2=y2,
-                class_=f"arrow {kind}",
-                marker_end=f"url(#head-{kind})",
-            )
-    if found:
-        x, y = frame.middle(*source)
-        yield from found.values()
-        yield element("circle", cx=x, cy=y, r=min(4.0, frame.cell / 3), class_="source")
-
-
-def _central(plane: Plane) -> tuple[int, int]:
-    """The instance next to the middle of the plane."""
-    rows, columns = plane.present.shape
-    cells = zip(*(each.tolist() for each in plane.present.nonzero()), strict=True)
-    return min(cells, key=lambda c: (2 * c[0] - rows + 1) ** 2 + (2 * c[1] - columns + 1) ** 2)
-
-
-def _targets(
-    plane: Plane, scop: Scop, dependence: Dependence, source: tuple[int, int]
-) -> list[tuple[int, int]]:
-    """The cells, as row and column, of what depends on an instance.
-
-    Targets in other statements are where their loops of the same names say.
-    """
-    relation = fix_parameters(dependence.relation, plane.sizes)
-    for position, value in enumerate(plane.point(*source)):
-        relation = relation.fix_val(isl.dim_type.in_, position, isl.Val(value))
-    targets = relation.range()
-    names = scop.statement(dependence.target).loops
-    axes = [axis for axis in (plane.rows, plane.columns) if axis is not None]
-    if not all(axis.name in names for axis in axes):
-        return []
-    for position, name in enumerate(names):
-        if name in plane.held:
-            targets = targets.fix_val(isl.dim_type.set, position, isl.Val(plane.held[name]))
-    for axis in axes:
-        position = names.index(axis.name)
-        targets = targets.lower_bound_val(isl.dim_type.set, position, isl.Val(axis.values[0]))
-        targets = targets.upper_bound_val(isl.dim_type.set, position, isl.Val(axis.values[-1]))
-    found: list[tuple[int, int]] = []
-    for _ in range(MOST_ARROWS):
-        if targets.is_empty():
-            break
-        point = targets.lexmin().sample_point()
-        at = [
-            point.get_coordinate_val(isl.dim_type.set, position).to_python()
-            for position in range(len(names))
-        ]
-        cell = [(at[names.index(axis.name)] - axis.values[0]) / axis.step for axis in axes]
-        if all(each.is_integer() for each in cell):
-            found.append((int(cell[0]) if plane.rows is not None else 0, int(cell[-1])))
-        targets = targets.subtract(isl.Set.from_point(point))
-    return found
 
 
 def _data(schedule: Schedule, original: Schedule, frame: Frame) -> dict[str, object]:

@@ -25,7 +25,8 @@ def section(subject: Subject) -> Section:
     dependences = list(subject.schedule.dependences)
     panels: dict[str, Markup] = {}
     for statement in rated[:MOST_STATEMENTS]:
-        for plane in planes(scop, statement, subject.schedule.tree, subject.sizes, MOST_PLANES):
+        most = MOST_PLANES if statement.name in written else 1
+        for plane in planes(scop, statement, subject.schedule.tree, subject.sizes, most):
             panels[plane.title] = draw_plane(subject.schedule, subject.original, plane, dependences)
     if not panels:
         body = missing("No statement is in a loop that runs, so there is nothing to draw.")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..runtime.measuring.timing import format_seconds
 from ..support.markup import Markup, element, join, table
-from .drawing import legend, line, picture, text
+from .drawing import legend, line, mark, picture, text
 from .measurements import AS_WRITTEN
 from .section import Section, missing
 from .subject import Measured, Subject
@@ -35,8 +35,8 @@ def section(subject: Subject) -> Section:
         return Section("times", TITLE, lead, join((missing("Nothing could be run."), *notes)))
     marks = legend(
         (
-            (_mark("circle", "ours"), "loopwright"),
-            *([(_mark("rect", "peer"), "peers")] if any(not m.is_ours for m in found) else []),
+            (mark("circle", "ours"), "loopwright"),
+            *([(mark("rect", "peer"), "peers")] if any(not m.is_ours for m in found) else []),
         )
     )
     body = join((_drawing(found), marks, _table(found), *notes))
@@ -62,7 +62,7 @@ def _drawing(found: Sequence[Measured]) -> Markup:
         parts.append(text(at, height + 16, format_seconds(value), "tick", text_anchor="middle"))
     for number, each in enumerate(rows):
         y = _TOP + _ROW * (number + 0.5)
-        parts.append(text(_LEFT - 10, y + 4, _short(each.name), text_anchor="end"))
+        parts.append(text(_LEFT - 10, y + 4, _short(each), text_anchor="end"))
         parts.append(line(x(each.quantile(0.25)), y, x(each.quantile(0.75)), y, "whisker"))
         at = x(each.median)
         parts.append(
@@ -87,17 +87,10 @@ def _decades(first: float, last: float) -> list[float]:
     return inside[:: math.ceil(len(inside) / 7)]
 
 
-def _short(name: str) -> str:
+def _short(measured: Measured) -> str:
+    """The name of a variant, with its threads where there are several."""
+    name = measured.name if measured.threads == 1 else f"{measured.name}, {measured.threads}"
     return name if len(name) <= 26 else f"{name[:25]}…"
-
-
-def _mark(shape: str, style: str) -> Markup:
-    drawing = (
-        element("circle", cx=7, cy=7, r=6, class_=style)
-        if shape == "circle"
-        else element("rect", x=2, y=2, width=10, height=10, class_=style)
-    )
-    return element("svg", drawing, width=14, height=14, viewBox="0 0 14 14", aria_hidden="true")
 
 
 def _table(found: Sequence[Measured]) -> Markup:

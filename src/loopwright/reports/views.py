@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..passes.polyhedral.schedule_tree import Loop, loops_around
 from ..passes.schedules.schedule import Schedule
 from .colours import category, position
-from .planes import Grid, Plane, groups, loop_values, order
+from .planes import Grid, Plane, groups, loop_values, order, tile_divisors
 
 _LONGEST_TRACE = 144
 """Instances through which a line shows the order, where there are no more."""
@@ -37,7 +37,7 @@ def views(schedule: Schedule, original: Schedule, plane: Plane) -> Iterator[View
     around = loops_around(schedule.tree, name)
     values = loop_values(schedule.scop, schedule.tree, plane)
     grids = list(values.values())
-    for title, depth in _tile_levels(around):
+    for title, depth in _tile_levels(schedule, name):
         found = groups(grids[:depth], plane.present)
         if found.max() > 0:
             loops = ", ".join(loop.name for loop in around[:depth])
@@ -46,7 +46,7 @@ def views(schedule: Schedule, original: Schedule, plane: Plane) -> Iterator[View
                 title, explanation, _spread(grids[:depth], plane, found), category, True, None, ()
             )
     parallel = next((n for n, loop in enumerate(around) if loop.parallel), None)
-    if parallel is not None:
+    if parallel is not None and groups(grids[: parallel + 1], plane.present).max() > 0:
         yield _parallel_view(around, grids, parallel, plane)
     yield _order_view("order", "as scheduled", order(values, plane.present))
     if name in {statement.name for statement in original.scop.statements}:
@@ -54,20 +54,21 @@ def views(schedule: Schedule, original: Schedule, plane: Plane) -> Iterator[View
         yield _order_view("as written", "as written", order(written, plane.present))
 
 
-def _tile_levels(around: tuple[Loop, ...]) -> Iterator[tuple[str, int]]:
+def _tile_levels(schedule: Schedule, statement: str) -> Iterator[tuple[str, int]]:
     """Titles, and numbers of outer loops that count tiles: of the outermost and innermost level."""
-    points = [
-        number
-        for number, loop in enumerate(around)
-        if loop.within is not None or (number and around[number - 1].run_time_size is not None)
-    ]
-    if not points:
+    around = loops_around(schedule.tree, statement)
+    counting = [bool(tile_divisors(schedule.scop, loop, statement)) for loop in around]
+    if not any(counting):
         return
-    first, last = points[0], points[-1]
-    while last - 1 in points and last - 1 > first:
-        last -= 1
-    if first == last or last - 1 == first:
-        yield "tiles", first
+    last = max(number for number, counts in enumerate(counting) if counts) + 1
+    # A level ends where the loops of the next one are inside of its tiles, or count no tiles.
+    first = min(
+        next(n for n in range(counting.index(True), last + 1) if n == last or not counting[n]),
+        *(number for number, loop in enumerate(around[:last]) if loop.within is not None),
+        last,
+    )
+    if first == last:
+        yield "tiles", last
     else:
         yield "outer tiles", first
         yield "inner tiles", last
