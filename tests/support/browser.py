@@ -58,7 +58,8 @@ class Page:
         return json.loads(text)
 
     def open(self, file: Path) -> None:
-        """Opens a file, and waits until it is loaded."""
+        """Opens a file, and waits until it is loaded; events of others are forgotten."""
+        self.events.clear()
         self.call("Page.navigate", url=file.resolve().as_uri())
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
             self.events.append(self._receive())

@@ -85,4 +85,4 @@ class Subject:
         """What to say where sizes are unknown."""
         parameters = [p.name for p in self.function.scop.parameters if p.name in self.unknown_sizes]
         options = " ".join(f"--set {name}=..." for name in parameters or self.unknown_sizes)
-        return f"This needs all sizes: add {options}."
+        return f"This needs all sizes: add {options}"
