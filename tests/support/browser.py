@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -131,13 +132,18 @@ def open_browser(program: str, profile: Path) -> Iterator[Page]:
         pass_fds=(requests[0], answers[1]),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
     os.close(requests[0])
     os.close(answers[1])
     try:
         yield Page(requests[1], answers[0])
     finally:
-        process.kill()
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            os.write(requests[1], b'{"id": 0, "method": "Browser.close"}\0')
+            process.wait(10)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # its children are in the same group
         process.wait()
         os.close(requests[1])
         os.close(answers[0])
