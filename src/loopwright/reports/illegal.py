@@ -171,7 +171,7 @@ def _instances(
         if loop not in axes:
             domain = domain.fix_val(isl.dim_type.set, position, isl.Val(at[loop]))
     own = [loop for loop in axes if loop in statement.loops]
-    values = [{}]
+    values: list[dict[str, int]] = [{}]
     for loop in own:
         values = [{**each, loop: value} for each in values for value in spans[loop]]
     for each in values:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from typing import Any
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..dialects.errors import SourceError
 from ..passes.machine.target import Target
@@ -29,7 +28,7 @@ from ..runtime.bench.variant import Variant
 from ..runtime.calling.arguments import ArrayArgument
 from ..runtime.choosing.database import Question, default_database
 from ..runtime.kernel import Kernel
-from ..runtime.measuring.compare import compare
+from ..runtime.measuring.compare import Array, compare
 from .subject import Measured, Subject
 
 AS_WRITTEN = "as written"
@@ -168,9 +167,11 @@ def _timed(
     return Measured(name, timing.threads, timing.seconds, note)
 
 
-def _results(kernel: Kernel, values: Sequence[object]) -> dict[str, NDArray[Any]]:
+def _results(kernel: Kernel, values: Sequence[object]) -> dict[str, Array]:
     """The arrays that a call on copies of the arguments writes, by name."""
-    copies = [value.copy() if isinstance(value, np.ndarray) else value for value in values]
+    copies = [
+        cast(Array, value).copy() if isinstance(value, np.ndarray) else value for value in values
+    ]
     kernel(*copies)
     return {
         argument.place.name: np.asarray(copies[argument.place.position])

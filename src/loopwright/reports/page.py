@@ -93,4 +93,4 @@ def _section(section: Section) -> Markup:
 
 
 def _resource(name: str) -> str:
-    return (resources.files(__package__) / name).read_text(encoding="utf-8")
+    return (resources.files(__name__.rpartition(".")[0]) / name).read_text(encoding="utf-8")

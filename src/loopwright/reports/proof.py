@@ -8,6 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from .. import certificate as checker
 from ..dialects.errors import SourceError
 from ..lowering.certificate import certificate
 from ..support.markup import Markup, block, element, join
@@ -50,7 +51,7 @@ def check(text: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "certificate.json"
         file.write_text(text, encoding="utf-8")
-        command = [sys.executable, "-m", f"{__package__.partition('.')[0]}.certificate", str(file)]
+        command = [sys.executable, "-m", checker.__name__, str(file)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
         except subprocess.TimeoutExpired:
