@@ -53,7 +53,7 @@ from ..runtime.program import CHOSEN
 from ..support.progress import ProgressLine
 from ..support.version import __version__
 from . import UsageError
-from .common import add_fast_math_argument, format_table
+from .common import add_fast_math_argument, add_quiet_argument, format_table
 
 INTERRUPTED = 130
 
@@ -95,6 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", help="write everything to a file")
     parser.add_argument("--csv", metavar="FILE", help="write the rows to a file")
     parser.add_argument("--plot", metavar="FILE", help="draw speed-ups and roofline")
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

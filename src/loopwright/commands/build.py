@@ -29,9 +29,11 @@ from ..passes.schedules.schedule import Schedule
 from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.library.build import SUFFIXES
 from ..runtime.program import DEFAULT, Function
+from ..support.progress import ProgressLine
 from . import UsageError
 from .common import (
     add_fast_math_argument,
+    add_quiet_argument,
     add_schedule_arguments,
     add_verify_argument,
     read_schedule,
@@ -94,6 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--prefix", metavar="TEXT", default="", help="put TEXT before the functions' names in C"
     )
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -112,16 +115,18 @@ def run(arguments: argparse.Namespace) -> int:
     sizes = given_sizes(arguments)
     for name in names:
         sizes = with_standard_extents(arguments.file, program[name], sizes)
-    library = program.build(
-        _path(arguments),
-        {name: _schedule(arguments, program[name], sizes, target) for name in names},
-        sizes=sizes,
-        threads=threads,
-        fast_math=arguments.fast_math,
-        target=target,
-        prefix=arguments.prefix,
-        verify=arguments.verify,
-    )
+    with ProgressLine() as line:
+        line.update(f"building {', '.join(names)}")
+        library = program.build(
+            _path(arguments),
+            {name: _schedule(arguments, program[name], sizes, target) for name in names},
+            sizes=sizes,
+            threads=threads,
+            fast_math=arguments.fast_math,
+            target=target,
+            prefix=arguments.prefix,
+            verify=arguments.verify,
+        )
     for name, verdict in zip(names, library.verdicts, strict=True):
         tell_verdict(name, verdict)
     print(f"wrote {library.file} and {library.header}: {', '.join(library.functions)}")

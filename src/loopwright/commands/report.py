@@ -41,6 +41,7 @@ from ..support.progress import ProgressLine
 from . import UsageError
 from .common import (
     add_program_arguments,
+    add_quiet_argument,
     add_run_arguments,
     add_schedule_arguments,
     check_output,
@@ -90,6 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_OUTPUT,
         help=f"the page to write (default: {DEFAULT_OUTPUT})",
     )
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

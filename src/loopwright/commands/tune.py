@@ -49,6 +49,7 @@ from ..support.progress import ProgressLine
 from . import UsageError
 from .common import (
     add_program_arguments,
+    add_quiet_argument,
     add_run_arguments,
     check_output,
     check_seed,
@@ -152,6 +153,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=tile_search_names(),
         help=f"how to choose what to run (default: {TILE_SEARCH})",
     )
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 from ..dialects.errors import SourceError
 from ..passes.machine.target import Target
 from ..passes.polyhedral.counting import UncountableError, floating_point_operations
+from ..passes.polyhedral.schedule_tree import loops
 from ..passes.polyhedral.touched_elements import touched_elements
 from ..passes.schedules.errors import TransformationError
 from ..passes.schedules.schedule import Schedule
@@ -106,11 +107,13 @@ def measure_kernel(
     assert entry is not None, "the harness has shipped kernels"
     case = Case(entry, {name: subject.sizes[name] for name in entry.parameters})
     baseline = next(iter(ours.variants([1], {})))
-    texts = {name: str(schedule) for name, schedule in chosen.items()}
     own = [
         variant
-        for variant in ours.variants([subject.threads], texts, fast_math=subject.fast_math)
-        if variant.name in {f"{ours.PEER} {name}" for name in texts}
+        for name, schedule in chosen.items()
+        for variant in ours.variants(
+            [_threads(schedule, subject)], {name: str(schedule)}, fast_math=subject.fast_math
+        )
+        if variant.name == f"{ours.PEER} {name}"
     ]
     outcomes: list[Outcome] = []
     with closing(Workers()) as workers:
@@ -119,6 +122,11 @@ def measure_kernel(
         variants = [baseline, *own, *others]
         measure_case(case, baseline, variants, seconds, report, outcomes)
     return [_from_outcome(outcome, baseline) for outcome in outcomes]
+
+
+def _threads(schedule: Schedule, subject: Subject) -> int:
+    """The threads that run a schedule: one where it has no parallel loop."""
+    return subject.threads if any(loop.parallel for loop in loops(schedule.tree)) else 1
 
 
 def _from_outcome(outcome: Outcome, baseline: Variant) -> Measured:
