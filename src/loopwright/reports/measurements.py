@@ -71,8 +71,10 @@ def schedules(subject: Subject) -> dict[str, Schedule]:
     tuned = tuned_schedule(subject)
     if tuned is not None and tuned not in found.values():
         found[TUNED] = tuned
-    if subject.schedule.transformations and subject.schedule not in found.values():
-        found[GIVEN] = subject.schedule
+    given = subject.schedule
+    # Tiles whose sizes calls give have no time of their own.
+    if given.transformations and not given.run_time_sizes and given not in found.values():
+        found[GIVEN] = given
     return found
 
 
