@@ -113,7 +113,14 @@ def test_light_and_dark(page: Page, reports: dict[str, Path]) -> None:
     assert seen[0] == seen[3] != seen[1] == seen[2]
 
 
-def test_paper_has_every_step(page: Page, reports: dict[str, Path]) -> None:
+def test_paper_is_white_and_has_every_step(page: Page, reports: dict[str, Path]) -> None:
     page.open(reports["gemm"])
+    page.run("document.documentElement.dataset.theme = 'dark'")
+    dark = {"name": "prefers-color-scheme", "value": "dark"}
+    page.call("Emulation.setEmulatedMedia", media="print", features=[dark])
     page.run("dispatchEvent(new Event('beforeprint'))")
+    colour = page.run("getComputedStyle(document.body).backgroundColor")
+    hidden = page.run("getComputedStyle(document.querySelector('nav')).display")
+    page.call("Emulation.setEmulatedMedia", media="", features=[])
+    assert (colour, hidden) == ("rgb(255, 255, 255)", "none")
     assert page.run("[...document.querySelectorAll('details')].every(each => each.open)")

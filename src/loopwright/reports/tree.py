@@ -43,11 +43,6 @@ def section(subject: Subject) -> Section:
     )
 
 
-def tree_boxes(scop: Scop, tree: Tree) -> Markup:
-    """A tree as nested boxes."""
-    return element("div", _node(scop, tree), class_="tree")
-
-
 def _node(scop: Scop, tree: Tree) -> Markup:
     match tree:
         case Leaf(name):
