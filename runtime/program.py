@@ -21,7 +21,8 @@ from ..passes.polyhedral.extents import infer_extents
 from ..passes.polyhedral.isl_context import ISL_LOCK
 from ..passes.polyhedral.scop import Scop
 from ..passes.schedules.schedule import Schedule, dependences_of
-from ..support.summaries import summary
+from ..support.markup import MOST_COLUMNS, MOST_ROWS, block, notebook, table
+from ..support.summaries import shortened, summary
 from .calling.api_checks import (
     check_choice,
     check_flags,
@@ -262,6 +263,10 @@ class Function:
     def __repr__(self) -> str:
         return summary(self, self.name)
 
+    def _repr_html_(self) -> str:
+        """The text, for notebooks."""
+        return notebook(f"Function {self.name}", block(str(self), MOST_ROWS, MOST_COLUMNS))
+
     def __str__(self) -> str:
         """The function as MLIR text."""
         return str(self.function)
@@ -378,6 +383,15 @@ class Program(Mapping[str, Function]):
 
     def __repr__(self) -> str:
         return summary(self, f"of {', '.join(self) or 'no functions'}")
+
+    def _repr_html_(self) -> str:
+        """The functions with what they take, for notebooks."""
+        shown = list(self._functions.values())[:MOST_ROWS]
+        rows = [["function", "arguments"]]
+        rows += [
+            [f.name, shortened(str(f.function.function_type.inputs), MOST_COLUMNS)] for f in shown
+        ]
+        return notebook("Program", table(rows), len(self))
 
     def __str__(self) -> str:
         """The program as MLIR text."""

@@ -31,6 +31,7 @@ from ...runtime.kernel import Kernel
 from ...runtime.program import AUTO, DEFAULT, Function, Program
 from ...support.fork_safety import after_fork_in_child
 from ...support.immutable import Immutable
+from ...support.markup import MOST_COLUMNS, MOST_ROWS, block, element, join, notebook
 from ...support.output_files import write_output
 from ..text.relocation import relocate
 from .captured import MISSING, Captured
@@ -374,6 +375,12 @@ class PythonKernel(Immutable):
     def __repr__(self) -> str:
         parameters = ", ".join(str(each) for each in self.translation.parameters)
         return f"<PythonKernel {self.python.__name__}({parameters})>"
+
+    def _repr_html_(self) -> str:
+        """The parameters, and the affine text of the function, for notebooks."""
+        parameters = element("p", ", ".join(str(each) for each in self.translation.parameters))
+        body = join((parameters, block(self.mlir, MOST_ROWS, MOST_COLUMNS)))
+        return notebook(f"Kernel {self.python.__name__}", body)
 
 
 def _check_same(function: Callable[..., Any], numbers: Mapping[str, object], kernel: str) -> None:

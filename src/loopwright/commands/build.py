@@ -35,10 +35,12 @@ from ..passes.schedules.schedule import Schedule
 from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.library.build import SUFFIXES
 from ..runtime.program import DEFAULT, Function
+from ..support.progress import ProgressLine
 from . import UsageError
 from .build_wheel import add_wheel_arguments, write
 from .common import (
     add_fast_math_argument,
+    add_quiet_argument,
     add_schedule_arguments,
     add_target_argument,
     add_verify_argument,
@@ -99,6 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--prefix", metavar="TEXT", default="", help="put TEXT before the functions' names in C"
     )
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -117,16 +120,18 @@ def run(arguments: argparse.Namespace) -> int:
     sizes = given_sizes(arguments)
     for name in names:
         sizes = with_standard_extents(arguments.file, program[name], sizes)
-    library = program.build(
-        _path(arguments),
-        {name: _schedule(arguments, program[name], sizes, target) for name in names},
-        sizes=sizes,
-        threads=threads,
-        fast_math=arguments.fast_math,
-        target=target,
-        prefix=arguments.prefix,
-        verify=arguments.verify,
-    )
+    with ProgressLine() as line:
+        line.update(f"building {', '.join(names)}")
+        library = program.build(
+            _path(arguments),
+            {name: _schedule(arguments, program[name], sizes, target) for name in names},
+            sizes=sizes,
+            threads=threads,
+            fast_math=arguments.fast_math,
+            target=target,
+            prefix=arguments.prefix,
+            verify=arguments.verify,
+        )
     for name, verdict in zip(names, library.verdicts, strict=True):
         tell_verdict(name, verdict)
     print(f"wrote {library.file} and {library.header}: {', '.join(library.functions)}")

@@ -86,6 +86,11 @@ def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_quiet_argument(parser: argparse.ArgumentParser) -> None:
+    """The argument `--quiet`, which `loopwright.cli` heeds."""
+    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
+
+
 def add_verify_argument(parser: argparse.ArgumentParser) -> None:
     """The argument `--verify`."""
     parser.add_argument(
