@@ -35,18 +35,22 @@ from .calling.errors import BuildError, UnknownFunction
 from .calling.signature import Signature
 from .choosing.auto import auto_schedule
 from .choosing.database import Question
+from .choosing.default import default_choice
 from .jit.compile import Source, model, read, schedule_from
 from .jit.threads import default_threads
 from .kernel import Kernel
 from .library.build import Library, build
 
 DEFAULT = "default"
-"""The schedule that is chosen for the sizes."""
+"""The schedule that is chosen for the sizes: by the estimate, and a model where it is sure."""
+
+RULES = "rules"
+"""The same by the analytical estimate alone."""
 
 AUTO = "auto"
 """The schedule that tuning has found for the sizes, else one that needs no run."""
 
-CHOSEN = (DEFAULT, AUTO)
+CHOSEN = (DEFAULT, RULES, AUTO)
 """Schedules that depend on the sizes."""
 
 
@@ -124,7 +128,7 @@ class Function:
         fast_math: bool = False,
         target: Target | None = None,
     ) -> Schedule:
-        """What `schedule="default"` or `"auto"` means for these sizes and so many threads.
+        """What `schedule="default"`, `"rules"` or `"auto"` means for sizes and so many threads.
 
         Sizes, by name, that are not given are the smallest that the program needs. The schedule has
         no transformations where the program is best left as it was written. Raises SourceError,
@@ -141,15 +145,18 @@ class Function:
     ) -> Callable[[Mapping[str, int]], Schedule]:
         """What chooses a schedule once all sizes are known."""
         count = threads or default_threads()
-        if how == DEFAULT:
+        if how == RULES:
             return partial(
                 default_schedule, self.scop, target=target, threads=count, reassociate=fast_math
             )
 
         def choose(sizes: Mapping[str, int]) -> Schedule:
-            question = Question.of(self.function, sizes, target, threads=count, fast_math=fast_math)
             original = Schedule.original(self.scop, target, reassociate=fast_math)
-            return auto_schedule(original, question)
+            usual = partial(default_choice, original, str(self.module), sizes, count)
+            if how == DEFAULT:
+                return usual()
+            question = Question.of(self.function, sizes, target, threads=count, fast_math=fast_math)
+            return auto_schedule(original, question, usual)
 
         return choose
 
@@ -168,8 +175,9 @@ class Function:
         `schedule` is a Schedule of this function, its text as a pipeline of passes such as
         `"tile{loops=i,j sizes=32,32},parallel{loops=it}"`, in compact notation such as
         `"T2(L0,L1,32,32)P(L0)"` or as a `schedule.sequence`, or None for the loops as written. When
-        nothing is said, one is chosen for the sizes of each specialisation; `"auto"` chooses what
-        tuning has found, or else a cost model or `"default"` (`choose_schedule`).
+        nothing is said, one is chosen for the sizes of each specialisation, with a say for a learned
+        model; `"rules"` is the choice without it, and `"auto"` what tuning has found, else what a
+        longer search with the model or `"default"` finds (`choose_schedule`).
         `threads` run the parallel loops; None leaves the number to the OpenMP runtime.
         With `fast_math`, floating-point operations may be reassociated and approximated. Code is
         generated for `target`, by default this machine. With `check_bounds`, every access of the

@@ -17,7 +17,7 @@ from ...passes.polyhedral.bounds import BoundsError, check_bounds
 from ...passes.polyhedral.extents import infer_extents
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.schedules.schedule import Schedule
-from ...runtime.program import Function
+from ...runtime.program import RULES, Function
 
 PREFIX = "loopwright_"
 
@@ -54,8 +54,9 @@ def optimised_loops(function: Function, options: Options, name: str) -> func.Fun
         typical = _typical_sizes(function, given)
         schedule = None
         if typical is not None:
-            schedule = function.default_schedule(
-                typical, threads=options.threads, fast_math=options.fast_math
+            # The model has learned from our own vector code, which a C compiler does not get.
+            schedule = function.choose_schedule(
+                RULES, typical, threads=options.threads, fast_math=options.fast_math
             )
     else:
         schedule = function.schedule(options.schedule, fast_math=options.fast_math)

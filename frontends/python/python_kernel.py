@@ -25,6 +25,7 @@ from ...runtime.calling.errors import (
     ArgumentValueError,
     OverlappingArguments,
 )
+from ...runtime.choosing.default import choice_version
 from ...runtime.jit.compile import Source
 from ...runtime.jit.threads import default_threads
 from ...runtime.kernel import Kernel
@@ -421,7 +422,7 @@ class PythonFunction(Function):
         )
         if schedule != DEFAULT or verify:
             return source
-        return replace(source, kept_as=f"{DEFAULT} for {threads or default_threads()} threads")
+        return replace(source, kept_as=choice_version(threads or default_threads()))
 
     def __reduce__(self) -> tuple[object, ...]:
         """A function is pickled with its kernel."""

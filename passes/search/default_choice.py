@@ -1,0 +1,125 @@
+"""The default schedule by a cost model: proposals and their neighbours against the analytical choice.
+
+The default scheduler proposes complete schedules, and the analytical estimate chooses one. A cost
+model rates all of them, what else the strategies have for the same nests, and schedules one change
+away from the best. Another schedule takes the place of the analytical choice only where every member
+of the model is sure of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ...support.garbage_collection import garbage_collected_seldom
+from ..default.default_schedule import alternatives, candidates, choose, orders
+from ..estimate.scheduling_context import SchedulingContext
+from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
+from ..schedules.schedule import Schedule
+from .protocols import CostModel
+from .space.neighbours import neighbours
+from .unanimity import unanimous_gains
+from .work import Work
+
+MARGIN = 1.5
+"""A schedule must be predicted to be so many times as fast as the analytical choice."""
+
+WORK = 300
+"""Steps that may be applied for candidates beyond the scheduler's own: about as many milliseconds.
+
+What a clock says would make the choice another one from call to call.
+"""
+
+SHARE_OF_PROPOSALS = 0.5
+"""Of the work, for other proposals; what is left of it is for neighbours."""
+
+PARENTS = 2
+"""So many of the best proposals have neighbours that are rated."""
+
+MOST_SECONDS = 10.0
+"""CPU time after which isl has run away, and the analytical choice stands."""
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """The analytical choice, and the complete schedules that it was chosen from, with their orders.
+
+    No candidates: the program has too little work for any schedule to gain.
+    """
+
+    original: Schedule
+    context: SchedulingContext
+    analytical: Schedule
+    candidates: dict[Schedule, Schedule]
+
+
+@dataclass(frozen=True)
+class Rated:
+    """A candidate, and how many times as fast as the analytical choice it is predicted to be.
+
+    By the least convinced member of the model.
+    """
+
+    schedule: Schedule
+    gain: float
+
+
+def propose(original: Schedule, context: SchedulingContext) -> Proposals:
+    """The default schedule by the analytical estimate, and what it was chosen from."""
+    found: dict[Schedule, Schedule] = {}
+    begun: list[Schedule] = []
+
+    def noted_orders() -> Iterator[Schedule]:
+        for order in orders(original, context):
+            begun.append(order)
+            yield order
+
+    def noted() -> Iterator[Schedule]:
+        for schedule in candidates(original, context, noted_orders()):
+            found[schedule] = begun[-1]
+            yield schedule
+
+    with garbage_collected_seldom(), ISL_LOCK:
+        return Proposals(original, context, choose(original, context, noted()), found)
+
+
+def rate(proposals: Proposals, model: CostModel, work: int = WORK) -> list[Rated]:
+    """All candidates with what the model says, the best first; none where isl runs away.
+
+    Raises what the model raises for a program that it does not know the like of.
+    """
+    if not proposals.candidates:
+        return []
+    try:
+        with garbage_collected_seldom(), bounded(seconds=MOST_SECONDS):
+            return _rate(proposals, model, work)
+    except TooComplexError:
+        return []
+
+
+def decide(proposals: Proposals, rated: Iterable[Rated], margin: float = MARGIN) -> Schedule:
+    """The best candidate where it is clearly better, else the analytical choice."""
+    best = max(rated, key=lambda each: each.gain, default=None)
+    return proposals.analytical if best is None or best.gain < margin else best.schedule
+
+
+def _rate(proposals: Proposals, model: CostModel, limit: int) -> list[Rated]:
+    original, context, analytical = proposals.original, proposals.context, proposals.analytical
+    first = dict.fromkeys((analytical, original, *proposals.candidates))
+    work = Work(int(SHARE_OF_PROPOSALS * limit))
+    order = proposals.candidates.get(analytical, original)
+    for schedule in alternatives(original, context, [order]):
+        if not work.spend(schedule.transformations):
+            break
+        first.setdefault(schedule)
+    gains = dict(zip(first, unanimous_gains(model, context, list(first)), strict=True))
+    work = Work(limit - work.spent)
+    second: dict[Schedule, None] = {}
+    for parent in sorted(gains, key=lambda each: -gains[each])[:PARENTS]:
+        for schedule in neighbours(original, parent, context, work.spend):
+            if schedule not in gains:
+                second.setdefault(schedule)
+    asked = [analytical, *second]
+    gains |= dict(zip(asked, unanimous_gains(model, context, asked), strict=True))
+    rated = [Rated(schedule, gain) for schedule, gain in gains.items()]
+    return sorted(rated, key=lambda each: -each.gain)
