@@ -29,7 +29,7 @@ VARIABLE = "LOOPWRIGHT_MODEL"
 class DecidingModel:
     """A model by name, and its file, if it has one; nothing is read until it is asked for.
 
-    `version` is another one for another file. A model that `is_adapted` was adapted to this machine.
+    `version` is another one for another file. One that `is_adapted` was adapted to this machine.
     """
 
     name: str

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..lowering.llvm import Options
 from ..passes.default.default_schedule import default_schedule
+from ..passes.estimate.scheduling_context import SchedulingContext
 from ..passes.machine.target import Target
 from ..passes.polyhedral.bounds import check_bounds
 from ..passes.polyhedral.dependences import Dependences
@@ -36,6 +37,7 @@ from .calling.signature import Signature
 from .choosing.auto import auto_schedule
 from .choosing.database import Question
 from .choosing.default import default_choice
+from .choosing.explanation import explain_default
 from .jit.compile import Source, model, read, schedule_from
 from .jit.threads import default_threads
 from .kernel import Kernel
@@ -140,6 +142,25 @@ class Function:
         known = infer_extents(self.scop, sizes)
         return self._chooser(how, threads, fast_math, target or Target.host())(known)
 
+    def explain_default(
+        self,
+        sizes: Mapping[str, int],
+        *,
+        threads: int | None = None,
+        fast_math: bool = False,
+        target: Target | None = None,
+    ) -> str:
+        """Text on how `schedule="default"` is decided for these sizes.
+
+        The best candidates, the times that the model predicts, and which features make the
+        difference. The decision is made anew. Raises SourceError.
+        """
+        _check(self.name, threads, target, fast_math=fast_math)
+        check_sizes(self.name, sizes, [size.name for size in self.scop.sizes])
+        known = infer_extents(self.scop, sizes)
+        original = Schedule.original(self.scop, target, reassociate=fast_math)
+        return explain_default(original, SchedulingContext(known, threads or default_threads()))
+
     def _chooser(
         self, how: str, threads: int | None, fast_math: bool, target: Target
     ) -> Callable[[Mapping[str, int]], Schedule]:
@@ -175,9 +196,9 @@ class Function:
         `schedule` is a Schedule of this function, its text as a pipeline of passes such as
         `"tile{loops=i,j sizes=32,32},parallel{loops=it}"`, in compact notation such as
         `"T2(L0,L1,32,32)P(L0)"` or as a `schedule.sequence`, or None for the loops as written. When
-        nothing is said, one is chosen for the sizes of each specialisation, with a say for a learned
-        model; `"rules"` is the choice without it, and `"auto"` what tuning has found, else what a
-        longer search with the model or `"default"` finds (`choose_schedule`).
+        nothing is said, one is chosen for the sizes of each specialisation, in which a learned model
+        has a say; `"rules"` is the choice without it, and `"auto"` what tuning has found, else what
+        a longer search with the model or `"default"` finds (`choose_schedule`).
         `threads` run the parallel loops; None leaves the number to the OpenMP runtime.
         With `fast_math`, floating-point operations may be reassociated and approximated. Code is
         generated for `target`, by default this machine. With `check_bounds`, every access of the

@@ -1,15 +1,16 @@
-"""The default schedule by a cost model: proposals and their neighbours against the analytical choice.
+"""The default schedule by a cost model: proposals and neighbours against the analytical choice.
 
 The default scheduler proposes complete schedules, and the analytical estimate chooses one. A cost
 model rates all of them, what else the strategies have for the same nests, and schedules one change
-away from the best. Another schedule takes the place of the analytical choice only where every member
-of the model is sure of it.
+away from the best. Another schedule takes the place of the analytical choice only where every
+member of the model is sure of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 from ...support.garbage_collection import garbage_collected_seldom
 from ..default.default_schedule import alternatives, candidates, choose, orders
@@ -17,6 +18,7 @@ from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
 from ..schedules.schedule import Schedule
 from .protocols import CostModel
+from .schedule_key import schedule_key
 from .space.neighbours import neighbours
 from .unanimity import unanimous_gains
 from .work import Work
@@ -105,21 +107,50 @@ def decide(proposals: Proposals, rated: Iterable[Rated], margin: float = MARGIN)
 
 def _rate(proposals: Proposals, model: CostModel, limit: int) -> list[Rated]:
     original, context, analytical = proposals.original, proposals.context, proposals.analytical
-    first = dict.fromkeys((analytical, original, *proposals.candidates))
+    pool = _Pool(proposals, model)
     work = Work(int(SHARE_OF_PROPOSALS * limit))
     order = proposals.candidates.get(analytical, original)
-    for schedule in alternatives(original, context, [order]):
-        if not work.spend(schedule.transformations):
-            break
-        first.setdefault(schedule)
-    gains = dict(zip(first, unanimous_gains(model, context, list(first)), strict=True))
+    others = alternatives(original, context, [order])
+    pool.rate(
+        [
+            original,
+            *proposals.candidates,
+            *takewhile(lambda schedule: work.spend(schedule.transformations), others),
+        ]
+    )
     work = Work(limit - work.spent)
-    second: dict[Schedule, None] = {}
-    for parent in sorted(gains, key=lambda each: -gains[each])[:PARENTS]:
-        for schedule in neighbours(original, parent, context, work.spend):
-            if schedule not in gains:
-                second.setdefault(schedule)
-    asked = [analytical, *second]
-    gains |= dict(zip(asked, unanimous_gains(model, context, asked), strict=True))
-    rated = [Rated(schedule, gain) for schedule, gain in gains.items()]
-    return sorted(rated, key=lambda each: -each.gain)
+    parents = [each.schedule for each in pool.best()[:PARENTS]]
+    pool.rate(
+        [
+            schedule
+            for parent in parents
+            for schedule in neighbours(original, parent, context, work.spend)
+        ]
+    )
+    return pool.best()
+
+
+class _Pool:
+    """The candidates that were rated, each once: schedules with the same loops are the same."""
+
+    def __init__(self, proposals: Proposals, model: CostModel) -> None:
+        self._analytical = proposals.analytical
+        self._context = proposals.context
+        self._model = model
+        self._rated = {schedule_key(self._analytical): Rated(self._analytical, 1.0)}
+
+    def rate(self, schedules: Iterable[Schedule]) -> None:
+        """Rates what is new of some schedules, at one go."""
+        new: dict[object, Schedule] = {}
+        for schedule in schedules:
+            key = schedule_key(schedule)
+            if key not in self._rated:
+                new.setdefault(key, schedule)
+        asked = [self._analytical, *new.values()]
+        _, *gains = unanimous_gains(self._model, self._context, asked)
+        for (key, schedule), gain in zip(new.items(), gains, strict=True):
+            self._rated[key] = Rated(schedule, gain)
+
+    def best(self) -> list[Rated]:
+        """All of them, the best first; of equally good ones those that were rated first."""
+        return sorted(self._rated.values(), key=lambda each: -each.gain)

@@ -1,10 +1,11 @@
-"""A budget of work for candidates: applied steps, not time, so that the same answer comes every time."""
+"""Budget of work for candidates: applied steps, not time, so that the answer is always the same."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..schedules.schedule import Schedule, Transformation
+from ..schedules.schedule import Transformation
+from .schedule_key import rewrites_program
 
 REWRITING = 40
 """A step that changes the program counts as so many others: its dependences are computed anew."""
@@ -19,12 +20,8 @@ class Work:
 
     def spend(self, steps: Iterable[Transformation]) -> bool:
         """Counts steps if the limit allows; whether it does."""
-        cost = sum(REWRITING if _rewrites(step) else 1 for step in steps)
+        cost = sum(REWRITING if rewrites_program(step) else 1 for step in steps)
         if self.spent + cost > self.limit:
             return False
         self.spent += cost
         return True
-
-
-def _rewrites(step: Transformation) -> bool:
-    return type(step).rewrite_program is not Transformation.rewrite_program

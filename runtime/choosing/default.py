@@ -43,7 +43,9 @@ class Decision:
     note: str | None = None
 
 
-def default_choice(original: Schedule, text: str, sizes: Mapping[str, int], threads: int) -> Schedule:
+def default_choice(
+    original: Schedule, text: str, sizes: Mapping[str, int], threads: int
+) -> Schedule:
     """What `default` means for a program, whose module has this text.
 
     A schedule that was kept and does not apply is left out. Where the model cannot be asked, a
@@ -91,8 +93,9 @@ def choice_version(threads: int) -> str:
 
 def _unknown(deciding: DecidingModel, target: Target) -> str:
     return (
-        f"the model {deciding.name} has not learned from {target.processor}: default schedules are chosen "
-        f"by the estimate alone (loopwright calibrate adapts the model; {VARIABLE}=off is silent)"
+        f"the model {deciding.name} has not learned from {target.processor}: default schedules are "
+        f"chosen by the estimate alone (loopwright calibrate adapts the model; {VARIABLE}=off is "
+        "silent)"
     )
 
 

@@ -71,9 +71,7 @@ def neighbours(
     yield from (each for each in _more(schedule, context, allows) if each not in seen)
 
 
-def _more(
-    schedule: Schedule, context: SchedulingContext, allows: Allowance
-) -> Iterator[Schedule]:
+def _more(schedule: Schedule, context: SchedulingContext, allows: Allowance) -> Iterator[Schedule]:
     """The schedule with one move more of those that can come last."""
     for nest in nests(schedule.tree):
         for propose in (parallel_loops, jams, unrollings):
