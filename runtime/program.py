@@ -196,9 +196,9 @@ class Function:
         `schedule` is a Schedule of this function, its text as a pipeline of passes such as
         `"tile{loops=i,j sizes=32,32},parallel{loops=it}"`, in compact notation such as
         `"T2(L0,L1,32,32)P(L0)"` or as a `schedule.sequence`, or None for the loops as written. When
-        nothing is said, one is chosen for the sizes of each specialisation, in which a learned model
-        has a say; `"rules"` is the choice without it, and `"auto"` what tuning has found, else what
-        a longer search with the model or `"default"` finds (`choose_schedule`).
+        nothing is said, one is chosen for the sizes of each specialisation; a learned model has a
+        say. `"rules"` is the choice without it, `"auto"` what tuning has found, else what a longer
+        search with the model or `"default"` finds (`choose_schedule`).
         `threads` run the parallel loops; None leaves the number to the OpenMP runtime.
         With `fast_math`, floating-point operations may be reassociated and approximated. Code is
         generated for `target`, by default this machine. With `check_bounds`, every access of the

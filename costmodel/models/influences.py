@@ -39,7 +39,8 @@ def influences(
 ) -> dict[str, float]:
     """How many times as fast each group makes a schedule against another one.
 
-    The most decisive group first; nothing for models without rows of statements. Raises Unsupported.
+    The most decisive group first; nothing for models without rows of statements. Raises
+    Unsupported.
     """
     if not isinstance(model.featuriser, StatementRows):
         return {}
