@@ -1,7 +1,7 @@
-"""The default schedule by rules, with the learned model, and `auto`, on PolyBench and the field suite.
+"""Default schedules by rules, with the learned model, and `auto`, on PolyBench and the field suite.
 
-    python benchmarks/default_choice.py                      # every kernel; goes on where it stopped
-    python benchmarks/default_choice.py field polybench/atax # a suite, some kernels
+    python benchmarks/default_choice.py                       # all; goes on where it stopped
+    python benchmarks/default_choice.py field polybench/atax  # a suite, some kernels
     python benchmarks/default_choice.py --record default-choice
 
 The schedules of a kernel take turns and are checked as in `loopwright bench`, two threads and fast

@@ -36,7 +36,7 @@ from .calling.errors import BuildError, UnknownFunction
 from .calling.signature import Signature
 from .choosing.auto import auto_schedule
 from .choosing.database import Question
-from .choosing.default import default_choice
+from .choosing.default import choice_version, default_choice
 from .choosing.explanation import explain_default
 from .jit.compile import Source, model, read, schedule_from
 from .jit.threads import default_threads
@@ -264,12 +264,17 @@ class Function:
         target: Target | None = None,
         verify: bool = False,
     ) -> Source:
-        """What `compile` compiles: this function with a schedule, checked; raises the same."""
+        """What `compile` compiles: this function with a schedule, checked; raises the same.
+
+        Code for the default schedule is kept on disk.
+        """
         _check(self.name, threads, target, fast_math=fast_math, verify=verify)
         target = target or Target.host()
         if isinstance(schedule, str) and schedule in CHOSEN:
             choose = self._chooser(schedule, threads, fast_math, target)
-            return Source(self.module, self.function, self.scop, choose, verify)
+            is_kept = schedule == DEFAULT and not verify
+            kept_as = choice_version(self.name, threads or default_threads()) if is_kept else None
+            return Source(self.module, self.function, self.scop, choose, verify, kept_as)
         if isinstance(schedule, str):
             schedule = self.schedule(schedule, target, fast_math=fast_math)
         elif schedule is not None and not isinstance(cast(object, schedule), Schedule):

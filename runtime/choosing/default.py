@@ -86,9 +86,9 @@ def decided(
     return Decision(decide(proposals, rated), proposals, tuple(rated), model)
 
 
-def choice_version(threads: int) -> str:
-    """What tells kept results of default schedules apart, besides program, sizes and target."""
-    return f"default for {threads} threads by {_version(deciding_model())}"
+def choice_version(function: str, threads: int) -> str:
+    """What tells code for default schedules apart, besides the module, the sizes and the target."""
+    return f"default schedule of {function} for {threads} threads by {_version(deciding_model())}"
 
 
 def _unknown(deciding: DecidingModel, target: Target) -> str:
