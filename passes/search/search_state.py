@@ -94,6 +94,8 @@ class SearchState:
     @property
     def default_schedule(self) -> Schedule:
         """The schedule that `default` means, also when the time is up."""
+        if self._usual is None and self.task.default is not None:
+            self._usual = self.entered(self.task.default)
         if self._usual is None:
             limits = self._limit, self._part
             self._limit = self._part = inf
