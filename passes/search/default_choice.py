@@ -8,14 +8,15 @@ member of the model is sure of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import takewhile
 
 from ...support.garbage_collection import garbage_collected_seldom
-from ..default.default_schedule import alternatives, candidates, choose, orders
+from ..default.default_schedule import NestAnswer, answered_candidates, choose, other_answers
 from ..estimate.scheduling_context import SchedulingContext
 from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
+from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from .protocols import CostModel
 from .schedule_key import schedule_key
@@ -44,15 +45,16 @@ MOST_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Proposals:
-    """The analytical choice, and the complete schedules that it was chosen from, with their orders.
+    """The analytical choice, and the complete schedules that it was chosen from.
 
-    No candidates: the program has too little work for any schedule to gain.
+    With each are the first answers for the nests of its order. No candidates: the program has too
+    little work for any schedule to gain.
     """
 
     original: Schedule
     context: SchedulingContext
     analytical: Schedule
-    candidates: dict[Schedule, Schedule]
+    candidates: Mapping[Schedule, Sequence[NestAnswer]]
 
 
 @dataclass(frozen=True)
@@ -68,17 +70,11 @@ class Rated:
 
 def propose(original: Schedule, context: SchedulingContext) -> Proposals:
     """The default schedule by the analytical estimate, and what it was chosen from."""
-    found: dict[Schedule, Schedule] = {}
-    begun: list[Schedule] = []
-
-    def noted_orders() -> Iterator[Schedule]:
-        for order in orders(original, context):
-            begun.append(order)
-            yield order
+    found: dict[Schedule, Sequence[NestAnswer]] = {}
 
     def noted() -> Iterator[Schedule]:
-        for schedule in candidates(original, context, noted_orders()):
-            found[schedule] = begun[-1]
+        for answers, schedule in answered_candidates(original, context):
+            found[schedule] = answers
             yield schedule
 
     with garbage_collected_seldom(), ISL_LOCK:
@@ -106,18 +102,10 @@ def decide(proposals: Proposals, rated: Iterable[Rated], margin: float = MARGIN)
 
 
 def _rate(proposals: Proposals, model: CostModel, limit: int) -> list[Rated]:
-    original, context, analytical = proposals.original, proposals.context, proposals.analytical
+    original, context = proposals.original, proposals.context
     pool = _Pool(proposals, model)
     work = Work(int(SHARE_OF_PROPOSALS * limit))
-    order = proposals.candidates.get(analytical, original)
-    others = alternatives(original, context, [order])
-    pool.rate(
-        [
-            original,
-            *proposals.candidates,
-            *takewhile(lambda schedule: work.spend(schedule.transformations), others),
-        ]
-    )
+    pool.rate([original, *proposals.candidates, *_others(proposals, work)])
     work = Work(limit - work.spent)
     parents = [each.schedule for each in pool.best()[:PARENTS]]
     pool.rate(
@@ -128,6 +116,16 @@ def _rate(proposals: Proposals, model: CostModel, limit: int) -> list[Rated]:
         ]
     )
     return pool.best()
+
+
+def _others(proposals: Proposals, work: Work) -> Iterator[Schedule]:
+    """Candidates with another answer for a nest, in the order of the analytical choice."""
+    answers = proposals.candidates.get(proposals.analytical, ())
+    for answer, behind in other_answers(answers, proposals.context):
+        if not work.spend((*answer.steps, *behind)):
+            return
+        with suppress(TransformationError):
+            yield answer.schedule.apply_all(behind)
 
 
 class _Pool:
