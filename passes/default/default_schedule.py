@@ -166,15 +166,13 @@ def other_answers(
 ) -> Iterator[tuple[NestAnswer, Steps]]:
     """What strategies have for a nest besides the first answer, and the steps of the nests behind.
 
-    The nests before have their first answers. The fallbacks are asked for nests that they compete
-    for.
+    The nests before have their first answers. Fallbacks are asked for nests that they compete for.
     """
     for number, first in enumerate(answers):
         behind = tuple(step for answer in answers[number + 1 :] for step in answer.steps)
-        place = STRATEGIES.index(first.strategy)
-        others = STRATEGIES[place + 1 :]
+        others = STRATEGIES[STRATEGIES.index(first.strategy) + 1 :]
         if first.strategy in COMPETING:
-            others = tuple(dict.fromkeys((*others, *FALLBACKS)))
+            others = tuple(dict.fromkeys((*FALLBACKS, *others)))
         nest = _nest(first.before, first.names)
         for strategy in others:
             found = None if strategy is first.strategy else strategy(first.before, nest, context)

@@ -119,13 +119,21 @@ def _rate(proposals: Proposals, model: CostModel, limit: int) -> list[Rated]:
 
 
 def _others(proposals: Proposals, work: Work) -> Iterator[Schedule]:
-    """Candidates with another answer for a nest, in the order of the analytical choice."""
+    """Candidates with another answer for a nest, in the order of the analytical choice.
+
+    A strategy leaves other nests alone, so that its steps can follow all of these.
+    """
     answers = proposals.candidates.get(proposals.analytical, ())
+    around: tuple[Schedule, Schedule] | None = None
     for answer, behind in other_answers(answers, proposals.context):
-        if not work.spend((*answer.steps, *behind)):
+        if not work.spend(answer.steps):
             return
+        if around is None or around[0] is not answer.before:
+            if not work.spend(behind):
+                return
+            around = answer.before, answer.before.apply_all(behind)
         with suppress(TransformationError):
-            yield answer.schedule.apply_all(behind)
+            yield around[1].apply_all(answer.steps)
 
 
 class _Pool:
