@@ -8,7 +8,7 @@ member of the model is sure of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -81,16 +81,23 @@ def propose(original: Schedule, context: SchedulingContext) -> Proposals:
         return Proposals(original, context, choose(original, context, noted()), found)
 
 
-def rate(proposals: Proposals, model: CostModel, work: int = WORK) -> list[Rated]:
-    """All candidates with what the model says, the best first; none where isl runs away.
+def rate(
+    proposals: Proposals,
+    model: CostModel,
+    is_covered: Callable[[Schedule], bool] = lambda schedule: True,
+    work: int = WORK,
+) -> list[Rated]:
+    """The candidates with what the model says, the best first; the analytical choice is among them.
 
-    Raises what the model raises for a program that it does not know the like of.
+    Only those that the model's experience covers; none where that does not cover the analytical
+    choice, or isl runs away. Raises what the model raises for a program that it does not know the
+    like of.
     """
-    if not proposals.candidates:
+    if not proposals.candidates or not is_covered(proposals.analytical):
         return []
     try:
         with garbage_collected_seldom(), bounded(seconds=MOST_SECONDS):
-            return _rate(proposals, model, work)
+            return _rate(proposals, model, is_covered, work)
     except TooComplexError:
         return []
 
@@ -101,12 +108,15 @@ def decide(proposals: Proposals, rated: Iterable[Rated], margin: float = MARGIN)
     return proposals.analytical if best is None or best.gain < margin else best.schedule
 
 
-def _rate(proposals: Proposals, model: CostModel, limit: int) -> list[Rated]:
+def _rate(
+    proposals: Proposals, model: CostModel, is_covered: Callable[[Schedule], bool], limit: int
+) -> list[Rated]:
     original, context = proposals.original, proposals.context
-    pool = _Pool(proposals, model)
-    work = Work(int(SHARE_OF_PROPOSALS * limit))
+    pool = _Pool(proposals, model, is_covered)
+    statements = len(original.scop.statements)
+    work = Work(int(SHARE_OF_PROPOSALS * limit), statements)
     pool.rate([original, *proposals.candidates, *_others(proposals, work)])
-    work = Work(limit - work.spent)
+    work = Work(limit - work.spent, statements)
     parents = [each.schedule for each in pool.best()[:PARENTS]]
     pool.rate(
         [
@@ -139,16 +149,19 @@ def _others(proposals: Proposals, work: Work) -> Iterator[Schedule]:
 class _Pool:
     """The candidates that were rated, each once: schedules with the same loops are the same."""
 
-    def __init__(self, proposals: Proposals, model: CostModel) -> None:
+    def __init__(
+        self, proposals: Proposals, model: CostModel, is_covered: Callable[[Schedule], bool]
+    ) -> None:
         self._analytical = proposals.analytical
         self._context = proposals.context
         self._model = model
+        self._is_covered = is_covered
         self._rated = {schedule_key(self._analytical): Rated(self._analytical, 1.0)}
 
     def rate(self, schedules: Iterable[Schedule]) -> None:
         """Rates what is new of some schedules, at one go."""
         new: dict[object, Schedule] = {}
-        for schedule in schedules:
+        for schedule in filter(self._is_covered, schedules):
             key = schedule_key(schedule)
             if key not in self._rated:
                 new.setdefault(key, schedule)

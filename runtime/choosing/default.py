@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ...costmodel.deciding_model import VARIABLE, DecidingModel, deciding_model
+from ...costmodel.label_coverage import rare_steps
 from ...costmodel.learning.errors import LearningError
 from ...costmodel.learning.examples import Unsupported
 from ...dialects.errors import SourceError
@@ -34,12 +35,13 @@ ANALYTICAL = "analytical"
 
 @dataclass(frozen=True)
 class Decision:
-    """What `default` is for a question, and why no model has taken part, where none has."""
+    """What `default` is for a question; where no model has a say, why, and a note to be told."""
 
     schedule: Schedule
     proposals: Proposals
     rated: tuple[Rated, ...] = ()
     model: CostModel | None = None
+    reason: str | None = None
     note: str | None = None
 
 
@@ -70,19 +72,29 @@ def decided(
 ) -> Decision:
     """The decision, made anew; raises SourceError."""
     proposals = propose(original, context)
-    if deciding is None or not proposals.candidates:
-        return Decision(proposals.analytical, proposals)
+    analytical = proposals.analytical
+    if not proposals.candidates:
+        return Decision(analytical, proposals, reason="too little work for any schedule to gain")
+    if deciding is None:
+        return Decision(analytical, proposals, reason=f"there is no model ({VARIABLE}=off)")
+    rare = rare_steps(analytical)
+    if rare:
+        reason = f"the model {deciding.name} has hardly seen any schedule with {' and '.join(rare)}"
+        return Decision(analytical, proposals, reason=reason)
     try:
         if not deciding.knows(original.target):
             note = _unknown(deciding, original.target)
-            return Decision(proposals.analytical, proposals, note=note)
+            return Decision(analytical, proposals, reason=note, note=note)
         model = deciding.load()
-        rated = rate(proposals, model)
-    except Unsupported:
-        return Decision(proposals.analytical, proposals)
+        rated = rate(proposals, model, lambda schedule: not rare_steps(schedule))
+    except Unsupported as error:
+        reason = f"the model {deciding.name} cannot rate the program: {error}"
+        return Decision(analytical, proposals, reason=reason)
     except (LearningError, OSError) as error:
         note = f"default schedules are chosen by the estimate alone: {error}"
-        return Decision(proposals.analytical, proposals, note=note)
+        return Decision(analytical, proposals, reason=note, note=note)
+    if not rated:
+        return Decision(analytical, proposals, reason="isl takes too long for more candidates")
     return Decision(decide(proposals, rated), proposals, tuple(rated), model)
 
 

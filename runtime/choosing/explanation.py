@@ -31,13 +31,9 @@ def explain_default(original: Schedule, context: SchedulingContext) -> str:
 def _lines(decision: Decision, context: SchedulingContext) -> Iterator[str]:
     proposals = decision.proposals
     model = decision.model
-    if not proposals.candidates:
-        yield "too little work for any schedule to gain: as written"
-        return
-    if model is None or not decision.rated:
+    if model is None:
         yield f"by the analytical estimate, of {len(proposals.candidates)} candidates"
-        if decision.note is not None:
-            yield decision.note
+        yield str(decision.reason)
         return
     analytical = proposals.analytical
     yield (
