@@ -27,8 +27,8 @@ from .work import Work
 MARGIN = 1.5
 """A schedule must be predicted to be so many times as fast as the analytical choice."""
 
-WORK = 300
-"""Steps that may be applied for candidates beyond the scheduler's own: about as many milliseconds.
+WORK = 200
+"""Steps that may be applied for candidates beyond the scheduler's own: about 0.2 seconds, mostly.
 
 What a clock says would make the choice another one from call to call.
 """
