@@ -12,7 +12,7 @@ from ...passes.estimate.estimate import estimate
 from ...passes.estimate.scheduling_context import SchedulingContext
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.schedules.schedule import Schedule
-from ...passes.search.default_choice import MARGIN, Rated, estimated_gain
+from ...passes.search.default_choice import MARGIN, Rated
 from ..measuring.timing import format_seconds
 from .default import Decision, decided
 
@@ -47,19 +47,14 @@ def _lines(decision: Decision, context: SchedulingContext) -> Iterator[str]:
     seconds = [as_written / speedup for speedup in speedups]
     yield f"analytical choice: predicted {format_seconds(seconds[0])}: {_text(analytical)}"
     for number, (each, predicted) in enumerate(zip(best, seconds[1:], strict=True), start=1):
-        with ISL_LOCK:
-            estimated = estimated_gain(proposals, each.schedule)
         promise = f"predicted {format_seconds(predicted)}, gain {each.gain:.2f}"
-        yield f"{number}. {promise}, by the estimate {estimated:.2f}: {_text(each.schedule)}"
+        yield f"{number}. {promise}: {_text(each.schedule)}"
         if isinstance(model, LearnedModel):
             yield from _reasons(model, context, each, analytical)
     if decision.schedule is analytical:
-        why = "as no gain is large enough"
-        if best and best[0].gain >= MARGIN:
-            why = "as the estimate contradicts"
-        yield f"chosen: the analytical choice, {why}"
+        yield f"chosen: the analytical choice, as no gain reaches {MARGIN:g}"
     else:
-        yield f"chosen: {_text(decision.schedule)}"
+        yield f"chosen: number 1, as its gain reaches {MARGIN:g}"
 
 
 def _reasons(
