@@ -8,7 +8,6 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -25,8 +24,6 @@ from ...runtime.calling.errors import (
     ArgumentValueError,
     OverlappingArguments,
 )
-from ...runtime.jit.compile import Source
-from ...runtime.jit.threads import default_threads
 from ...runtime.kernel import Kernel
 from ...runtime.program import AUTO, DEFAULT, Function, Program
 from ...support.fork_safety import after_fork_in_child
@@ -412,23 +409,6 @@ class PythonFunction(Function):
     def signature(self) -> PythonSignature:
         """What a kernel takes and returns; raises SourceError, UnsupportedSignature."""
         return PythonSignature.of_translation(self.scop, self.kernel.translation)
-
-    def source(
-        self,
-        schedule: Schedule | str | None,
-        *,
-        threads: int | None = None,
-        fast_math: bool = False,
-        target: Target | None = None,
-        verify: bool = False,
-    ) -> Source:
-        """As `Function.source`; code for the default schedule is kept on disk."""
-        source = super().source(
-            schedule, threads=threads, fast_math=fast_math, target=target, verify=verify
-        )
-        if schedule != DEFAULT or verify:
-            return source
-        return replace(source, kept_as=f"{DEFAULT} for {threads or default_threads()} threads")
 
     def __reduce__(self) -> tuple[object, ...]:
         """A function is pickled with its kernel."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from ..estimate.estimate import estimate
 from ..estimate.scheduling_context import SchedulingContext
 from ..machine.target import Target
 from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
-from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, nests, statements
+from ..polyhedral.schedule_tree import Leaf, Loop, Tree, nests, statements
 from ..polyhedral.scop import Scop
 from ..schedules.errors import TransformationError
-from ..schedules.schedule import Schedule
+from ..schedules.schedule import Schedule, Steps
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
 from .input_reuse import fuse_for_input_reuse
 from .strategies import COMPETING, FALLBACKS, STRATEGIES, Strategy
@@ -78,6 +78,21 @@ def is_profitable(original: Schedule, context: SchedulingContext) -> bool:
     return sum(each.instances for each in statistics.statements.values()) >= PROFITABLE
 
 
+@dataclass(frozen=True)
+class NestAnswer:
+    """The answer of a strategy for the nest of some statements, and the schedule before it."""
+
+    names: tuple[str, ...]
+    strategy: Strategy
+    before: Schedule
+    schedule: Schedule
+
+    @property
+    def steps(self) -> Steps:
+        """What the strategy does to its nest; it leaves all other nests alone."""
+        return self.schedule.transformations[len(self.before.transformations) :]
+
+
 def candidates(
     original: Schedule, context: SchedulingContext, starts: Iterable[Schedule] | None = None
 ) -> Iterator[Schedule]:
@@ -85,6 +100,14 @@ def candidates(
 
     At most two for each order: `_scheduled`.
     """
+    for _, schedule in answered_candidates(original, context, starts):
+        yield schedule
+
+
+def answered_candidates(
+    original: Schedule, context: SchedulingContext, starts: Iterable[Schedule] | None = None
+) -> Iterator[tuple[Sequence[NestAnswer], Schedule]]:
+    """`candidates`, with the first answers for the nests of their order."""
     seen = {original}
     tried: set[str] = set()
     for order in orders(original, context) if starts is None else starts:
@@ -93,10 +116,11 @@ def candidates(
         if functions in tried:
             continue
         tried.add(functions)
-        for schedule in _scheduled(order, context):
+        answers = list(_first_answers(order, context))
+        for schedule in _scheduled(order, answers, context):
             if schedule not in seen:
                 seen.add(schedule)
-                yield schedule
+                yield answers, schedule
 
 
 def orders(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
@@ -137,31 +161,57 @@ def schedule_nests(schedule: Schedule, context: SchedulingContext) -> Schedule:
     return _schedule(schedule, context, _groups(schedule))
 
 
-def _scheduled(order: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
+def other_answers(
+    answers: Sequence[NestAnswer], context: SchedulingContext
+) -> Iterator[tuple[NestAnswer, Steps]]:
+    """What strategies have for a nest besides the first answer, and the steps of the nests behind.
+
+    The nests before have their first answers. Fallbacks are asked for nests that they compete for.
+    """
+    for number, first in enumerate(answers):
+        behind = tuple(step for answer in answers[number + 1 :] for step in answer.steps)
+        others = STRATEGIES[STRATEGIES.index(first.strategy) + 1 :]
+        if first.strategy in COMPETING:
+            others = tuple(dict.fromkeys((*FALLBACKS, *others)))
+        nest = _nest(first.before, first.names)
+        for strategy in others:
+            found = None if strategy is first.strategy else strategy(first.before, nest, context)
+            if found is not None:
+                yield NestAnswer(first.names, strategy, first.before, found), behind
+
+
+def _first_answers(order: Schedule, context: SchedulingContext) -> Iterator[NestAnswer]:
+    """Every nest under the first strategy that has an answer for it, one after the other."""
+    schedule = order
+    for names in _groups(order):
+        found = next(_answers(schedule, names, context), None)
+        if found is not None:
+            strategy, answer = found
+            yield NestAnswer(names, strategy, schedule, answer)
+            schedule = answer
+
+
+def _scheduled(
+    order: Schedule, answers: Sequence[NestAnswer], context: SchedulingContext
+) -> Iterator[Schedule]:
     """Every nest under the first strategy that has an answer for it.
 
     Where that is one of `COMPETING` for some, they have then what is estimated to be best of all
     `FALLBACKS` and of the nest as it is; if it is no fallback, where that is clearly better.
     """
-    schedule = order
-    chosen: list[tuple[tuple[str, ...], Strategy]] = []
-    for names in _groups(order):
-        found = next(_answers(schedule, names, context), None)
-        if found is not None:
-            strategy, schedule = found
-            chosen.append((names, strategy))
-    yield schedule
-    if all(strategy not in COMPETING for _, strategy in chosen):
+    yield answers[-1].schedule if answers else order
+    if all(answer.strategy not in COMPETING for answer in answers):
         return
     schedule = order
-    for names, strategy in chosen:
-        nest = _nest(schedule, names)
+    for answer in answers:
+        nest = _nest(schedule, answer.names)
+        strategy = answer.strategy
         if strategy not in COMPETING:
             schedule = strategy(schedule, nest, context) or schedule
             continue
-        answers = (proposal(schedule, nest, context) for proposal in FALLBACKS)
-        possible = [schedule, *(answer for answer in answers if answer is not None)]
-        best = min(possible, key=lambda answer: estimate(answer, context))
+        proposals = (proposal(schedule, nest, context) for proposal in FALLBACKS)
+        possible = [schedule, *(found for found in proposals if found is not None)]
+        best = min(possible, key=lambda found: estimate(found, context))
         own = None if strategy is STRATEGIES[-1] else strategy(schedule, nest, context)
         if own is not None and estimate(best, context) >= GAIN * estimate(own, context):
             best = own
@@ -205,5 +255,5 @@ def _functions(tree: Tree) -> str:
             return name
         case Loop(schedule=schedule, body=body):
             return f"[{', '.join(map(str, schedule.values()))}]({_functions(body)})"
-        case Sequence(children):
-            return "; ".join(map(_functions, children))
+        case _:
+            return "; ".join(map(_functions, tree.children))

@@ -75,7 +75,7 @@ def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
         "-p",
         "--pipeline",
         metavar="PASSES",
-        help="the schedule: a pipeline of passes, compact notation, 'default' or 'auto'",
+        help="the schedule: a pipeline of passes, compact notation, 'default', 'rules' or 'auto'",
     )
     schedule.add_argument(
         "-S",
