@@ -16,6 +16,7 @@ from ..polyhedral.scop import Scop
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
+from .guard_splitting import split_at_guards
 from .input_reuse import fuse_for_input_reuse
 from .strategies import COMPETING, FALLBACKS, STRATEGIES, Strategy
 
@@ -31,6 +32,8 @@ FUSIONS = ("minimal", "balanced", "maximal")
 PATIENCE = 2
 """Seconds for affine scheduling, which takes a tenth of that for most programs."""
 
+MOST_SPLIT = 2
+"""So many orders are tried with nests split at their conditions as well."""
 
 MOST_SECONDS = 20.0
 """CPU time for all candidates; the best so far is taken then."""
@@ -83,7 +86,8 @@ def candidates(
 ) -> Iterator[Schedule]:
     """Orders, by default all of `orders`, with every nest scheduled; each schedule once.
 
-    At most two for each order: `_scheduled`.
+    At most two for each order, `_first_answers` and `_best_answers`; and for the first orders two
+    more, with nests split at their conditions that only the last strategy has an answer for.
     """
     seen = {original}
     tried: set[str] = set()
@@ -93,10 +97,16 @@ def candidates(
         if functions in tried:
             continue
         tried.add(functions)
-        for schedule in _scheduled(order, context):
-            if schedule not in seen:
-                seen.add(schedule)
-                yield schedule
+        parts: Schedule | None = order
+        while parts is not None:
+            schedule, chosen = _first_answers(parts, context)
+            for candidate in (schedule, _best_answers(parts, chosen, context)):
+                if candidate is not None and candidate not in seen:
+                    seen.add(candidate)
+                    yield candidate
+            left = [names for names, strategy in chosen if strategy is STRATEGIES[-1]]
+            is_split = parts is not order or len(tried) > MOST_SPLIT
+            parts = None if is_split else split_at_guards(order, left, context)
 
 
 def orders(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
@@ -137,12 +147,10 @@ def schedule_nests(schedule: Schedule, context: SchedulingContext) -> Schedule:
     return _schedule(schedule, context, _groups(schedule))
 
 
-def _scheduled(order: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
-    """Every nest under the first strategy that has an answer for it.
-
-    Where that is one of `COMPETING` for some, they have then what is estimated to be best of all
-    `FALLBACKS` and of the nest as it is; if it is no fallback, where that is clearly better.
-    """
+def _first_answers(
+    order: Schedule, context: SchedulingContext
+) -> tuple[Schedule, list[tuple[tuple[str, ...], Strategy]]]:
+    """Every nest under the first strategy that has an answer for it, and these strategies."""
     schedule = order
     chosen: list[tuple[tuple[str, ...], Strategy]] = []
     for names in _groups(order):
@@ -150,9 +158,21 @@ def _scheduled(order: Schedule, context: SchedulingContext) -> Iterator[Schedule
         if found is not None:
             strategy, schedule = found
             chosen.append((names, strategy))
-    yield schedule
+    return schedule, chosen
+
+
+def _best_answers(
+    order: Schedule,
+    chosen: Iterable[tuple[tuple[str, ...], Strategy]],
+    context: SchedulingContext,
+) -> Schedule | None:
+    """As `_first_answers`, where the answers of `COMPETING` compete with all `FALLBACKS`.
+
+    Such nests have what is estimated to be best, of the nest as it is as well; if that strategy is
+    no fallback, where that is clearly better. None if there are no such nests.
+    """
     if all(strategy not in COMPETING for _, strategy in chosen):
-        return
+        return None
     schedule = order
     for names, strategy in chosen:
         nest = _nest(schedule, names)
@@ -166,7 +186,7 @@ def _scheduled(order: Schedule, context: SchedulingContext) -> Iterator[Schedule
         if own is not None and estimate(best, context) >= GAIN * estimate(own, context):
             best = own
         schedule = best
-    yield schedule
+    return schedule
 
 
 def _groups(schedule: Schedule) -> list[tuple[str, ...]]:

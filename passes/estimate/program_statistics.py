@@ -19,6 +19,7 @@ from xdsl.ir.affine import AffineExpr
 
 from ..polyhedral.arithmetic_widths import Narrowed, narrowed_operations
 from ..polyhedral.counting import UncountableError, cardinality, fix_parameters
+from ..polyhedral.limited_iterators import limits
 from ..polyhedral.schedule_tree import Loop
 from ..polyhedral.scop import Access, Array, Scop, Statement
 
@@ -217,6 +218,11 @@ class StatementStatistics:
         trips = spans[position] / left if left else 1.0
         spans[position] = left
         return max(1.0, trips)
+
+    @cached_property
+    def limits(self) -> Mapping[int, frozenset[int]]:
+        """The iterators that depend on others, by conditions or bounds, and on which."""
+        return limits(fix_parameters(self.statement.domain, self.sizes))
 
     def direction(self, loops: Sequence[Loop], loop: Loop) -> tuple[Slope, ...] | None:
         """By how much the iterators grow when `loop` alone of `loops` goes to its next value.
