@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -16,7 +16,7 @@ from ..polyhedral.scop import Scop
 from ..schedules.errors import TransformationError
 from ..schedules.schedule import Schedule
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
-from .guard_splitting import split_at_guards
+from .guard_splitting import split_at_guards, with_guards
 from .input_reuse import fuse_for_input_reuse
 from .strategies import COMPETING, FALLBACKS, STRATEGIES, Strategy
 
@@ -86,27 +86,38 @@ def candidates(
 ) -> Iterator[Schedule]:
     """Orders, by default all of `orders`, with every nest scheduled; each schedule once.
 
-    At most two for each order, `_first_answers` and `_best_answers`; and for the first orders two
-    more, with nests split at their conditions that only the last strategy has an answer for.
+    At most two for each order, `_first_answers` and `_best_answers`. Where all of them leave
+    conditions to the last strategy, there are two more for the first orders, split there.
     """
     seen = {original}
     tried: set[str] = set()
+    guarded: list[tuple[Schedule, list[tuple[str, ...]]]] = []
     for order in orders(original, context) if starts is None else starts:
         # The steps that lead to an order do not matter, nor do the names of its loops.
         functions = _functions(order.tree)
         if functions in tried:
             continue
         tried.add(functions)
-        parts: Schedule | None = order
-        while parts is not None:
-            schedule, chosen = _first_answers(parts, context)
-            for candidate in (schedule, _best_answers(parts, chosen, context)):
-                if candidate is not None and candidate not in seen:
-                    seen.add(candidate)
-                    yield candidate
-            left = [names for names, strategy in chosen if strategy is STRATEGIES[-1]]
-            is_split = parts is not order or len(tried) > MOST_SPLIT
-            parts = None if is_split else split_at_guards(order, left, context)
+        chosen = yield from _scheduled(order, context, seen)
+        left = [names for names, strategy in chosen if strategy is STRATEGIES[-1]]
+        guarded.append((order, with_guards(order, left, context)))
+    if all(names for _, names in guarded):
+        for order, names in guarded[:MOST_SPLIT]:
+            parts = split_at_guards(order, names, context)
+            if parts is not None:
+                yield from _scheduled(parts, context, seen)
+
+
+def _scheduled(
+    order: Schedule, context: SchedulingContext, seen: set[Schedule]
+) -> Generator[Schedule, None, list[tuple[tuple[str, ...], Strategy]]]:
+    """What is new of both kinds of answers, and the strategies that are asked first."""
+    schedule, chosen = _first_answers(order, context)
+    for candidate in (schedule, _best_answers(order, chosen, context)):
+        if candidate is not None and candidate not in seen:
+            seen.add(candidate)
+            yield candidate
+    return chosen
 
 
 def orders(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]:

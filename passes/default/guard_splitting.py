@@ -38,6 +38,14 @@ class Interior:
     behind: int
 
 
+def with_guards(
+    schedule: Schedule, groups: Iterable[tuple[str, ...]], context: SchedulingContext
+) -> list[tuple[str, ...]]:
+    """Of nests, each the names of its statements, those with conditions in a small part of it."""
+    known = context.statistics(schedule.scop).statements
+    return [names for names in groups if any(any(interiors(known[name])) for name in names)]
+
+
 def split_at_guards(
     schedule: Schedule, groups: Iterable[tuple[str, ...]], context: SchedulingContext
 ) -> Schedule | None:

@@ -17,6 +17,7 @@ import islpy as isl
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation
 
+from .limited_iterators import involves
 from .scop import Scop
 
 _Points = TypeVar("_Points", isl.Set, isl.Map)
@@ -86,7 +87,7 @@ def _factors(points: isl.Set) -> Iterator[isl.Set]:
     depth = points.dim(isl.dim_type.set)
     groups = [{position} for position in range(depth)]
     for constraint in basic.get_constraints():
-        together = [g for g in groups if any(_involves(constraint, k) for k in g)]
+        together = [g for g in groups if any(involves(constraint, k) for k in g)]
         groups = [g for g in groups if g not in together] + [set[int]().union(*together)]
     for group in groups:
         factor = points
@@ -95,10 +96,6 @@ def _factors(points: isl.Set) -> Iterator[isl.Set]:
                 factor = factor.project_out(isl.dim_type.set, position, 1)
         if group:
             yield factor
-
-
-def _involves(constraint: isl.Constraint, position: int) -> bool:
-    return not constraint.get_coefficient_val(isl.dim_type.set, position).is_zero()
 
 
 def _lengths(box: isl.Set) -> Iterator[int]:

@@ -30,18 +30,18 @@ def limits(points: isl.Set) -> dict[int, frozenset[int]]:
     if points.is_box():
         return {}
     count = points.dim(_SET)
+    if points.n_basic_set() != 1 or points.get_basic_set_list().get_at(0).dim(isl.dim_type.div):
+        every = frozenset(range(count))
+        return {k: every - {k} for k in every if not missing_points(points, k).is_empty()}
     found: dict[int, frozenset[int]] = {}
-    for position in range(count):
-        missing = missing_points(points, position)
-        if not missing.is_empty():
-            # A condition on others alone is none on what is missing.
-            others = points.eliminate(_SET, position, 1)
-            found[position] = frozenset(
-                k for k in range(count) if k != position and not _is_free(missing, others, k)
-            )
+    for constraint in points.remove_redundancies().get_basic_set_list().get_at(0).get_constraints():
+        together = frozenset(k for k in range(count) if involves(constraint, k))
+        if len(together) > 1:
+            for k in together:
+                found[k] = found.get(k, frozenset()) | together - {k}
     return found
 
 
-def _is_free(missing: isl.Set, others: isl.Set, iterator: int) -> bool:
-    """Whether points are missing for all values of an iterator, or for none."""
-    return missing.eliminate(_SET, iterator, 1).intersect(others).is_subset(missing)
+def involves(constraint: isl.Constraint, iterator: int) -> bool:
+    """Whether a constraint is one on an iterator."""
+    return not constraint.get_coefficient_val(_SET, iterator).is_zero()
