@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from ..estimate.estimate import estimate
@@ -99,7 +99,7 @@ def candidates(
             continue
         tried.add(functions)
         chosen = yield from _scheduled(order, context, seen)
-        left = [names for names, strategy in chosen if strategy is STRATEGIES[-1]]
+        left = [answer.names for answer in chosen if answer.strategy is STRATEGIES[-1]]
         guarded.append((order, with_guards(order, left, context)))
     if all(names for _, names in guarded):
         for order, names in guarded[:MOST_SPLIT]:
@@ -108,9 +108,25 @@ def candidates(
                 yield from _scheduled(parts, context, seen)
 
 
+@dataclass(frozen=True)
+class _Answer:
+    """What a strategy made of the nest of some statements in a schedule."""
+
+    names: tuple[str, ...]
+    strategy: Strategy
+    before: Schedule
+    after: Schedule
+
+    def on(self, schedule: Schedule, context: SchedulingContext) -> Schedule | None:
+        """The strategy's answer in a schedule that other nests have changed, perhaps."""
+        if schedule is self.before:
+            return self.after
+        return self.strategy(schedule, _nest(schedule, self.names), context)
+
+
 def _scheduled(
     order: Schedule, context: SchedulingContext, seen: set[Schedule]
-) -> Generator[Schedule, None, list[tuple[tuple[str, ...], Strategy]]]:
+) -> Generator[Schedule, None, list[_Answer]]:
     """What is new of both kinds of answers, and the strategies that are asked first."""
     schedule, chosen = _first_answers(order, context)
     for candidate in (schedule, _best_answers(order, chosen, context)):
@@ -158,23 +174,22 @@ def schedule_nests(schedule: Schedule, context: SchedulingContext) -> Schedule:
     return _schedule(schedule, context, _groups(schedule))
 
 
-def _first_answers(
-    order: Schedule, context: SchedulingContext
-) -> tuple[Schedule, list[tuple[tuple[str, ...], Strategy]]]:
-    """Every nest under the first strategy that has an answer for it, and these strategies."""
+def _first_answers(order: Schedule, context: SchedulingContext) -> tuple[Schedule, list[_Answer]]:
+    """Every nest under the first strategy that has an answer for it, and these answers."""
     schedule = order
-    chosen: list[tuple[tuple[str, ...], Strategy]] = []
+    chosen: list[_Answer] = []
     for names in _groups(order):
         found = next(_answers(schedule, names, context), None)
         if found is not None:
-            strategy, schedule = found
-            chosen.append((names, strategy))
+            strategy, after = found
+            chosen.append(_Answer(names, strategy, schedule, after))
+            schedule = after
     return schedule, chosen
 
 
 def _best_answers(
     order: Schedule,
-    chosen: Iterable[tuple[tuple[str, ...], Strategy]],
+    chosen: Iterable[_Answer],
     context: SchedulingContext,
 ) -> Schedule | None:
     """As `_first_answers`, where the answers of `COMPETING` compete with all `FALLBACKS`.
@@ -182,21 +197,21 @@ def _best_answers(
     Such nests have what is estimated to be best, of the nest as it is as well; if that strategy is
     no fallback, where that is clearly better. None if there are no such nests.
     """
-    if all(strategy not in COMPETING for _, strategy in chosen):
+    if all(answer.strategy not in COMPETING for answer in chosen):
         return None
     schedule = order
-    for names, strategy in chosen:
-        nest = _nest(schedule, names)
-        if strategy not in COMPETING:
-            schedule = strategy(schedule, nest, context) or schedule
+    for first in chosen:
+        if first.strategy not in COMPETING:
+            schedule = first.on(schedule, context) or schedule
             continue
+        nest = _nest(schedule, first.names)
         answers = (proposal(schedule, nest, context) for proposal in FALLBACKS)
         possible = [schedule, *(answer for answer in answers if answer is not None)]
         best = min(possible, key=lambda answer: estimate(answer, context))
-        own = None if strategy is STRATEGIES[-1] else strategy(schedule, nest, context)
+        own = None if first.strategy is STRATEGIES[-1] else first.on(schedule, context)
         if own is not None and estimate(best, context) >= GAIN * estimate(own, context):
             best = own
-        schedule = best
+        schedule = first.after if best == first.after else best
     return schedule
 
 
