@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...dialects.errors import SourceError
-from ...passes.polyhedral.bounds import ASSUMPTION
+from ...passes.polyhedral.size_assumptions import ASSUMPTION
 from ...runtime.calling.signature import UNSIGNED
 from ..text.affine import Affine, Index
 from ..text.affine import Name as TextName

@@ -1,4 +1,4 @@
-"""Bounds-checked build: a check of the subscripts before each access.
+"""Bounds-checked build: a check of the subscripts before each access, in all builds of gathers.
 
     x = A[i, j]    ->    if not (0 <= i < M and 0 <= j < N): note("A", ...)
                          x = *(that holds ? &A[i, j] : &scratch)
@@ -48,9 +48,14 @@ def guard_pointer(
     subscripts: Sequence[ir.Value],
     pointer: ir.Value,
     accessed: ir.Type,
+    *,
+    always: bool = False,
 ) -> ir.Value:
-    """Where a scalar or vector is really accessed that belongs to `pointer`."""
-    if not emitter.module.options.check_bounds or not subscripts:
+    """Where a scalar or vector is really accessed that belongs to `pointer`.
+
+    Checked in a bounds-checked build, or `always`.
+    """
+    if not (always or emitter.module.options.check_bounds) or not subscripts:
         return pointer
     builder = emitter.builder
     width = accessed.count if isinstance(accessed, ir.VectorType) else 1
@@ -84,9 +89,11 @@ def guard_offsets(
     subscripts: Sequence[ir.Value],
     offsets: ir.Value,
     mask: ir.Value,
+    *,
+    always: bool = False,
 ) -> ir.Value:
     """The lanes of a mask whose elements, at offsets from the one at the subscripts, exist."""
-    if not emitter.module.options.check_bounds:
+    if not (always or emitter.module.options.check_bounds):
         return mask
     sizes = emitter.buffer(memref).sizes
     first, count = constant(0), constant(1)
