@@ -85,7 +85,8 @@ class Branches:
                 if around is not None:
                     guard = self.emitter.operation(f"arith.andi {around}, {guard} : i1", node)
                 self.guard = guard
-                branch()
+                with self.expressions.gathers.under(truth, branch is one):
+                    branch()
                 self.guard = around
 
     def guarded(self, value: str, element: str, kind: str, node: ast.stmt) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from ..text.affine import Affine, Index
@@ -13,6 +14,15 @@ from .arithmetic import Arithmetic
 from .captured import Captured
 from .source import PythonSource
 from .values import Constant, Value
+from .views import View
+
+
+class Guards(Protocol):
+    """What keeps elements from being read where they do not matter."""
+
+    def under(self, truth: str, holds: bool) -> AbstractContextManager[None]:
+        """Meanwhile, elements matter only where a condition holds, or does not."""
+        ...
 
 
 class Evaluator(Protocol):
@@ -26,6 +36,9 @@ class Evaluator(Protocol):
 
     @property
     def emitter(self) -> Emitter[ast.AST]: ...
+
+    @property
+    def gathers(self) -> Guards: ...
 
     @property
     def arithmetic(self) -> Arithmetic: ...
@@ -48,6 +61,14 @@ class Evaluator(Protocol):
 
     def is_local(self, node: ast.expr) -> bool:
         """Whether a name is an argument or a variable of the function."""
+        ...
+
+    def is_data(self, node: ast.expr) -> bool:
+        """Whether a name or an element is a number that the kernel computes or reads."""
+        ...
+
+    def view(self, node: ast.expr) -> View | None:
+        """The view that an expression is; None for all else."""
         ...
 
     def shape(self, node: ast.expr) -> tuple[Affine, ...]:

@@ -350,6 +350,12 @@ class Statements:
 
     def _store(self, target: ast.expr, value: Value, node: ast.stmt) -> None:
         if isinstance(target, ast.Subscript):
+            if self.expressions.gathers.base(target) is not None:
+                raise self.source.error(
+                    target,
+                    "an element that is written at a subscript that depends on data",
+                    "only elements that are read may have such subscripts",
+                )
             view = self.expressions.view(target)
             if view is None:
                 raise self.expressions.no_array(target)
