@@ -59,7 +59,9 @@ class Accesses:
     def load(self, node: ast.expr, view: View, point: Sequence[Affine]) -> Scalar:
         """The element of a view at a point of the result that it is broadcast to."""
         what = f"'{ast.unparse(node)}' is data"
-        self.emitter.require_operations(node, what, "subscripts and bounds may not depend on data")
+        self.emitter.require_operations(
+            node, what, "bounds, and subscripts of what is written, may not depend on data"
+        )
         subscripts = view.at(point)
         self.reads.append((node, view, subscripts))
         text = f"affine.load {view.array.element(subscripts)}"

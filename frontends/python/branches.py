@@ -85,7 +85,7 @@ class Branches:
                 if around is not None:
                     guard = self.emitter.operation(f"arith.andi {around}, {guard} : i1", node)
                 self.guard = guard
-                with self.expressions.gathers.under(truth, branch is one):
+                with self.expressions.guards.under(truth, branch is one):
                     branch()
                 self.guard = around
 

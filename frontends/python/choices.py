@@ -148,7 +148,7 @@ class Choices:
             word = "andi" if condition.conjunction else "ori"
             result = self.truth(condition.parts[0], node)
             for part in condition.parts[1:]:
-                with self.expressions.gathers.under(result, condition.conjunction):
+                with self.expressions.guards.under(result, condition.conjunction):
                     name = self.truth(part, node)
                 result = self.emitter.operation(f"arith.{word} {result}, {name} : i1", node)
             return result
@@ -193,9 +193,9 @@ class Choices:
             return self.choose(head, one, inner, node)
         if tests_data(condition):
             truth = self.truth(condition, node)
-            with self.expressions.gathers.under(truth, True):
+            with self.expressions.guards.under(truth, True):
                 first_value = one()
-            with self.expressions.gathers.under(truth, False):
+            with self.expressions.guards.under(truth, False):
                 second_value = other()
             values = first_value, second_value
             kind = self.arithmetic.joined(*values, node)

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Protocol
 
 from ..text.affine import Affine, Index
 from ..text.conditions import Condition
 from ..text.emitter import Emitter
+from ..text.guards import Guards
 from .arithmetic import Arithmetic
 from .captured import Captured
 from .source import PythonSource
 from .values import Constant, Value
 from .views import View
-
-
-class Guards(Protocol):
-    """What keeps elements from being read where they do not matter."""
-
-    def under(self, truth: str, holds: bool) -> AbstractContextManager[None]:
-        """Meanwhile, elements matter only where a condition holds, or does not."""
-        ...
 
 
 class Evaluator(Protocol):
@@ -38,7 +30,7 @@ class Evaluator(Protocol):
     def emitter(self) -> Emitter[ast.AST]: ...
 
     @property
-    def gathers(self) -> Guards: ...
+    def guards(self) -> Guards[ast.AST]: ...
 
     @property
     def arithmetic(self) -> Arithmetic: ...

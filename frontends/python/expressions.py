@@ -13,6 +13,7 @@ import numpy as np
 from ..text.affine import Affine, Index
 from ..text.conditions import Condition
 from ..text.emitter import Emitter, NotAffine
+from ..text.guards import Guards
 from .accesses import Accesses
 from .arithmetic import Arithmetic, index_of
 from .calls import Calls
@@ -50,6 +51,7 @@ class Expressions:
         self.arithmetic = Arithmetic(emitter, source)
         self.calls = Calls(self)
         self.choices = Choices(self)
+        self.guards: Guards[ast.AST] = Guards(emitter)
         self.gathers = Gathers(self)
         self.accesses = Accesses(self, emitter)
         self.shapes = Shapes(source, captured, self.view, self.computed)

@@ -350,12 +350,9 @@ class Statements:
 
     def _store(self, target: ast.expr, value: Value, node: ast.stmt) -> None:
         if isinstance(target, ast.Subscript):
-            if self.expressions.gathers.base(target) is not None:
-                raise self.source.error(
-                    target,
-                    "an element that is written at a subscript that depends on data",
-                    "only elements that are read may have such subscripts",
-                )
+            base = self.expressions.gathers.base(target)
+            if base is not None:
+                self.expressions.accesses.indexed(base, target)  # says what is not affine
             view = self.expressions.view(target)
             if view is None:
                 raise self.expressions.no_array(target)
