@@ -24,7 +24,7 @@ from .module import ModuleEmitter
 from .types import I1, I8, I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
 from .values import splat
 
-# The record: is it taken, the array's name, the number of the subscript, its value, the extent.
+# The record: how many violations there were, and of the first one the array's name, the number of the subscript, its value, the extent.
 BOUNDS_VIOLATION = "loopwright_bounds_violation"
 RECORD = ir.LiteralStructType([I64, POINTER, I64, I64, I64])
 
@@ -211,7 +211,7 @@ def _note(module: ModuleEmitter) -> ir.Function:
     set[str].update(function.attributes, ("noinline", "cold"))
     entry, first, done = (function.append_basic_block(k) for k in ("entry", "first", "done"))
     builder = ir.IRBuilder(entry)
-    taken = builder.atomic_rmw("xchg", record, constant(1), "monotonic")
+    taken = builder.atomic_rmw("add", record, constant(1), "monotonic")
     builder.cbranch(builder.icmp_unsigned("==", taken, constant(0)), first, done)
     builder.position_at_end(first)
     for position, argument in enumerate(function.args, start=1):

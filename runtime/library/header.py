@@ -23,6 +23,8 @@ _MEANINGS = {
     Status.MISALIGNED: "an array is not aligned to its elements; nothing has happened",
     Status.WRONG_SHAPE: "an extent is not the one it must be; nothing has happened",
     Status.NULL_POINTER: "an array that has elements is NULL; nothing has happened",
+    Status.WRONG_SUBSCRIPT: "a subscript among the data is outside of its array; results are "
+    "worthless",
 }
 
 _RULES = """\
