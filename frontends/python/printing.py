@@ -32,68 +32,19 @@ from ...passes.polyhedral.size_assumptions import (
     is_equality_of_sizes,
 )
 from ...runtime.calling.signature import UNSIGNED
-
-_BINARY = {
-    "arith.addf": "+",
-    "arith.subf": "-",
-    "arith.mulf": "*",
-    "arith.divf": "/",
-    "arith.addi": "+",
-    "arith.subi": "-",
-    "arith.muli": "*",
-    "arith.floordivsi": "//",
-    "arith.andi": "&",
-    "arith.ori": "|",
-    "arith.xori": "^",
-    "arith.shli": "<<",
-    "arith.shrsi": ">>",
-    "math.powf": "**",
-}
-
-_CALLS = {
-    "arith.maximumf": "np.maximum",
-    "arith.minimumf": "np.minimum",
-    "arith.maxnumf": "np.fmax",
-    "arith.minnumf": "np.fmin",
-    "arith.maxsi": "np.maximum",
-    "arith.minsi": "np.minimum",
-    "math.absf": "abs",
-    "math.absi": "abs",
-    "math.atan2": "np.arctan2",
-    **{
-        f"math.{name}": f"np.{name}"
-        for name in ("sqrt", "exp", "exp2", "log", "log2", "log10", "log1p", "expm1", "sin", "cos")
-    },
-    **{f"math.{name}": f"np.{name}" for name in ("tan", "tanh", "cbrt", "floor", "ceil")},
-}
-
-_CASTS = (
-    "arith.extf",
-    "arith.truncf",
-    "arith.extsi",
-    "arith.extui",
-    "arith.trunci",
-    "arith.sitofp",
-    "arith.uitofp",
-    "arith.fptosi",
-    "arith.index_cast",
+from .printed_operations import (
+    BINARY,
+    CALLS,
+    CASTS,
+    EXTENSIONS,
+    FIRST_UNSIGNED,
+    FLOAT_PREDICATES,
+    INTEGER_PREDICATES,
+    SIGNED_TO_UNSIGNED,
+    UNSIGNED_OPERATIONS,
+    bare,
+    takes_unsigned,
 )
-
-_UNSIGNED = {
-    "arith.maxui": "np.maximum({}, {})",
-    "arith.minui": "np.minimum({}, {})",
-    "arith.divui": "({} // {})",
-    "arith.remui": "({} % {})",
-    "arith.shrui": "({} >> {})",
-}
-"""Operations on unsigned numbers, with their operands."""
-
-_EXTENSIONS = ("arith.extui", "arith.uitofp")
-"""What reads an element as an unsigned number."""
-
-_FLOAT_PREDICATES = {1: "==", 2: ">", 3: ">=", 4: "<", 5: "<=", 13: "!="}
-_FIRST_UNSIGNED, _SIGNED_TO_UNSIGNED = 6, 4
-_INTEGER_PREDICATES = {0: "==", 1: "!=", 2: "<", 3: "<=", 4: ">", 5: ">="}
 
 
 def print_file(functions: Sequence[func.FuncOp]) -> str:
@@ -125,7 +76,7 @@ class _Printer:
         self.unsigned: set[SSAValue] = {
             operation.operands[0].owner.operands[0]
             for operation in function.walk()
-            if operation.name in _EXTENSIONS
+            if operation.name in EXTENSIONS
             and isinstance(operation.operands[0].owner, affine.LoadOp)
         }
         attributes = function.arg_attrs or ()
@@ -233,7 +184,7 @@ class _Printer:
                 value = (
                     f"loopwright.{self._element(operation.memref, operation.value.type)}({value})"
                 )
-            self._line(f"{place} = {_bare(value)}")
+            self._line(f"{place} = {bare(value)}")
         elif isinstance(operation, affine.YieldOp):
             if operation.operands:
                 values = [self._value(each) for each in operation.operands]
@@ -248,7 +199,7 @@ class _Printer:
                 self._line(f"return {', '.join(self._results(operation.operands))}")
         elif operation.results and not self._is_inlined(operation):
             text = self._expression(operation)
-            self._line(f"{self._name(operation.results[0])} = {_bare(text)}")
+            self._line(f"{self._name(operation.results[0])} = {bare(text)}")
 
     def _results(self, values: Sequence[SSAValue]) -> Iterator[str]:
         attributes = self.function.res_attrs
@@ -287,6 +238,7 @@ class _Printer:
         self.depth += 1
         self._block(loop.body.block, carried)
         self.depth -= 1
+        self.taken.discard(self._name(arguments[0]))  # a later loop may have this variable
 
     @staticmethod
     def _destination(loop: affine.ForOp, result: SSAValue) -> affine.StoreOp | None:
@@ -308,7 +260,6 @@ class _Printer:
         return store
 
     def _condition(self, operation: affine.IfOp) -> None:
-        chosen = [self._name(each) for each in operation.results]
         constraints = operation.condition.data
         dims, symbols = self._operands(constraints.num_dims, operation.operands)
         parts = [
@@ -316,7 +267,17 @@ class _Printer:
             f"{self._affine(each.rhs, dims, symbols)}"
             for each in constraints.constraints
         ]
-        self._line(f"if {' and '.join(parts) or 'True'}:")
+        condition = " and ".join(parts) or "True"
+        if operation.results and self._is_choice(operation):
+            for position, result in enumerate(operation.results):
+                values: list[str] = []
+                for region in (operation.then_region, operation.else_region):
+                    assert region.block.last_op is not None
+                    values.append(self._value(region.block.last_op.operands[position]))
+                self._line(f"{self._name(result)} = {values[0]} if {condition} else {values[1]}")
+            return
+        chosen = [self._name(each) for each in operation.results]
+        self._line(f"if {condition}:")
         self.depth += 1
         self._block(operation.then_region.block, chosen)
         self.depth -= 1
@@ -325,6 +286,15 @@ class _Printer:
             self.depth += 1
             self._block(operation.else_region.block, chosen)
             self.depth -= 1
+
+    def _is_choice(self, operation: affine.IfOp) -> bool:
+        """Whether both branches are expressions."""
+        return all(
+            self._is_inlined(each)
+            for region in (operation.then_region, operation.else_region)
+            for each in region.block.ops
+            if not isinstance(each, affine.YieldOp)
+        )
 
     def _allocation(self, operation: memref.AllocOp | memref.AllocaOp) -> None:
         kind = operation.memref.type
@@ -387,22 +357,23 @@ class _Printer:
             dims, symbols = self._operands(map_.num_dims, operation.operands)
             return f"({self._affine(map_.results[0], dims, symbols)})"
         values = [self._value(each) for each in operation.operands]
-        if name in _BINARY:
-            return f"({values[0]} {_BINARY[name]} {values[1]})"
-        if name in _CALLS:
-            return f"{_CALLS[name]}({', '.join(map(_bare, values))})"
-        if name in _UNSIGNED:
+        if name in BINARY:
+            return f"({values[0]} {BINARY[name]} {values[1]})"
+        if name in CALLS:
+            return f"{CALLS[name]}({', '.join(map(bare, values))})"
+        if name in UNSIGNED_OPERATIONS:
             kind = operation.results[0].type
-            return f"loopwright.{kind}({_UNSIGNED[name].format(*self._as_unsigned(operation))})"
-        if name in _EXTENSIONS:
+            text = UNSIGNED_OPERATIONS[name].format(*self._as_unsigned(operation))
+            return f"loopwright.{kind}({bare(text)})"
+        if name in EXTENSIONS:
             (value,) = self._as_unsigned(operation)
             return f"loopwright.{operation.results[0].type}({value})"
         if name == "memref.dim":
             return f"{values[0]}.shape[{values[1]}]"
-        if name in _CASTS:
+        if name in CASTS:
             kind = operation.results[0].type
             index = isinstance(kind, IndexType)
-            return values[0] if index else f"loopwright.{kind}({_bare(values[0])})"
+            return values[0] if index else f"loopwright.{kind}({bare(values[0])})"
         if name == "arith.negf":
             return f"(-{values[0]})"
         if name == "math.rsqrt":
@@ -414,10 +385,10 @@ class _Printer:
             return f"({quotient} if ({values[0]} ^ {values[1]}) >= 0 else -{quotient})"
         if isinstance(operation, arith.CmpfOp | arith.CmpiOp):
             floats = isinstance(operation, arith.CmpfOp)
-            table = _FLOAT_PREDICATES if floats else _INTEGER_PREDICATES
+            table = FLOAT_PREDICATES if floats else INTEGER_PREDICATES
             number = operation.predicate.value.data
-            if not floats and number >= _FIRST_UNSIGNED:
-                number -= _SIGNED_TO_UNSIGNED
+            if not floats and number >= FIRST_UNSIGNED:
+                number -= SIGNED_TO_UNSIGNED
                 values = self._as_unsigned(operation)
             predicate = table.get(number)
             if predicate is not None:
@@ -445,7 +416,7 @@ class _Printer:
         return (
             isinstance(load, affine.LoadOp)
             and load.memref in self.unsigned
-            and all(_takes_unsigned(use.operation) for use in value.uses)
+            and all(takes_unsigned(use.operation) for use in value.uses)
         )
 
     def _place(self, array: SSAValue, map_: AffineMap, operands: Iterable[SSAValue]) -> str:
@@ -501,25 +472,6 @@ class _Printer:
             case _:
                 raise AssertionError(term)
         return text if factor == 1 else f"{factor} * {text}"
-
-
-def _bare(text: str) -> str:
-    """An expression without the parentheses around it."""
-    if not text.startswith("("):
-        return text
-    depth = 0
-    for position, character in enumerate(text):
-        depth += (character == "(") - (character == ")")
-        if depth == 0:
-            return text[1:-1] if position == len(text) - 1 else text
-    return text
-
-
-def _takes_unsigned(operation: Operation) -> bool:
-    """Whether an operation reads its operands as unsigned numbers."""
-    if isinstance(operation, arith.CmpiOp):
-        return operation.predicate.value.data >= _FIRST_UNSIGNED
-    return operation.name in (*_EXTENSIONS, *_UNSIGNED)
 
 
 _OPERATORS = {AffineBinaryOpKind.Mod: "%", AffineBinaryOpKind.FloorDiv: "//"}

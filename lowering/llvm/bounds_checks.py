@@ -24,7 +24,8 @@ from .module import ModuleEmitter
 from .types import I1, I8, I32, I64, POINTER, VOID, scalar_type, size_in_bytes, storage_type
 from .values import splat
 
-# The record: how many violations there were, and of the first one the array's name, the number of the subscript, its value, the extent.
+# The record: how many violations there were; of the first one the array's name, the number of the
+# subscript, its value, the extent.
 BOUNDS_VIOLATION = "loopwright_bounds_violation"
 RECORD = ir.LiteralStructType([I64, POINTER, I64, I64, I64])
 

@@ -16,10 +16,10 @@ from loopwright.lowering.llvm.entry_points import Status
 
 
 @loopwright.kernel
-def ell(n: int, m: int, V: f64["n", "m"], I: i32["n", "m"], x: f64["k"], y: f64["n"]):
+def ell(n: int, m: int, V: f64["n", "m"], J: i32["n", "m"], x: f64["k"], y: f64["n"]):
     for i in range(n):
         for j in range(m):
-            y[i] += V[i, j] * x[I[i, j]]
+            y[i] += V[i, j] * x[J[i, j]]
 
 
 @loopwright.kernel
@@ -40,13 +40,13 @@ def interpolated(n: int, x: f64["n"], grid: f64["g"], y: f64["n"]):
 
 
 @loopwright.kernel
-def guarded(n: int, I: i32["n"], A: f64["k"], y: f64["n"], z: f64["n"]):
+def guarded(n: int, J: i32["n"], A: f64["k"], y: f64["n"], z: f64["n"]):
     for i in range(n):
-        y[i] = A[I[i]] if I[i] >= 0 else -1.0
-        if I[i] >= 0 and I[i] < len(A) - 2 and A[I[i] + 2] > 0.5:
-            z[i] += A[I[i] + 1]
+        y[i] = A[J[i]] if J[i] >= 0 else -1.0
+        if J[i] >= 0 and J[i] < len(A) - 2 and A[J[i] + 2] > 0.5:
+            z[i] += A[J[i] + 1]
         else:
-            z[i] = 0.0 if I[i] >= len(A) or I[i] < 0 else A[I[i]]
+            z[i] = 0.0 if J[i] >= len(A) or J[i] < 0 else A[J[i]]
 
 
 SCHEDULES = (
