@@ -114,10 +114,9 @@ def fits(value: Any) -> bool:
 
 def in_memory(value: Any) -> Any:
     """The array that a call takes: as NumPy's, where it is neither NumPy's nor torch's."""
-    if isinstance(value, int | float | np.ndarray | np.generic) or is_tensor(value):
-        return value
-    array = exported_array(value)
-    return value if array is None else array
+    is_known = isinstance(value, int | float | np.ndarray | np.generic) or is_tensor(value)
+    array = None if is_known else exported_array(cast(object, value))
+    return cast(Any, value) if array is None else array
 
 
 def _is_writable(value: Any) -> bool:

@@ -71,7 +71,7 @@ def check_bounds(scop: Scop, sizes: Mapping[str, int]) -> None:
         for text, bad in checks.assumed:
             if not _bind(bad, sizes).is_empty():
                 involved = bad.drop_unused_params().get_var_names(isl.dim_type.param)
-                values = ", ".join(f"{name}={sizes[name]}" for name in involved)
+                values = ", ".join(f"{name}={sizes[name]}" for name in involved if name)
                 message = f"'{scop.name}' {text} {values}"
                 raise BoundsError.at(scop.func, message)
 

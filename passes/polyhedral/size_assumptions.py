@@ -11,6 +11,7 @@ symbols the dynamic extents of memref arguments.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 import islpy as isl
 from xdsl.dialects import func
@@ -50,7 +51,7 @@ def assumptions(function: func.FuncOp) -> Iterator[tuple[bool, AffineSet]]:
     if assumed is not None:
         yield False, _checked(function, ASSUMPTION, assumed)
     if isinstance(refused, ArrayAttr):
-        for each in refused:
+        for each in cast("ArrayAttr[Attribute]", refused):
             yield True, _checked(function, REFUSED, each)
     elif refused is not None:
         raise SourceError.at(function, f"'{REFUSED}' is an array of affine sets")

@@ -68,6 +68,7 @@ class Element:
 
     def signed_value(self, number: int) -> int:
         """The number that MLIR's operations with signs see."""
+        assert self.bits is not None, "only integers have a sign"
         return number - (1 << self.bits) if self.is_unsigned and number >> self.bits - 1 else number
 
     def unsigned(self) -> Element:
