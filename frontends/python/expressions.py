@@ -120,7 +120,10 @@ class Expressions:
             return self._subscript(node)
         if isinstance(node, ast.BinOp):
             left, right = self.value(node.left), self.value(node.right)
-            return self.arithmetic.binary(type(node.op), left, right, node)
+            result = self.arithmetic.binary(type(node.op), left, right, node)
+            if isinstance(result, Index):
+                self.accesses.require_fitting(result, node)
+            return result
         if isinstance(node, ast.UnaryOp):
             return self._unary(node)
         if isinstance(node, ast.IfExp):

@@ -104,3 +104,20 @@ def test_assertions_refuse_sizes_in_all_forms() -> None:
                 even(n, A)
             with pytest.raises(BoundsError, match="'even' is not for sizes with"):
                 text(n, A)
+
+
+def test_sizes_with_which_integers_leave_64_bits_are_refused() -> None:
+    @loopwright.kernel
+    def large(n: int, A: f64["m"]):
+        for i in range(len(A)):
+            A[i] = i * 2**60 + n
+            if i * 2**61 > n * 2**61:
+                A[i] = 7.0
+        for _j in range(n * 2**61, n * 2**61 + 2):
+            A[0] += 1
+
+    for n, m in ((0, 2), (1, 2), (-1, 1)):
+        large.check(n, np.zeros(m))
+    for n, m in ((1, 9), (2, 2), (3, 1), (-2, 1)):
+        with pytest.raises(SourceError, match="does not fit into 64 bits for these sizes"):
+            large(n, np.zeros(m))
