@@ -35,8 +35,8 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         metavar="FILE",
-        help="a program in affine MLIR (-: standard input) or C (.c), or a shipped kernel "
-        "(polybench/gemm)",
+        help="a program in affine MLIR (-: standard input), C (.c) or Python (.py), or a shipped "
+        "kernel (polybench/gemm)",
     )
     parser.add_argument(
         "-f", "--func", metavar="NAME", help="the function (needed when there are several)"
