@@ -38,7 +38,14 @@ from ..support.output_files import write_output
 from ..support.progress import ProgressLine
 from ..support.version import __version__
 from . import UsageError
-from .common import check_output, check_seed, format_table, pairs, warn_of_damage
+from .common import (
+    add_quiet_argument,
+    check_output,
+    check_seed,
+    format_table,
+    pairs,
+    warn_of_damage,
+)
 
 if TYPE_CHECKING:
     from ..costmodel.learning.evaluation_report import Metrics, ProgramPredictions
@@ -129,6 +136,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume", action="store_true", help="resume an interrupted training from its checkpoint"
     )
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
