@@ -56,8 +56,8 @@ def write(
 ) -> None:
     """Writes a record; does nothing without a name. The command is by default this process's.
 
-    `title`, `text` and `page` are for a record that is new. `measured_on` is the CPU that labels are
-    from, where this machine has only computed with them.
+    `title`, `text` and `page` are for a record that is new. `measured_on` is the CPU that labels
+    are from, where this machine has only computed with them.
     """
     if name is None:
         return
