@@ -10,9 +10,13 @@ model predicts as in a search, features included, and that is timed.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -57,35 +61,37 @@ def replayed(program: ProgramPairs) -> dict[int, Schedule]:
 def judged(
     model: CostModel, programs: Iterable[ProgramPairs]
 ) -> tuple[list[ProgramPredictions], float]:
-    """What the model predicts, and the seconds that it takes for one schedule."""
+    """What the model predicts, and the processor's seconds that it takes for one schedule."""
     predictions: list[ProgramPredictions] = []
     seconds, pairs = 0.0, 0
     for program in programs:
         schedules = replayed(program)
+        found: dict[int, float] = {}
         for threads in sorted(set(program.threads)):
-            kept = [each for each in schedules if program.threads[each] == threads]
+            own = [each for each in schedules if program.threads[each] == threads]
             context = SchedulingContext(program.sizes, threads)
-            begin = time.perf_counter()
-            try:
-                found = model.predict(context, [schedules[each] for each in kept])
-            except Unsupported:
-                continue
-            seconds += time.perf_counter() - begin
-            pairs += len(kept)
-            if kept:
-                predictions.append(
-                    ProgramPredictions(
-                        program.key,
-                        np.array(found, np.float64),
-                        program.speedups[kept],
-                        program.censored[kept],
-                    )
+            begin = time.process_time()
+            with contextlib.suppress(Unsupported):
+                predicted = model.predict(context, [schedules[each] for each in own])
+                seconds += time.process_time() - begin
+                pairs += len(own)
+                found.update(zip(own, predicted, strict=True))
+        kept = sorted(found)
+        if kept:
+            predictions.append(
+                ProgramPredictions(
+                    program.key,
+                    np.array([found[each] for each in kept]),
+                    program.speedups[kept],
+                    program.censored[kept],
                 )
+            )
     return predictions, seconds / max(pairs, 1)
 
 
-def row(name: str, programs: Sequence[ProgramPairs]) -> list[record.Cell]:
+def row(name: str, directory: Path, machine: str | None) -> list[record.Cell]:
     """The figures of a model."""
+    programs = read_pairs(directory, machine, several=True)
     predictions, seconds = judged(find_model(name), programs)
     found = evaluate(predictions)
     return [
@@ -125,10 +131,15 @@ def main() -> None:
     cpus = {str(json.loads(each.machine)["cpu_name"]) for each in programs}
     if len(cpus) > 1:
         parser.error(f"labels of several machines: choose one of {', '.join(sorted(cpus))}")
-    rows: list[list[record.Cell]] = []
-    for name in options.models:
-        rows.append(row(name, programs))
-        print("  ".join(str(cell) for cell in rows[-1]), flush=True)
+    # A process for each model: none finds in memory what another one has computed.
+    with ProcessPoolExecutor(len(options.models), get_context("spawn")) as executor:
+        found = executor.map(
+            row, options.models, repeat(options.directory), repeat(options.machine)
+        )
+        rows: list[list[record.Cell]] = []
+        for each in found:
+            rows.append(each)
+            print("  ".join(map(str, each)), flush=True)
     record.write(
         options.record, COLUMNS, rows, page="models", title="Sealed test", measured_on=cpus.pop()
     )
