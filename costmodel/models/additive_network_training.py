@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import log
 from typing import Any
 
@@ -76,14 +77,20 @@ class Targets:
 
 
 @dataclass(frozen=True)
-class LogarithmPool(PairPool):
+class LogarithmPool:
     """Pairs whose errors are those of the logarithm, and of the ranking within programs.
 
     `owners` is the number of each pair's program; pairs of one lie behind each other.
     """
 
+    pairs: PairPool
     owners: NDArray[np.int64]
     options: AdditiveNetworkOptions
+
+    @property
+    def features(self) -> list[Any]:
+        """The rows of each pair."""
+        return self.pairs.features
 
     @classmethod
     def with_options(
@@ -93,21 +100,21 @@ class LogarithmPool(PairPool):
         pairs = PairPool.of(programs)
         counts = [len(program.features) for program in programs]
         owners = np.repeat(np.arange(len(programs)), counts)
-        features = with_shared_originals(programs)
-        return cls(features, pairs.speedups, pairs.censored, owners, options)
+        features: list[Any] = [*with_shared_originals(programs)]
+        return cls(replace(pairs, features=features), owners, options)
 
     def order(self, random: torch.Generator) -> Sequence[int]:
         """Shuffled; where rankings count, programs are, and their pairs stay together."""
         if not self.options.ranking:
-            return super().order(random)
-        ends = np.searchsorted(self.owners, np.arange(self.owners[-1] + 1), "right")
-        starts = [0, *ends[:-1]]
+            return self.pairs.order(random)
+        counts: list[int] = np.bincount(self.owners).tolist()
+        ends = list(accumulate(counts))
         programs = shuffled(len(ends), random)
-        return [pair for each in programs for pair in range(starts[each], ends[each])]
+        return [pair for each in programs for pair in range(ends[each] - counts[each], ends[each])]
 
     def targets(self, chosen: Sequence[int], device: torch.device) -> Targets:
         """Labels, and programs numbered within the batch."""
-        measured, censored = super().targets(chosen, device)
+        measured, censored = self.pairs.targets(chosen, device)
         programs, owners = np.unique(self.owners[list(chosen)], return_inverse=True)
         return Targets(measured, censored, from_array(owners).to(device), len(programs))
 

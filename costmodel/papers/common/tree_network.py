@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
@@ -188,14 +189,16 @@ def batch_trees(shapes: Sequence[Shape]) -> TreeBatch:
 def sequences(rows: Sequence[Sequence[int]]) -> Sequences:
     """Lists of row numbers as sequences."""
     lengths = np.array([len(row) for row in rows], np.int64)
-    order = np.argsort(-lengths, kind="stable")
+    order: NDArray[np.int64] = np.argsort(-lengths, kind="stable")
     filled = int((lengths > 0).sum())
     place = np.empty(len(rows), np.int64)
     place[order] = np.minimum(np.arange(len(rows)), filled)
     longest = int(lengths.max(initial=0))
     sizes = [int((lengths > position).sum()) for position in range(longest)]
     index = [
-        rows[number][position] for position, size in enumerate(sizes) for number in order[:size]
+        rows[number][position]
+        for position, size in enumerate(sizes)
+        for number in order[:size].tolist()
     ]
     return Sequences(
         torch.tensor(index, dtype=torch.long),
