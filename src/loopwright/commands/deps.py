@@ -5,7 +5,7 @@ For each dependence: kind, source -> target, array, the distance along each loop
 
 examples:
   loopwright deps gemm.mlir
-  loopwright deps gemm.mlir --svg dependences.svg
+  loopwright deps gemm.mlir --plot dependences.svg
 """
 
 from __future__ import annotations
@@ -19,9 +19,21 @@ from ..passes.polyhedral.descriptions import describe_access
 from ..passes.polyhedral.distance import distances
 from ..passes.polyhedral.scop import Scop, Statement
 from ..passes.syntax.graphs import dependence_graph
+from ..reports.source import source_drawing
 from ..runtime.program import Function
-from .common import add_program_arguments, format_table, functions, one_function
-from .pictures import add_picture_arguments, write_pictures
+from .common import (
+    add_program_arguments,
+    format_table,
+    functions,
+    one_function,
+    source_text,
+)
+from .pictures import (
+    add_picture_arguments,
+    add_plot_argument,
+    write_pictures,
+    write_plot,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,17 +45,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also pairs of reads of the same element (for reuse)",
     )
     add_picture_arguments(parser)
+    add_plot_argument(parser, "the source with its dependences")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the dependences, and writes the pictures."""
-    wants_picture = arguments.dot is not None or arguments.svg is not None
+    wants_picture = any((arguments.dot, arguments.svg, arguments.plot))
     found = [one_function(arguments)] if wants_picture else functions(arguments)
     print("\n\n".join(describe(function, arguments.input_dependences) for function in found))
     write_pictures(
         arguments,
         lambda: dependence_graph(found[0].scop, _chosen(found[0], arguments.input_dependences)),
     )
+    write_plot(arguments, lambda: source_drawing(found[0], source_text(arguments)))
     return 0
 
 

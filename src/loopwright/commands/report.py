@@ -49,6 +49,7 @@ from .common import (
     one_function,
     pairs,
     read_schedule,
+    source_text,
 )
 from .program_inputs import argument_values, load_inputs
 from .shipped import (
@@ -56,7 +57,6 @@ from .shipped import (
     add_size_argument,
     comparison,
     find_kernel,
-    read_standard_input,
     shown,
     standard_size,
     with_standard_extents,
@@ -128,7 +128,7 @@ def make_subject(arguments: argparse.Namespace) -> Subject:
         schedule = function.schedule(error.steps_before, fast_math=arguments.fast_math)
     return Subject(
         title=arguments.file if arguments.file != STANDARD_INPUT else shown(arguments.file),
-        text=_text(arguments),
+        text=source_text(arguments),
         function=function,
         schedule=schedule,
         chosen=chosen,
@@ -234,11 +234,3 @@ def _schedule(
     )
     assert schedule is not None, "there is an option that gives one"
     return schedule, arguments.pipeline if arguments.pipeline in ("default", "auto") else "given"
-
-
-def _text(arguments: argparse.Namespace) -> str:
-    """The source text."""
-    if arguments.file == STANDARD_INPUT:
-        return read_standard_input()
-    entry = find_kernel(arguments.file)
-    return entry.text if entry is not None else Path(arguments.file).read_text(encoding="utf-8-sig")

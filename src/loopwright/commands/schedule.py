@@ -10,6 +10,8 @@ examples:
   loopwright schedule polybench/gemm
   loopwright schedule polybench/gemm -p 'tile{loops=k,S1.j sizes=32,32},parallel{loops=i}'
   loopwright schedule polybench/gemm -p 'I(L1,L2)P(L0)' --svg gemm.svg
+  loopwright schedule polybench/jacobi-1d -p 'affine-schedule,tile{loops=t,i sizes=4,8}' \\
+      --plot tiles.svg
   loopwright schedule polybench/gemm -p default --certificate gemm.json
 """
 
@@ -24,6 +26,7 @@ from ..passes.schedules.schedule import Schedule
 from ..passes.syntax.compact_notation import print_notation
 from ..passes.syntax.graphs import tree_graph
 from ..passes.syntax.schedule_ops import to_sequence
+from ..reports.spaces import spaces_drawing
 from ..runtime.program import Function
 from ..support.output_files import write_output
 from .common import (
@@ -33,7 +36,12 @@ from .common import (
     one_function,
     read_schedule,
 )
-from .pictures import add_picture_arguments, write_pictures
+from .pictures import (
+    add_picture_arguments,
+    add_plot_argument,
+    write_pictures,
+    write_plot,
+)
 from .shipped import add_size_arguments, given_sizes
 
 
@@ -47,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_fast_math_argument(parser)
     add_picture_arguments(parser)
+    add_plot_argument(parser, "the iteration spaces")
     parser.add_argument(
         "--certificate",
         metavar="FILE",
@@ -70,8 +79,10 @@ def run(arguments: argparse.Namespace) -> int:
     print(_describe(function, schedules))
     titles = {f"{function.name}, {title}": each for title, each in schedules.items()}
     write_pictures(arguments, lambda: tree_graph(titles))
+    last = list(schedules.values())[-1]
+    write_plot(arguments, lambda: spaces_drawing(function, last, given_sizes(arguments)))
     if arguments.certificate is not None:
-        text = json.dumps(certificate(list(schedules.values())[-1]), indent=1)
+        text = json.dumps(certificate(last), indent=1)
         write_output(arguments.certificate, f"{text}\n")
     return 0
 
