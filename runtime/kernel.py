@@ -17,14 +17,13 @@ from ..support.immutable import Immutable
 from ..support.markup import MOST_COLUMNS, notebook, table
 from ..support.summaries import shortened, summary
 from .calling.api_checks import check_flags, check_seconds
-from .calling.arguments import ArrayArgument, Key
+from .calling.arguments import ArrayArgument, Key, overlap_of
 from .calling.bounds_violation import Violation
 from .calling.errors import (
     ArgumentCountError,
     NotSpecialised,
     OutOfBounds,
     OutOfMemory,
-    OverlappingArguments,
 )
 from .calling.signature import CValue, ForeignFunction, Signature, Sizes, Value
 from .jit.compile import Code, Source, compile_source
@@ -314,8 +313,4 @@ class Kernel(Immutable):
     def _refuse_overlap(self, first: int, second: int) -> None:
         one, other = self.signature.arguments[first], self.signature.arguments[second]
         assert isinstance(one, ArrayArgument) and isinstance(other, ArrayArgument)
-        written = " and ".join(a.place.name for a in (one, other) if a.writes)
-        raise OverlappingArguments(
-            f"{one.place} and argument {second + 1} '{other.place.name}' overlap in memory, and "
-            f"the kernel writes {written}; pass a copy of one of them"
-        )
+        raise overlap_of(one, other)

@@ -69,7 +69,10 @@ class InCoreTime:
             return None
         loops = self._vector_loops.unrolled(loops)
         vector = self._vector_loops.around(loops)
-        guarded = vector is not None and not self._vector_loops.is_in_step(vector, loops)
+        guarded = vector is not None and (
+            not self._vector_loops.is_in_step(vector, loops)
+            or self._vector_loops.has_conditions_inside(statistics, vector, loops)
+        )
         if guarded:
             vector = None
         trips = statistics.trips(loops)

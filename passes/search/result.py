@@ -34,7 +34,8 @@ class Task:
     """A program to schedule, with cost model and evaluator.
 
     `budget` is in seconds, None for as long as it takes. `known` was fast before: where something
-    is run, that is, too. `report` is called now and then.
+    is run, that is, too. `default` is what others compare with, by default the analytical choice.
+    `report` is called now and then.
     """
 
     original: Schedule
@@ -45,6 +46,7 @@ class Task:
     seed: int = 0
     budget: float | None = None
     known: tuple[Schedule, ...] = ()
+    default: Schedule | None = None
     report: Callable[[Progress], None] = lambda _: None
 
 

@@ -23,6 +23,7 @@ COMMANDS = {
     "bench": "benchmark kernels against installed peers",
     "data": "label training data: programs, schedules, times",
     "machine": "measure the limits of this machine and print its roofline",
+    "convert": "print a program of any language as MLIR, C or Python",
     "emit": "print a program as loops, C, LLVM IR or assembly",
     "completion": "print a script that completes commands in a shell",
 }
