@@ -159,7 +159,6 @@ def _measured(
     subject = replace(subject, tuned=tuned, path=path, machine=machines.load())
     if arguments.no_runs:
         return replace(subject, unmeasured="Nothing was measured (--no-runs).")
-    values = argument_values(arguments, subject.function, load_inputs(arguments))
     chosen = schedules(subject)
     if _is_standard(arguments, subject):
         try:
@@ -167,10 +166,12 @@ def _measured(
         except NotApplicable as error:
             return replace(subject, unmeasured=f"Not measured: {error}")
     else:
+        values = argument_values(arguments, subject.function, load_inputs(arguments))
         times = measure_program(subject, chosen, values, arguments.seconds, report)
     if tuned is not None and tuned.transformations:
         report("the steps of the tuned schedule")
         entry, function = subject.entry, subject.function
+        values = argument_values(arguments, function, load_inputs(arguments))
         compared = None if entry is None else comparison(entry, function, values)
         path = measured_path(path, tuned, context, function, values, compared)
     return replace(subject, measured=times, path=path)
