@@ -21,6 +21,7 @@ COMMANDS = {
     "tune": "search for the fastest schedule of a program",
     "bench": "benchmark kernels against installed peers",
     "data": "label training data: programs, schedules, times",
+    "serve": "let programs drive the compiler, over MCP or HTTP",
     "machine": "measure the limits of this machine and print its roofline",
     "emit": "print a program as loops, C, LLVM IR or assembly",
     "completion": "print a script that completes commands in a shell",

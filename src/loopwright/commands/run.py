@@ -36,6 +36,7 @@ from ..runtime.kernel import Kernel
 from ..runtime.measuring.compare import Agreement, Array, compare
 from ..runtime.measuring.timing import Timing, format_seconds
 from ..runtime.program import CHOSEN, DEFAULT, Function
+from ..session.shipped_kernels import sizes_of
 from ..support.output_files import replacing
 from ..support.stage_times import StageTimes, record_stages
 from . import UsageError
@@ -51,7 +52,7 @@ from .common import (
     tell_verdict,
 )
 from .program_inputs import argument_values, load_inputs
-from .shipped import add_size_argument, determined, find_kernel, sizes_of
+from .shipped import add_size_argument, determined, find_kernel
 
 _UNSTEADY = "*"
 

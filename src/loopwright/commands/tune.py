@@ -43,6 +43,7 @@ from ..runtime.measuring.timing import format_seconds
 from ..runtime.program import Function
 from ..runtime.tuning.tiles import TileOptions, TileResult, tune_tiles
 from ..runtime.tuning.tune import TuningOptions, tune
+from ..session.shipped_kernels import comparison
 from ..support.output_files import write_output
 from ..support.progress import ProgressLine
 from . import UsageError
@@ -55,7 +56,7 @@ from .common import (
     one_function,
 )
 from .program_inputs import argument_values, load_inputs
-from .shipped import add_size_argument, comparison, find_kernel
+from .shipped import add_size_argument, find_kernel
 
 COMBINED = {
     (True, False): "ranked",

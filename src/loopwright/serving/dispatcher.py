@@ -1,0 +1,106 @@
+"""The queue of calls: one at a time, each in a child process that is replaced when it fails.
+
+One at a time, so that nothing disturbs what is timed. Programs that were loaded are loaded again in
+a process that replaces another one.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import threading
+from collections.abc import Mapping
+from concurrent.futures import Future
+from typing import Any
+
+from ..runtime.measuring.children import StartError
+from ..runtime.measuring.workers import Lost, Overdue, Worker
+from ..session.problems import CallError
+from ..session.session import MOST_PROGRAMS
+from .call_worker import Request, Service
+
+MOST_WAITING = 16
+"""Calls that wait for their turn; others are refused."""
+
+Answer = dict[str, Any]
+"""`{"result": ...}` or `{"problem": ...}`."""
+
+_Item = tuple[Request, Future[Answer]]
+
+
+class Dispatcher:
+    """Answers calls from any thread; `close` ends the child process."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._waiting: queue.Queue[_Item | None] = queue.Queue(MOST_WAITING)
+        self._loads: dict[str, Request] = {}
+        self._worker: Worker | None = None
+        self._starts = 0
+        self._is_closed = threading.Event()
+        # The child ends with the thread that has started it.
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def ask(self, name: str, arguments: Mapping[str, Any]) -> Answer:
+        """The answer to a call, when its turn has come."""
+        future: Future[Answer] = Future()
+        try:
+            self._waiting.put_nowait((Request(name, arguments), future))
+        except queue.Full:
+            return _problem("busy", f"{MOST_WAITING} calls are waiting", "ask again later")
+        return future.result()
+
+    def close(self) -> None:
+        """Ends the child process, and all calls with it."""
+        self._is_closed.set()
+        if self._worker is not None:
+            self._worker.close()
+        self._waiting.put(None)
+        self._thread.join()
+
+    def _serve(self) -> None:
+        while (item := self._waiting.get()) is not None:
+            request, future = item
+            future.set_result(self._answer(request))
+
+    def _answer(self, request: Request) -> Answer:
+        if self._is_closed.is_set():
+            return _problem("busy", "the server ends", None)
+        try:
+            worker = self._ready()
+            answer = self._ask(worker, request)
+        except Overdue:
+            return _problem(
+                "time",
+                f"the call took more than {self._service.seconds:g} s and was ended",
+                "ask for less: smaller sizes, fewer steps",
+            )
+        except (Lost, StartError) as error:
+            return _problem("crash", str(error).splitlines()[0], "ask for something else")
+        if request.name == "load" and "result" in answer:
+            self._remember(request, answer["result"]["program"])
+        return answer
+
+    def _ask(self, worker: Worker, request: Request) -> Answer:
+        worker.ask(request, self._service.seconds)
+        return json.loads(worker.answer())
+
+    def _ready(self) -> Worker:
+        """The child process, with all programs; raises Lost, StartError."""
+        if self._worker is None:
+            self._worker = Worker(".serving.call_worker", self._service, str)
+        if self._starts != self._worker.starts:
+            self._starts = self._worker.starts
+            for request in self._loads.values():
+                self._ask(self._worker, request)
+        return self._worker
+
+    def _remember(self, request: Request, name: str) -> None:
+        self._loads[name] = Request("load", {**request.arguments, "name": name})
+        while len(self._loads) > MOST_PROGRAMS:
+            self._loads.pop(next(iter(self._loads)))
+
+
+def _problem(code: str, message: str, remedy: str | None) -> Answer:
+    return {"problem": CallError(code, message, remedy).problem.to_json()}
