@@ -171,7 +171,7 @@ def test_tuning_without_runs_finds_a_schedule(session: loopwright.Session) -> No
 def test_what_cannot_be_loaded_has_a_code(
     session: loopwright.Session, code: str, source: str, arguments: dict[str, object]
 ) -> None:
-    with pytest.raises(Exception) as raised:  # noqa: PT011 - the code tells them apart
+    with pytest.raises(Exception) as raised:
         session.load(source, **arguments)  # pyright: ignore[reportArgumentType]
     assert problem_of(raised.value).code == code
 
