@@ -15,12 +15,16 @@ from __future__ import annotations
 import argparse
 import os
 import secrets
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, ClassVar
 
 from ..serving.call_worker import Service
 from ..serving.dispatcher import Dispatcher
 from ..support.extras import require
+from ..support.json_records import Document
 from . import UsageError
+from .json_output import emit
 
 SECONDS = 60.0
 MEMORY = 4.0
@@ -29,6 +33,16 @@ TOKEN = "LOOPWRIGHT_TOKEN"
 """The variable with the token of clients over HTTP."""
 
 SHORTEST_TOKEN = 16
+
+
+@dataclass(frozen=True)
+class ServeDocument(Document):
+    """First line of `loopwright serve --http`."""
+
+    document: ClassVar[str] = "serve"
+
+    url: Annotated[str, "calls are POSTed to URL/NAME"]
+    token: Annotated[str, "for the header `Authorization: Bearer TOKEN`"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,6 +107,7 @@ def _serve_http(service: Service, port: int) -> int:
         with HttpServer(dispatcher, port, token) as server:
             address = server.address
             print(f"serving {address.url}\ntoken {address.token}", flush=True)
+            emit(ServeDocument(address.url, address.token))
             server.serve_forever()
     finally:
         dispatcher.close()

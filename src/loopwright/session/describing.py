@@ -13,23 +13,27 @@ from ..passes.polyhedral.isl_context import ISL_LOCK
 from ..passes.polyhedral.schedule_tree import loops
 from ..passes.polyhedral.scop import Array, Scop, Statement
 from ..passes.schedules.schedule import Schedule, dependences_of
+from ..passes.search.result import Result
 from .records import (
     Applied,
     ArrayFacts,
     DependenceFacts,
     Description,
+    PathStepFacts,
     Size,
     StatementFacts,
+    TuningResult,
 )
 
 
-def describe_program(original: Schedule, sizes: tuple[Size, ...]) -> Description:
-    """The model of a program as written."""
+def describe_program(original: Schedule, sizes: tuple[Size, ...] = ()) -> Description:
+    """The model of a program as written; `sizes` as far as they are known."""
     scop = original.scop
     with ISL_LOCK:
         return Description(
             scop.name,
-            sizes,
+            tuple(parameter.name for parameter in scop.parameters),
+            sizes or tuple(Size(size.name, None) for size in scop.sizes),
             tuple(_array(array) for array in scop.arrays),
             loop_names(original),
             tuple(_statement(scop, statement) for statement in scop.statements),
@@ -52,6 +56,23 @@ def describe_schedule(schedule: Schedule) -> Applied:
 def loop_names(schedule: Schedule) -> tuple[str, ...]:
     """The unambiguous names of all loops, outermost first."""
     return tuple(schedule.short_name(loop) for loop in loops(schedule.tree))
+
+
+def tuning_result(result: Result) -> TuningResult:
+    """What a search has found."""
+    return TuningResult(
+        str(result.best),
+        result.speedup,
+        result.predicted,
+        result.measured,
+        result.default,
+        result.candidates,
+        result.measurements,
+        result.seconds,
+        result.ended,
+        result.remarks,
+        tuple(PathStepFacts(step.step, step.predicted, step.measured) for step in result.path),
+    )
 
 
 def _array(array: Array) -> ArrayFacts:

@@ -47,6 +47,12 @@ class CallError(Exception):
         self.problem = Problem(code, message, None, remedy)
 
 
+def place_of(error: SourceError) -> Place | None:
+    """Where in a text an error is."""
+    place = error.location
+    return None if place is None else Place(place.file, place.line, place.column, place.text)
+
+
 def problem_of(error: Exception) -> Problem:
     """What went wrong, as data."""
     if isinstance(error, CallError):
@@ -58,13 +64,8 @@ def problem_of(error: Exception) -> Problem:
         case IllegalTransformation():
             message = f"{error.args[0]} is illegal: {error.violation.describe()}"
             return Problem(code, message, None, error.hint)
-        case SourceError(location=location):
-            place = (
-                None
-                if location is None
-                else Place(str(location.file), location.line, location.column, location.text)
-            )
-            return Problem(code, error.message, place, error.hint)
+        case SourceError():
+            return Problem(code, error.message, place_of(error), error.hint)
         case OSError() if error.filename:
             return Problem(code, f"{error.filename}: {error.strerror}", None, None)
         case MemoryError():

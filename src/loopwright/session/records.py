@@ -81,7 +81,8 @@ class Description(Record):
     """The polyhedral model of a program, as it is written."""
 
     function: Annotated[str, "the name of the function"]
-    sizes: Annotated[tuple[Size, ...], "the symbolic sizes"]
+    parameters: Annotated[tuple[str, ...], "the sizes that loops and subscripts depend on"]
+    sizes: Annotated[tuple[Size, ...], "all sizes, extents of arrays among them"]
     arrays: Annotated[tuple[ArrayFacts, ...], "the arrays"]
     loops: Annotated[tuple[str, ...], "the loops, by the names that steps use"]
     statements: Annotated[tuple[StatementFacts, ...], "the statements, in textual order"]

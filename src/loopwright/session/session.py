@@ -20,7 +20,7 @@ from ..runtime.jit.compile import verified_loops
 from ..runtime.jit.threads import default_threads
 from ..runtime.program import Function, Program
 from ..runtime.tuning.tune import TuningOptions, tune
-from .describing import describe_dependences, describe_program, describe_schedule
+from .describing import describe_dependences, describe_program, describe_schedule, tuning_result
 from .explaining import explain
 from .files import AnyFiles
 from .judging import judge
@@ -35,7 +35,6 @@ from .records import (
     Loaded,
     LoopText,
     Measurement,
-    PathStepFacts,
     PredictedSpeedup,
     Predictions,
     Saved,
@@ -255,19 +254,7 @@ class Session:
         )
         result = tune(found.function, values, options, found.comparison(values))
         found.remember(result.best)
-        return TuningResult(
-            str(result.best),
-            result.speedup,
-            result.predicted,
-            result.measured,
-            result.default,
-            result.candidates,
-            result.measurements,
-            result.seconds,
-            result.ended,
-            result.remarks,
-            tuple(PathStepFacts(p.step, p.predicted, p.measured) for p in result.path),
-        )
+        return tuning_result(result)
 
     def verify(self, program: ProgramName, schedule: ScheduleText = "") -> Verification:
         """Proves that the loops that are generated for a schedule are the program."""
