@@ -80,8 +80,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--memory must be between 1 and {1 << 20}, got {arguments.memory:g}")
     if arguments.http is not None and not 0 <= arguments.http <= 65535:
         raise UsageError(f"--http must be between 0 and 65535, got {arguments.http}")
-    # The caches are files outside of the folder, too.
-    os.environ["LOOPWRIGHT_CACHE"] = "off"
     service = Service(str(root.resolve()), arguments.seconds, int(arguments.memory * (1 << 30)))
     if arguments.http is not None:
         return _serve_http(service, arguments.http)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from ..runtime.measuring.children import limit_memory
 from ..session.calls import Call, calls
@@ -72,7 +72,7 @@ def split_page(call: Call, arguments: Mapping[str, Any]) -> tuple[dict[str, Any]
         return rest, Page()
     number, limit = rest.pop("page", 1), rest.pop("limit", PER_PAGE)
     for name, value, most in (("page", number, 1_000_000), ("limit", limit, MOST_PER_PAGE)):
-        if type(value) is not int or not 1 <= cast(int, value) <= most:
+        if type(value) is not int or not 1 <= value <= most:
             raise CallError("type", f"{name} must be an integer from 1 to {most}")
     return rest, Page(number, limit)
 

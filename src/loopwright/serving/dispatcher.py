@@ -22,6 +22,9 @@ from .call_worker import Request, Service
 MOST_WAITING = 16
 """Calls that wait for their turn; others are refused."""
 
+_ENVIRONMENT = dict.fromkeys(("LOOPWRIGHT_CACHE", "LOOPWRIGHT_TUNING", "LOOPWRIGHT_MODELS"), "off")
+"""Files outside of the folder that is served."""
+
 Answer = dict[str, Any]
 """`{"result": ...}` or `{"problem": ...}`."""
 
@@ -89,7 +92,7 @@ class Dispatcher:
     def _ready(self) -> Worker:
         """The child process, with all programs; raises Lost, StartError."""
         if self._worker is None:
-            self._worker = Worker(".serving.call_worker", self._service, str)
+            self._worker = Worker(".serving.call_worker", self._service, str, _ENVIRONMENT)
         if self._starts != self._worker.starts:
             self._starts = self._worker.starts
             for request in self._loads.values():

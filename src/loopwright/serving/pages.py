@@ -14,7 +14,7 @@ LARGEST = 16_000
 
 MOST_PER_PAGE = 100
 
-PER_PAGE = 20
+PER_PAGE = 50
 """Items of a page, when nothing is said."""
 
 LONGEST_TEXT = 1000

@@ -82,13 +82,12 @@ class Parameter:
         """A value of plain JSON as the method takes it; raises CallError."""
         kind = get_args(self.kind)[0] if get_origin(self.kind) is Annotated else self.kind
         if isinstance(value, list) and get_origin(kind) is tuple:
-            value = tuple(cast("list[object]", value))
+            value = tuple(cast("list[Any]", value))
         wrong = mismatch(value, kind)
         if wrong is not None:
             raise CallError("type", f"{self.name}: {wrong}", "see the schema of the call")
         bound = LONGEST_SOURCE if self.name == "source" else LONGEST_TEXT
-        parts = value if isinstance(value, tuple | dict) else (value,)
-        parts = cast("tuple[object, ...]", tuple(parts))
+        parts: list[object] = list(value) if isinstance(value, tuple | dict) else [value]  # pyright: ignore[reportUnknownArgumentType]
         if len(parts) > MOST_ITEMS:
             raise CallError("too_large", f"{self.name} has more than {MOST_ITEMS} items")
         if any(isinstance(part, str) and len(part) > bound for part in parts):

@@ -15,11 +15,11 @@ from ..passes.schedules.errors import (
     TransformationError,
 )
 from ..passes.schedules.schedule import Schedule, Steps, Transformation
-from ..passes.schedules.violation import Violation
+from ..passes.schedules.violation import Violation, Witness
 from ..passes.syntax.pipeline import parse_pipeline
 from ..passes.transformations.distribute import Distribute
 from .problems import problem_of
-from .records import Instance, LegalityAnswer, Repair, ViolationFacts
+from .records import Instance, Kind, LegalityAnswer, Repair, ViolationFacts
 
 MOST_REPAIRS = 5
 """Repairs that are offered; each was tried."""
@@ -28,8 +28,8 @@ REPAIR_SECONDS = 5.0
 """Time after which no other repair is looked for."""
 
 
-def judge(schedule: Schedule, step: str) -> LegalityAnswer:
-    """Whether the steps of a text are legal after a schedule.
+def judge(schedule: Schedule, step: str) -> tuple[LegalityAnswer, Schedule | None]:
+    """Whether the steps of a text are legal after a schedule, and the schedule with them.
 
     Raises SourceError for a text that is no pipeline.
     """
@@ -40,10 +40,10 @@ def judge(schedule: Schedule, step: str) -> LegalityAnswer:
             current = current.apply(each)
         except TransformationError as error:
             rest = steps[number + 1 :]
-            return LegalityAnswer(
-                False, problem_of(error), _violation(error), _repairs(current, each, rest, error)
-            )
-    return LegalityAnswer(True, None, None, ())
+            repairs = _repairs(current, each, rest, error)
+            answer = LegalityAnswer(False, None, problem_of(error), _violation(error), repairs)
+            return answer, None
+    return LegalityAnswer(True, str(current), None, None, ()), current
 
 
 def _violation(error: TransformationError) -> ViolationFacts | None:
@@ -54,15 +54,13 @@ def _violation(error: TransformationError) -> ViolationFacts | None:
     try:
         witness = found.witness()
     except (TooComplexError, isl.Error):
-        source, target, sizes = {}, {}, {}
-    else:
-        source, target, sizes = dict(witness.source), dict(witness.target), witness.sizes
+        witness = Witness((), (), {})
     return ViolationFacts(
         dependence.kind.value,
         dependence.array,
-        Instance(dependence.source, source),
-        Instance(dependence.target, target),
-        sizes,
+        Instance(dependence.source, dict(witness.source)),
+        Instance(dependence.target, dict(witness.target)),
+        witness.sizes,
         found.reason.value.format(loop=found.loop).removeprefix("but "),
         found.loop,
     )
@@ -88,7 +86,7 @@ def _repairs(
 
 def _candidates(
     schedule: Schedule, failed: Transformation, error: TransformationError
-) -> Iterator[tuple[str, Schedule, Steps]]:
+) -> Iterator[tuple[Kind, Schedule, Steps]]:
     """A kind of repair, the schedule that it goes on from, and steps that were tried or not."""
     if isinstance(error, MalformedTransformation):
         for steps in _separations(schedule, failed):

@@ -133,6 +133,10 @@ class ViolationFacts(Record):
     loop: Annotated[str | None, "the loop at fault"]
 
 
+Kind = Literal["before", "instead", "fast-math"]
+"""Kinds of repairs."""
+
+
 @dataclass(frozen=True)
 class Repair(Record):
     """Steps that were tried, and are legal where an illegal one is not."""
@@ -140,7 +144,7 @@ class Repair(Record):
     steps: Annotated[str, "the steps to make in place of the illegal one"]
     schedule: Annotated[str, "the whole schedule with them"]
     kind: Annotated[
-        Literal["before", "instead", "fast-math"],
+        Kind,
         "the wanted step after others; another step; or the wanted step with sums reassociated "
         "(load the program with fast_math)",
     ]
@@ -151,6 +155,7 @@ class LegalityAnswer(Record):
     """Whether a step is legal after a schedule."""
 
     legal: Annotated[bool, "whether it can be made"]
+    schedule: Annotated[str | None, "the schedule with it, if it can"]
     problem: Annotated[Problem | None, "why not"]
     violation: Annotated[ViolationFacts | None, "the witness, where a dependence is violated"]
     repairs: Annotated[tuple[Repair, ...], "what would be legal instead: each was tried"]

@@ -13,6 +13,7 @@ from typing import Annotated, Self
 from ..costmodel.find import DEFAULT_MODEL, find_model
 from ..errors import EvaluationError, TransformationError
 from ..kernels.catalogue import catalogue
+from ..passes.schedules.schedule import Schedule
 from ..passes.search.result import Progress
 from ..passes.syntax.pipeline import parse_pipeline
 from ..runtime.calling.api_checks import MOST_THREADS
@@ -148,7 +149,11 @@ class Session:
         self, program: ProgramName, step: StepText, schedule: ScheduleText = ""
     ) -> LegalityAnswer:
         """Whether a step is legal after a schedule; if not, a witness, and repairs that are."""
-        return judge(self._program(program).schedule(schedule), step)
+        found = self._program(program)
+        answer, after = judge(found.schedule(schedule), step)
+        if after is not None:
+            found.remember(after)
+        return answer
 
     def apply(self, program: ProgramName, step: StepText, schedule: ScheduleText = "") -> Applied:
         """The schedule with one more step; a step that is illegal is a problem that says why."""
@@ -160,7 +165,7 @@ class Session:
         self,
         program: ProgramName,
         schedule: ScheduleText = "",
-        form: Annotated[Form, "the language"] = "tree",
+        form: Annotated[Form, "tree, schedule, mlir, c, llvm or asm"] = "tree",
     ) -> LoopText:
         """The loops of a scheduled program, as a tree or as code."""
         found = self._program(program)
@@ -176,7 +181,7 @@ class Session:
     ) -> Predictions:
         """What a cost model says of schedules, without running them."""
         found = self._program(program)
-        legal = {}
+        legal: dict[str, Schedule] = {}
         for text in schedules:
             try:
                 legal[text] = found.schedule(text)
@@ -270,7 +275,7 @@ class Session:
         program: ProgramName,
         path: Annotated[str, "the file"],
         schedule: ScheduleText = "",
-        form: Annotated[Form, "what to write"] = "schedule",
+        form: Annotated[Form, "what to write: tree, schedule, mlir, c, llvm or asm"] = "schedule",
     ) -> Saved:
         """Writes a schedule, or the loops it leads to, to a file."""
         found = self._program(program)
