@@ -21,7 +21,7 @@ def children() -> set[int]:
 
 @pytest.fixture(scope="module")
 def dispatcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dispatcher]:
-    dispatcher = Dispatcher(Service(str(tmp_path_factory.mktemp("root")), 2.0, 4 << 30))
+    dispatcher = Dispatcher(Service(str(tmp_path_factory.mktemp("root")), 5.0, 4 << 30))
     yield dispatcher
     dispatcher.close()
 

@@ -22,7 +22,11 @@ from .call_worker import Request, Service
 MOST_WAITING = 16
 """Calls that wait for their turn; others are refused."""
 
-_ENVIRONMENT = dict.fromkeys(("LOOPWRIGHT_CACHE", "LOOPWRIGHT_TUNING", "LOOPWRIGHT_MODELS"), "off")
+_ENVIRONMENT: Mapping[str, str | None] = {
+    "LOOPWRIGHT_CACHE": "off",
+    "LOOPWRIGHT_TUNING": "off",
+    "LOOPWRIGHT_MODELS": "off",
+}
 """Files outside of the folder that is served."""
 
 Answer = dict[str, Any]

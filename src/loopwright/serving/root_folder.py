@@ -6,6 +6,7 @@ import os
 import stat
 from pathlib import Path
 
+from ..dialects.parse import parse_module
 from ..runtime.program import Program
 from ..runtime.program import load as load_text
 from ..session.files import AnyFiles
@@ -49,8 +50,7 @@ class RootFolder(AnyFiles):
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError:
             raise CallError("path", f"{source}: no UTF-8 text") from None
-        # Without a line break, a text could pass for a path.
-        return load_text(f"{text}\n")
+        return Program(parse_module(text, source))
 
     def write(self, path: str, text: str) -> None:
         """Writes a file of the folder."""

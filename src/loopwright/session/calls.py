@@ -81,18 +81,18 @@ class Parameter:
     def check(self, value: Any) -> Any:
         """A value of plain JSON as the method takes it; raises CallError."""
         kind = get_args(self.kind)[0] if get_origin(self.kind) is Annotated else self.kind
-        if isinstance(value, list) and get_origin(kind) is tuple:
-            value = tuple(cast("list[Any]", value))
-        wrong = mismatch(value, kind)
+        items = cast("list[object]", value) if type(value) is list else None
+        taken: Any = tuple(items) if items is not None and get_origin(kind) is tuple else value
+        wrong = mismatch(taken, kind)
         if wrong is not None:
             raise CallError("type", f"{self.name}: {wrong}", "see the schema of the call")
         bound = LONGEST_SOURCE if self.name == "source" else LONGEST_TEXT
-        parts: list[object] = list(value) if isinstance(value, tuple | dict) else [value]  # pyright: ignore[reportUnknownArgumentType]
+        parts = list(cast("dict[str, object]", value)) if type(value) is dict else items or [value]
         if len(parts) > MOST_ITEMS:
             raise CallError("too_large", f"{self.name} has more than {MOST_ITEMS} items")
         if any(isinstance(part, str) and len(part) > bound for part in parts):
             raise CallError("too_large", f"{self.name} has more than {bound} characters")
-        return value
+        return taken
 
 
 @dataclass(frozen=True)
