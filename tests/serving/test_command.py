@@ -58,3 +58,32 @@ def test_a_short_token_is_refused(
     monkeypatch.setenv("LOOPWRIGHT_TOKEN", "short")
     assert main(["serve", "--http", "0"]) == 1
     assert "LOOPWRIGHT_TOKEN must have at least 16" in capsys.readouterr().err
+
+
+def test_bad_json_on_standard_input_is_survived(tmp_path: Path) -> None:
+    hello = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+    lines = [b"{not json", b"\xff\xfe\x00", b"[]", b"{}", b'{"jsonrpc": "2.0", "id": []}']
+    lines += [b"[" * 100_000, json.dumps(hello).encode()]
+    with subprocess.Popen(
+        [sys.executable, "-m", "loopwright", "serve", "--root", str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(b"\n".join(lines) + b"\n")
+        process.stdin.flush()
+        answer = next(found for found in map(json.loads, process.stdout) if found.get("id") == 1)
+        assert answer["result"]["serverInfo"]["name"] == "loopwright"
+        process.stdin.close()
+        assert process.wait(30) == 0

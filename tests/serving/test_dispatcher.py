@@ -36,6 +36,8 @@ def test_a_process_that_dies_or_hangs_is_replaced_with_its_programs(
         (worker,) = children() - before
         os.kill(worker, number)
         assert dispatcher.ask("describe", {"program": "mvt"})["problem"]["code"] == code
+        loaded = dispatcher.ask("load", {"source": "polybench/mvt", "size": "MINI"})
+        assert loaded["result"]["program"] == {"crash": "mvt-3", "time": "mvt-4"}[code]
         for name in ("mvt", "mvt-2"):
             assert dispatcher.ask("describe", {"program": name})["result"]["function"] == "mvt"
         assert worker not in children()

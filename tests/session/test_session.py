@@ -162,6 +162,8 @@ def test_tuning_without_runs_finds_a_schedule(session: loopwright.Session) -> No
         ("unknown", SUM, {"function": "g"}),
         ("input", SUM, {"sizes": {"m": 3}}),
         ("input", SUM, {"sizes": {"n": 2.5}}),
+        ("input", SUM, {"sizes": {"n": float("inf")}}),
+        ("input", SUM, {"sizes": {"n": 10**300}}),
         ("input", SUM, {"threads": 0}),
         ("input", SUM, {"size": "MINI"}),
         ("input", "polybench/gemm", {"size": "GIANT"}),

@@ -37,10 +37,11 @@ class Service:
 
 @dataclass(frozen=True)
 class Request:
-    """A call by name, with arguments of plain JSON."""
+    """A call by name, with arguments of plain JSON, and the names of other programs."""
 
     name: str
     arguments: Mapping[str, Any]
+    reserved: frozenset[str] = frozenset()
 
 
 def main(connection: Connection) -> None:
@@ -50,7 +51,9 @@ def main(connection: Connection) -> None:
     with Session(service.run_limits, RootFolder(Path(service.root))) as session:
         connection.send("")
         while True:
-            connection.send(json.dumps(answer(session, connection.recv())))
+            request: Request = connection.recv()
+            session.reserved = request.reserved
+            connection.send(json.dumps(answer(session, request)))
 
 
 def answer(session: Session, request: Request) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The queue of calls: one at a time, each in a child process that is replaced when it fails.
 
-One at a time, so that nothing disturbs what is timed. Programs that were loaded are loaded again in
-a process that replaces another one.
+One at a time, so that nothing disturbs what is timed. In a process that replaces another one, a
+program is loaded again when somebody asks about it.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import queue
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any
 
 from ..runtime.measuring.children import StartError
@@ -44,6 +45,7 @@ class Dispatcher:
         self._loads: dict[str, Request] = {}
         self._worker: Worker | None = None
         self._starts = 0
+        self._known: set[str] = set()
         self._is_closed = threading.Event()
         # The child ends with the thread that has started it.
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -75,8 +77,7 @@ class Dispatcher:
         if self._is_closed.is_set():
             return _problem("busy", "the server ends", None)
         try:
-            worker = self._ready()
-            answer = self._ask(worker, request)
+            answer = self._ask(request)
         except Overdue:
             return _problem(
                 "time",
@@ -89,22 +90,28 @@ class Dispatcher:
             self._remember(request, answer["result"]["program"])
         return answer
 
-    def _ask(self, worker: Worker, request: Request) -> Answer:
-        worker.ask(request, self._service.seconds)
-        return json.loads(worker.answer())
+    def _ask(self, request: Request) -> Answer:
+        """The answer of the child process; raises Lost, StartError."""
+        worker = self._worker
+        if worker is None:
+            worker = Worker(".serving.call_worker", self._service, str, _ENVIRONMENT)
+            self._worker = worker
+        if self._starts != worker.starts:
+            self._starts = worker.starts
+            self._known.clear()
+        name = request.arguments.get("program")
+        if isinstance(name, str) and name in self._loads and name not in self._known:
+            self._exchange(worker, self._loads[name], self._loads.keys() - {name})
+            self._known.add(name)
+        return self._exchange(worker, request, self._loads.keys())
 
-    def _ready(self) -> Worker:
-        """The child process, with all programs; raises Lost, StartError."""
-        if self._worker is None:
-            self._worker = Worker(".serving.call_worker", self._service, str, _ENVIRONMENT)
-        if self._starts != self._worker.starts:
-            self._starts = self._worker.starts
-            for request in self._loads.values():
-                self._ask(self._worker, request)
-        return self._worker
+    def _exchange(self, worker: Worker, request: Request, reserved: Iterable[str]) -> Answer:
+        worker.ask(replace(request, reserved=frozenset(reserved)), self._service.seconds)
+        return json.loads(worker.answer())
 
     def _remember(self, request: Request, name: str) -> None:
         self._loads[name] = Request("load", {**request.arguments, "name": name})
+        self._known.add(name)
         while len(self._loads) > MOST_PROGRAMS:
             self._loads.pop(next(iter(self._loads)))
 

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, cast, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
 from ..support.json_records import Record, annotations_of, schema_of, value_schema
 from ..support.typed_values import mismatch
@@ -81,16 +81,16 @@ class Parameter:
     def check(self, value: Any) -> Any:
         """A value of plain JSON as the method takes it; raises CallError."""
         kind = get_args(self.kind)[0] if get_origin(self.kind) is Annotated else self.kind
-        items = cast("list[object]", value) if type(value) is list else None
-        taken: Any = tuple(items) if items is not None and get_origin(kind) is tuple else value
+        given: Any = value.__class__
+        items: list[object] = list(value) if given in (list, dict) else [value]
+        taken: Any = tuple(items) if given is list and get_origin(kind) is tuple else value
         wrong = mismatch(taken, kind)
         if wrong is not None:
             raise CallError("type", f"{self.name}: {wrong}", "see the schema of the call")
         bound = LONGEST_SOURCE if self.name == "source" else LONGEST_TEXT
-        parts = list(cast("dict[str, object]", value)) if type(value) is dict else items or [value]
-        if len(parts) > MOST_ITEMS:
+        if len(items) > MOST_ITEMS:
             raise CallError("too_large", f"{self.name} has more than {MOST_ITEMS} items")
-        if any(isinstance(part, str) and len(part) > bound for part in parts):
+        if any(isinstance(item, str) and len(item) > bound for item in items):
             raise CallError("too_large", f"{self.name} has more than {bound} characters")
         return taken
 

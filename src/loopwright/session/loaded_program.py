@@ -24,6 +24,10 @@ REMEMBERED = 256
 """Schedules that a program remembers: the next step is then checked alone."""
 
 
+LARGEST_SIZE = 2**62
+"""Of what code counts in 64 bits."""
+
+
 @dataclass(frozen=True)
 class RunLimits:
     """What runs may take: seconds of the program as written, seconds of tuning, bytes of all
@@ -81,8 +85,10 @@ class LoadedProgram:
         given: dict[str, int] = {}
         for name, value in self._given.items():
             if name in names:
-                if value != int(value) or value < 0:
-                    raise CallError("input", f"the size {name} must be an integer >= 0")
+                if not 0 <= value <= LARGEST_SIZE or value != int(value):
+                    raise CallError(
+                        "input", f"the size {name} must be an integer from 0 to {LARGEST_SIZE}"
+                    )
                 given[name] = int(value)
         if self._entry is not None:
             return standard_extents(self._entry, self.function, given)

@@ -72,6 +72,8 @@ class Session:
         self.limits = limits or RunLimits()
         self._files = files or AnyFiles()
         self._programs: dict[str, LoadedProgram] = {}
+        self.reserved: frozenset[str] = frozenset()
+        """Names that programs do not get, as another process knows programs by them."""
 
     def __enter__(self) -> Self:
         return self
@@ -256,6 +258,8 @@ class Session:
             seed=seed,
             keep=keep,
             report=report,
+            longest=self.limits.seconds,
+            memory=self.limits.process_bytes,
         )
         result = tune(found.function, values, options, found.comparison(values))
         found.remember(result.best)
@@ -292,10 +296,9 @@ class Session:
         return self._programs[name]
 
     def _free_name(self, wanted: str) -> str:
+        taken = self._programs.keys() | self.reserved
         others = (f"{wanted}-{number}" for number in itertools.count(2))
-        return next(
-            name for name in itertools.chain((wanted,), others) if name not in self._programs
-        )
+        return next(name for name in itertools.chain((wanted,), others) if name not in taken)
 
     def _keep(self, program: LoadedProgram) -> None:
         while len(self._programs) >= MOST_PROGRAMS:
