@@ -109,6 +109,7 @@ def test_schema_files_are_those_of_the_records() -> None:
 
 def test_every_document_is_checked() -> None:
     known = {each.document for each in documents()}
+    assert set(COMMANDS) <= {name.partition("-")[0] for name in known}
     checked = {name for name, _ in CASES} | set(ELSEWHERE)
     assert known - checked == {"cc", "data-plugin", "problem", "progress", "verify"}  # below
     tests = Path(__file__).parents[1]
