@@ -69,7 +69,8 @@ async def talk(size: int, rounds: int, root: str) -> None:
         args=["-m", "loopwright", "serve", "--root", root],
         env={"PYTHONPATH": os.pathsep.join(sys.path)},
     )
-    async with Client(stdio_client(server)) as client:
+    # The server's standard error has to be a file, which that of a notebook is not.
+    async with Client(stdio_client(server, errlog=sys.__stderr__ or sys.stderr)) as client:
         call = Talk(client)
         await call("load", source="polybench/mvt", sizes={"n": size})
         best = await climb(call, "mvt", rounds)

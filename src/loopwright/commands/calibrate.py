@@ -18,7 +18,7 @@ import time
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
 from ..costmodel.adapted import adapted_path, models_directory
 from ..costmodel.dataset.journal import Journal, read_journal
@@ -39,9 +39,6 @@ from .data.common import add_measuring_arguments, measuring_policy
 from .data.labelling import label_and_store
 from .json_output import emit, report
 from .tune import parse_time
-
-if TYPE_CHECKING:
-    from ..costmodel.learning.evaluation_report import Metrics
 
 SEED = 77
 """Other programs than those that shipped models have learned from."""

@@ -44,7 +44,7 @@ from .common import check_output, check_seed, format_table, pairs, warn_of_damag
 from .json_output import emit
 
 if TYPE_CHECKING:
-    from ..costmodel.learning.evaluation_report import Metrics, ProgramPredictions
+    from ..costmodel.learning.evaluation_report import ProgramPredictions
     from ..costmodel.learning.examples import ProgramExamples, Skipped
     from ..costmodel.learning.pairs import ProgramPairs
     from ..costmodel.models.learned_model import LearnedModel, TrainingProgress
