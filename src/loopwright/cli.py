@@ -14,6 +14,7 @@ from typing import NoReturn
 from .commands import COMMANDS, STANDARD_OUTPUT, UsageError, add_command_arguments
 from .support.extras import MissingExtra, extra_for
 from .support.plugins import PluginError
+from .support.progress import quiet
 from .support.termination import termination_interrupts
 from .support.version import __version__
 
@@ -105,7 +106,8 @@ def _execute(name: str, module: ModuleType, arguments: argparse.Namespace) -> in
     from .passes.polyhedral.isl_context import TooComplexError
 
     try:
-        return _run_command(name, module, arguments)
+        with quiet(getattr(arguments, "quiet", False)):
+            return _run_command(name, module, arguments)
     except SourceError as error:
         print(error if error.location else f"loopwright: {error}", file=sys.stderr)
         return 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from loopwright.commands import COMMANDS
 from loopwright.commands.data import ACTIONS
 from loopwright.commands.json_output import json_output
 from loopwright.costmodel.generator.program_coverage import random_coverage
+from loopwright.costmodel.labels import LabelledProgram
 from loopwright.support.progress import ProgressLine
 
 PLAIN = """
@@ -45,6 +47,7 @@ COVERAGE = "loopwright.costmodel.generator.program_coverage"
 FILES = {
     "a.mlir": PLAIN,
     "b.mlir": PLAIN.replace("3.0", "2.0"),
+    "fixed.mlir": PLAIN.replace("%n: index, ", "").replace("?", "8").replace("to %n", "to 8"),
     "a.c": REGION,
 }
 
@@ -52,17 +55,22 @@ CASES = [
     ("deps", "deps a.mlir --input-dependences"),
     ("schedule", "schedule a.mlir"),
     ("schedule", "schedule a.mlir -p parallel{loops=i}"),
+    ("convert", "convert a.mlir --to python"),
+    ("report", "report a.mlir -s n=8 --no-runs"),
+    ("data-job-script", "data generate --programs 9 -o x --cluster y --job-script slurm"),
     ("emit", "emit a.mlir --mlir"),
     ("emit", "emit a.mlir --c -s n=5 -p parallel{loops=i} --verify"),
     ("run", "run a.mlir -s n=50 -t 1 --seconds 0.01"),
     ("run", "run a.mlir -s n=50 -t 1 --seconds 0.01 -p none"),
     ("build", "build a.mlir -o a.o"),
     ("build", "build a.c -o b.c"),
+    ("build-wheel", "build fixed.mlir --wheel tiny --levels x86-64-v2"),
     ("tune", "tune a.mlir -s n=50 -t 1 --no-runs --model roofline"),
     ("completion", "completion bash"),
     ("machine", "machine --stored"),
     ("data-show", "data show 3"),
     ("data-cover", "data cover --programs 1"),
+    ("data-cluster", "data generate --programs 1 -o put-together --cluster shared"),
     ("data-stats", "data stats labels"),
     ("data-check", "data check labels"),
     ("data-export", "data export labels -o labels.csv"),
@@ -92,10 +100,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def empty() -> Generator[LabelledProgram]:
+    """No labels: other workers have made them all."""
+    yield from ()
+
+
 @pytest.fixture(autouse=True)
 def here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     monkeypatch.setattr("loopwright.runtime.machine.measured.load", make_machine)
+    monkeypatch.setattr("loopwright.commands.data.cluster.label_in_share", lambda *_, **__: empty())
     # All kernels of PolyBench take seconds.
     monkeypatch.setattr(f"{COVERAGE}.benchmark_coverage", lambda: random_coverage([1]))
 

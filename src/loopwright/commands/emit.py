@@ -8,6 +8,7 @@ examples:
   loopwright emit gemm.mlir --c
   loopwright emit gemm.mlir --c -s ni=1000 -s nj=1100 -s nk=1200 -p 'tile{loops=S1.i,k sizes=32,32}'
   loopwright emit gemm.mlir --asm -s ni=64 -s nj=64 -s nk=64
+  loopwright emit polybench/gemm --asm --size SMALL -p default --target neoverse-v1
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ from .common import (
     add_fast_math_argument,
     add_program_arguments,
     add_schedule_arguments,
+    add_target_argument,
     add_verify_argument,
     functions,
+    named_target,
     read_schedule,
     tell_verdict,
 )
@@ -47,7 +50,7 @@ FORMATS = {
     "mlir": "the loops after the schedule, as MLIR",
     "c": "C99, with OpenMP pragmas",
     "llvm": "LLVM IR, before LLVM optimises it",
-    "asm": "assembly of this machine",
+    "asm": "assembly",
 }
 
 
@@ -83,12 +86,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_size_arguments(parser)
     parser.add_argument("-t", "--threads", type=int, metavar="T", help="threads (--llvm and --asm)")
     add_fast_math_argument(parser)
+    add_target_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the functions that were chosen."""
     if arguments.threads is not None and arguments.threads < 1:
         raise UsageError(f"--threads must be at least 1, got {arguments.threads}")
+    target = named_target(arguments)
     sizes = given_sizes(arguments)
     chosen = functions(arguments)
     names = {parameter.name for each in chosen for parameter in each.scop.sizes}
@@ -99,13 +104,18 @@ def run(arguments: argparse.Namespace) -> int:
     emitted: list[EmittedFunction] = []
     for each in chosen:
         schedule = read_schedule(
-            arguments, each, sizes, threads=arguments.threads, fast_math=arguments.fast_math
+            arguments,
+            each,
+            sizes,
+            threads=arguments.threads,
+            target=target,
+            fast_math=arguments.fast_math,
         )
         known = with_standard_extents(arguments.file, each, sizes)
         vectors = arguments.format != "c"
         loops, verdict = _loops(each, known, schedule, vectors=vectors, verify=arguments.verify)
         tell_verdict(each.name, verdict)
-        text = _emit(arguments, loops).rstrip()
+        text = _emit(arguments, loops, target).rstrip()
         print(text)
         emitted.append(EmittedFunction(each.name, text, verdict and str(verdict)))
     emit(EmitDocument(arguments.format, tuple(emitted)))
@@ -137,13 +147,12 @@ def _loops(
     return verified_loops(source, schedule, known, vectors=vectors)
 
 
-def _emit(arguments: argparse.Namespace, loops: func.FuncOp) -> str:
+def _emit(arguments: argparse.Namespace, loops: func.FuncOp, target: Target) -> str:
     if arguments.format == "mlir":
         return str(loops)
     if arguments.format == "c":
         # Without --func, all functions are printed, one by one.
         return emit_c(loops, callees=arguments.func is not None)
     options = Options(num_threads=arguments.threads or 0, fast_math=arguments.fast_math)
-    target = Target.host()
     llvm_ir = str(translate(loops, target=target, options=options))
     return llvm_ir if arguments.format == "llvm" else jit.emit_assembly(llvm_ir, target=target)

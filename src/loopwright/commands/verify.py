@@ -27,8 +27,9 @@ from ..runtime.program import Function, Program
 from ..runtime.verifying.answer import Answer, Relation
 from ..runtime.verifying.verify import verify
 from ..support.json_records import Document, Record
+from ..support.progress import ProgressLine
 from . import UsageError
-from .common import add_fast_math_argument
+from .common import add_fast_math_argument, add_quiet_argument
 from .json_output import emit
 from .shipped import add_cflags_argument, load_program
 
@@ -81,6 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="compare for sizes with this property only, such as 'n >= 1 and m >= n'",
     )
     add_fast_math_argument(parser)
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -90,8 +92,11 @@ def run(arguments: argparse.Namespace) -> int:
     )
     relations: list[Relation] = []
     answers: list[VerifyAnswer] = []
+    line = ProgressLine()
     for one, other in _pairs(arguments, first, second):
-        answer = verify(one, other, assume=arguments.assume, fast_math=arguments.fast_math)
+        with line:
+            line.update(f"comparing {one.name}")
+            answer = verify(one, other, assume=arguments.assume, fast_math=arguments.fast_math)
         print(f"{one.name}: {answer}")
         relations.append(answer.relation)
         answers.append(_facts(one.name, answer))

@@ -12,6 +12,20 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+_is_quiet = False
+
+
+@contextmanager
+def quiet(is_quiet: bool = True) -> Generator[None]:
+    """Around what shows no progress, whatever standard error is."""
+    global _is_quiet
+    before, _is_quiet = _is_quiet, is_quiet
+    try:
+        yield
+    finally:
+        _is_quiet = before
+
+
 EVERY = 0.1
 """Seconds between two drawings of the line."""
 
@@ -43,7 +57,7 @@ class ProgressLine:
     """
 
     def __init__(self, total: int | None = None) -> None:
-        is_drawn = _listener is None and sys.stderr.isatty()
+        is_drawn = _listener is None and not _is_quiet and sys.stderr.isatty()
         self._display = _display(total) if is_drawn else None
         self._last = float("-inf")
         self._start = time.monotonic()
@@ -52,7 +66,7 @@ class ProgressLine:
 
     def update(self, text: str, completed: int | None = None, total: int | None = None) -> None:
         """Shows a text; `completed` and `total` stay as they are where they are None."""
-        if _listener is not None:
+        if _listener is not None and not _is_quiet:
             self._report(_listener, text, completed, total)
         if self._display is None:
             return
