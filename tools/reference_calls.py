@@ -83,7 +83,7 @@ Written by `tools/reference.py` from the documents that commands write. Every co
 `--json [FILE]`.
 
 * Without a file, standard output has JSON lines and nothing else: the result is the last line.
-  Long work reports `progress` in lines before it, at most one each second, and `bench` each case.
+  Long work reports `progress` in lines before it, one each second, and `bench` each case.
   What is wrong is a `problem` in place of the result, besides the message on standard error; exit
   codes are as without the option.
 * With a file, that has the result, and standard output what it has without the option. An existing

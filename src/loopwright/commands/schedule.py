@@ -107,14 +107,23 @@ def run(arguments: argparse.Namespace) -> int:
         title: tuple(describe_tree(each.scop, each.tree).splitlines())
         for title, each in schedules.items()
     }
-    texts = (formats.get(title, "") for title in ("pipeline", "compact", "operations"))
     how = None
     if arguments.explain:
         how = function.explain_default(
             given_sizes(arguments), threads=arguments.threads, fast_math=arguments.fast_math
         )
         print(f"\n  how it was chosen:\n{_indent(_indent(how))}")
-    emit(ScheduleDocument(function.name, trees["before"], trees.get("after"), *texts, how))
+    emit(
+        ScheduleDocument(
+            function.name,
+            trees["before"],
+            trees.get("after"),
+            formats.get("pipeline", ""),
+            formats.get("compact", ""),
+            formats.get("operations", ""),
+            how,
+        )
+    )
     titles = {f"{function.name}, {title}": each for title, each in schedules.items()}
     write_pictures(arguments, lambda: tree_graph(titles))
     if arguments.certificate is not None:

@@ -71,7 +71,7 @@ class TrainDocument(Document):
 
     model: Annotated[Path, "the model file"]
     report: Annotated[Path, "the folder with report and card"]
-    interrupted: Annotated[bool, "whether --resume goes on"]
+    interrupted: Annotated[bool, "whether it ended early, and --resume goes on"]
     epochs: Annotated[int, "epochs of training"]
     seconds: Annotated[float, "seconds of training"]
     metrics: Annotated[Mapping[str, Metrics], "how good the model is on each set of labels"]
@@ -195,7 +195,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.output,
             folder,
             outcome.interrupted,
-            outcome.epochs,
+            card["training"]["epochs"],
             outcome.seconds,
             metrics,
             card,

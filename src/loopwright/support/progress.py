@@ -31,7 +31,7 @@ EVERY = 0.1
 
 
 REPORTED_EVERY = 1.0
-"""Seconds between two reports to a program."""
+"""Seconds before the first report to a program, and between two."""
 
 Listener = Callable[[str, int | None, int | None, float], None]
 """Is told a text, how much is done of how much, and for how many seconds."""
@@ -60,7 +60,7 @@ class ProgressLine:
         is_drawn = _listener is None and not _is_quiet and sys.stderr.isatty()
         self._display = _display(total) if is_drawn else None
         self._last = float("-inf")
-        self._start = time.monotonic()
+        self._start = self._reported = time.monotonic()
         self._completed: int | None = None
         self._total = total
 
@@ -84,8 +84,8 @@ class ProgressLine:
         self._completed = self._completed if completed is None else completed
         self._total = self._total if total is None else total
         now = time.monotonic()
-        if now - self._last >= REPORTED_EVERY:
-            self._last = now
+        if now - self._reported >= REPORTED_EVERY:
+            self._reported = now
             # A total of 0 is not known yet.
             listener(text, self._completed, self._total or None, now - self._start)
 
