@@ -108,6 +108,9 @@ def add_verify_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+VERDICT = "what the validation of the generated loops has said, where it was asked for"
+
+
 def tell_verdict(function: str, verdict: Verdict | None) -> None:
     """Says on standard error what a validation has found, if there was one."""
     if verdict is not None:

@@ -18,9 +18,10 @@ examples:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated, ClassVar
 
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.schedules.errors import IllegalTransformation
@@ -36,6 +37,8 @@ from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.jit.threads import default_threads
 from ..runtime.machine import measured as machines
 from ..runtime.program import DEFAULT, Function
+from ..session.shipped_kernels import comparison, standard_size
+from ..support.json_records import Document
 from ..support.output_files import write_output
 from ..support.progress import ProgressLine
 from . import UsageError
@@ -51,18 +54,29 @@ from .common import (
     read_schedule,
     source_text,
 )
+from .json_output import emit
 from .program_inputs import argument_values, load_inputs
 from .shipped import (
     STANDARD_INPUT,
     add_size_argument,
-    comparison,
     find_kernel,
     shown,
-    standard_size,
     with_standard_extents,
 )
 
 DEFAULT_OUTPUT = "report.html"
+
+
+@dataclass(frozen=True)
+class ReportDocument(Document):
+    """Result of `loopwright report`."""
+
+    document: ClassVar[str] = "report"
+
+    file: Annotated[Path, "the page"]
+    bytes: Annotated[int, "how long it is"]
+    summary: Annotated[Mapping[str, str], "the facts at its top"]
+    illegal: Annotated[str | None, "the illegal step that it explains, if there is one"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -106,8 +120,11 @@ def run(arguments: argparse.Namespace) -> int:
     with ProgressLine() as progress:
         progress.update("reading the program")
         subject = _measured(arguments, make_subject(arguments), progress.update)
-        page = render(subject, summary(subject), progress.update)
+        facts = summary(subject)
+        page = render(subject, facts, progress.update)
     write_output(output, page)
+    illegal = None if subject.illegal is None else str(subject.illegal)
+    emit(ReportDocument(output, len(page.encode()), dict(facts), illegal))
     print(f"{output}: {len(page.encode()) / 1e3:.0f} kB")
     if subject.illegal is not None:
         print(subject.illegal)

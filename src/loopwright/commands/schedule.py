@@ -21,6 +21,9 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 from ..lowering.certificate import certificate
 from ..passes.polyhedral.descriptions import describe_tree
@@ -30,6 +33,7 @@ from ..passes.syntax.graphs import tree_graph
 from ..passes.syntax.schedule_ops import to_sequence
 from ..reports.spaces import spaces_drawing
 from ..runtime.program import DEFAULT, Function
+from ..support.json_records import Document
 from ..support.output_files import write_output
 from . import UsageError
 from .common import (
@@ -41,6 +45,7 @@ from .common import (
     one_function,
     read_schedule,
 )
+from .json_output import emit
 from .pictures import (
     add_picture_arguments,
     add_plot_argument,
@@ -48,6 +53,21 @@ from .pictures import (
     write_plot,
 )
 from .shipped import add_size_arguments, given_sizes
+
+
+@dataclass(frozen=True)
+class ScheduleDocument(Document):
+    """Result of `loopwright schedule`."""
+
+    document: ClassVar[str] = "schedule"
+
+    function: Annotated[str, "the name of the function"]
+    before: Annotated[tuple[str, ...], "the loops as written, line by line"]
+    after: Annotated[tuple[str, ...] | None, "the loops after the schedule, if there is one"]
+    pipeline: Annotated[str, "the schedule as a pipeline of passes"]
+    compact: Annotated[str, "the schedule in compact notation"]
+    operations: Annotated[str, "the schedule as operations of the `schedule` dialect"]
+    decision: Annotated[str | None, "how the default schedule was decided, with --explain"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,12 +110,29 @@ def run(arguments: argparse.Namespace) -> int:
     schedules = {"before": function.schedule()}
     if after is not None:
         schedules["after"] = after
-    print(_describe(function, schedules))
+    formats = {} if after is None else _formats(after)
+    print(_describe(function, schedules, formats))
+    trees = {
+        title: tuple(describe_tree(each.scop, each.tree).splitlines())
+        for title, each in schedules.items()
+    }
+    how = None
     if arguments.explain:
         how = function.explain_default(
             given_sizes(arguments), threads=arguments.threads, fast_math=arguments.fast_math
         )
         print(f"\n  how it was chosen:\n{_indent(_indent(how))}")
+    emit(
+        ScheduleDocument(
+            function.name,
+            trees["before"],
+            trees.get("after"),
+            formats.get("pipeline", ""),
+            formats.get("compact", ""),
+            formats.get("operations", ""),
+            how,
+        )
+    )
     titles = {f"{function.name}, {title}": each for title, each in schedules.items()}
     write_pictures(arguments, lambda: tree_graph(titles))
     last = list(schedules.values())[-1]
@@ -106,19 +143,24 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _describe(function: Function, schedules: dict[str, Schedule]) -> str:
+def _formats(schedule: Schedule) -> dict[str, str]:
+    """The schedule in all text formats."""
+    return {
+        "pipeline": str(schedule),
+        "compact": print_notation(schedule),
+        "operations": str(to_sequence(schedule)),
+    }
+
+
+def _describe(
+    function: Function, schedules: Mapping[str, Schedule], formats: Mapping[str, str]
+) -> str:
     before, *rest = schedules.values()
     if not rest:
         return f"{function.name}\n{_indent(describe_tree(before.scop, before.tree))}"
     parts = [function.name]
     for title, schedule in schedules.items():
         parts += [f"\n  {title}:", _indent(_indent(describe_tree(schedule.scop, schedule.tree)))]
-    (after,) = rest
-    formats = {
-        "pipeline": str(after),
-        "compact": print_notation(after),
-        "operations": str(to_sequence(after)),
-    }
     for title, text in formats.items():
         parts += [f"\n  as {title}:", _indent(_indent(text or "(nothing)"))]
     return "\n".join(parts)
