@@ -37,6 +37,8 @@ def test_results_are_those_of_this_machine(name: str, tmp_path: Path) -> None:
 
 def test_code_for_another_architecture_is_not_called() -> None:
     gemm = load(GEMM)["gemm"]
+    if ARM.runs_here:
+        pytest.skip("this machine is of that architecture")
     with pytest.raises(ValueError, match=r"code for neoverse-v1 \(aarch64\) does not run on"):
         gemm.compile(target=ARM)
 
