@@ -14,6 +14,7 @@ from ..calling.arguments import Argument, ArrayArgument, FloatArgument, IntegerA
 from ..calling.elements import Element
 from ..calling.errors import BuildError
 from ..library.interface import Interface, c_name
+from .levels import levels_of
 from .shared_library import SharedLibrary
 
 _COPIED = (
@@ -85,6 +86,7 @@ library = SharedCode.load(
     Path(__file__).parent,
     {library.name!r},
     {tuple(level.name for level in library.levels)!r},
+    {tuple(level.name for level in levels_of(library.architecture))!r},
     {openmp!r},
 )
 
