@@ -16,7 +16,7 @@ from ...lowering.specialise import specialise
 from ...passes.polyhedral.isl_context import ISL_LOCK
 from ...passes.polyhedral.typical_sizes import typical_sizes
 from ...passes.schedules.schedule import Schedule
-from ...runtime.program import Function
+from ...runtime.program import RULES, Function
 
 PREFIX = "loopwright_"
 
@@ -51,8 +51,9 @@ def optimised_loops(function: Function, options: Options, name: str) -> func.Fun
             typical = typical_sizes(scop, given)
         schedule = None
         if typical is not None:
-            schedule = function.default_schedule(
-                typical, threads=options.threads, fast_math=options.fast_math
+            # The model has learned from our own vector code, which a C compiler does not get.
+            schedule = function.choose_schedule(
+                RULES, typical, threads=options.threads, fast_math=options.fast_math
             )
     else:
         schedule = function.schedule(options.schedule, fast_math=options.fast_math)

@@ -22,6 +22,8 @@ _MEANINGS = {
     Status.WRONG_SHAPE: "an extent is not the one it must be; nothing has happened",
     Status.NULL_POINTER: "an array that has elements is NULL; nothing has happened",
     Status.UNSUPPORTED_PROCESSOR: "there is no code for this processor; nothing has happened",
+    Status.WRONG_SUBSCRIPT: "a subscript among the data is outside of its array; results are "
+    "worthless",
 }
 
 _RULES = """\

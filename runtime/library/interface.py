@@ -167,7 +167,7 @@ def c_type(element: Element) -> str:
         case 1:
             return "bool"
         case bits:
-            return f"int{bits}_t"
+            return f"{'u' if element.is_unsigned else ''}int{bits}_t"
 
 
 def c_name(name: str, taken: Container[str]) -> str:

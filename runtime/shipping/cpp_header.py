@@ -127,6 +127,7 @@ _REASONS = {
     Status.WRONG_SHAPE: "an extent is not the one that it was made for",
     Status.NULL_POINTER: "an array that has elements is NULL",
     Status.UNSUPPORTED_PROCESSOR: "there is no code for this processor",
+    Status.WRONG_SUBSCRIPT: "a subscript among the data is outside of its array",
 }
 
 _INCLUDES = (

@@ -35,8 +35,8 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         metavar="FILE",
-        help="a program in affine MLIR (-: standard input) or C (.c), or a shipped kernel "
-        "(polybench/gemm)",
+        help="a program in affine MLIR (-: standard input), C (.c) or Python (.py), or a shipped "
+        "kernel (polybench/gemm)",
     )
     parser.add_argument(
         "-f", "--func", metavar="NAME", help="the function (needed when there are several)"
@@ -75,7 +75,7 @@ def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
         "-p",
         "--pipeline",
         metavar="PASSES",
-        help="the schedule: a pipeline of passes, compact notation, 'default' or 'auto'",
+        help="the schedule: a pipeline of passes, compact notation, 'default', 'rules' or 'auto'",
     )
     schedule.add_argument(
         "-S",
@@ -84,6 +84,11 @@ def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
         help="a file with the schedule: a schedule.sequence, a pipeline or compact notation "
         "(-: standard input)",
     )
+
+
+def add_quiet_argument(parser: argparse.ArgumentParser) -> None:
+    """The argument `--quiet`, which `loopwright.cli` heeds."""
+    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
 
 
 def add_verify_argument(parser: argparse.ArgumentParser) -> None:
