@@ -9,6 +9,8 @@ from support.runtime_programs import DOT, SAXPY
 from support.shipped_wheels import LEVELS, LOWEST, build_wheel, run_python, small_wheel, unpack
 
 from loopwright.cli import main
+from loopwright.runtime.calling.elements import ELEMENTS
+from loopwright.runtime.shipping.python_module import element_text
 
 
 @pytest.fixture(scope="module")
@@ -116,3 +118,10 @@ def test_names_that_are_taken(
     command = ["build", str(tmp_path / "a.mlir"), "--wheel", "names", "-o", str(tmp_path)]
     assert main([*command, "-p", "", "--levels", LOWEST]) == 1
     assert message in capsys.readouterr().err
+
+
+def test_element_types_are_written_as_they_are() -> None:
+    integers = [each for each in ELEMENTS.values() if len(each.dtypes) > 1]
+    kinds = [*ELEMENTS.values(), *(each.signed() for each in integers)]
+    kinds += [each.unsigned() for each in integers]
+    assert [eval(element_text(each), {"ELEMENTS": ELEMENTS}) for each in kinds] == kinds
