@@ -23,6 +23,7 @@ COMMANDS = {
     "train": "train a cost model on labelled pairs, and report how good it is",
     "calibrate": "adapt a cost model to this machine in a few minutes",
     "tune": "search for the fastest schedule of a program",
+    "tuning": "share tuned schedules: export and merge tuning databases",
     "bench": "benchmark kernels against installed peers",
     "data": "label training data: programs, schedules, times",
     "serve": "let programs drive the compiler, over MCP or HTTP",

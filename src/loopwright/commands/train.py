@@ -112,7 +112,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds",
         type=float,
-        metavar="N",
+        metavar="S",
         help="stop after the epoch in which so much time is spent; --resume goes on",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
