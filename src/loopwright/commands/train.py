@@ -44,11 +44,11 @@ from .common import (
     add_quiet_argument,
     check_output,
     check_seed,
-    format_table,
     pairs,
     warn_of_damage,
 )
 from .json_output import emit
+from .training_report import report_text
 
 if TYPE_CHECKING:
     from ..costmodel.learning.evaluation_report import ProgramPredictions
@@ -183,7 +183,7 @@ def run(arguments: argparse.Namespace) -> int:
     save_model(arguments.output, model, card)
     folder = _report(arguments.output)
     folder.mkdir(exist_ok=True)
-    text = _text(card, metrics)
+    text = report_text(card, metrics)
     write_output(folder / "report.txt", f"{text}\n")
     write_output(folder / "card.json", f"{json.dumps(card, indent=2)}\n")
     outcome.curve.write(folder / "curve.csv", goes_on=arguments.resume)
@@ -482,34 +482,3 @@ def _card(
     if package is not None:
         versions[package] = importlib.metadata.version(package)
     return make_card(model.name, model.configuration, data, training, metrics, versions)
-
-
-def _text(card: dict[str, Any], metrics: dict[str, Metrics]) -> str:
-    from ..costmodel.learning.evaluation_report import table
-
-    data, training = card["data"], card["training"]
-    since = " after resuming" if training["resumed"] else ""
-    lines = [
-        f"model      {card['model']}, space {data['space']}",
-        f"learned    from {data['training']['pairs']} pairs of {data['training']['programs']} "
-        f"programs, {training['epochs']} epochs, {training['seconds']:.0f} s{since}",
-        f"machine    {data['machine']}",
-    ]
-    lines += [f"left out   {count} x {reason}" for reason, count in data["skipped"].items()]
-    cells = _figures(card["figures"]) if card["figures"]["test"] else table(metrics)
-    return "\n".join([*lines, "", format_table(cells, numbers=True)])
-
-
-def _figures(columns: dict[str, dict[str, float]]) -> list[list[str]]:
-    """A line per figure, a column per part of the programs; counts are whole, the rest shares."""
-    rows = [
-        [
-            name,
-            *(
-                f"{found[name]:.1%}" if name != "programs" else f"{found[name]:.0f}"
-                for found in columns.values()
-            ),
-        ]
-        for name in columns["test"]
-    ]
-    return [["", *columns], *rows]
