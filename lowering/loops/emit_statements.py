@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
     IndexType,
+    UnitAttr,
     VectorType,
     i1,
 )
@@ -26,6 +27,7 @@ from xdsl.utils.hints import isa
 from ...dialects import affine, vector
 from ...dialects.arith import IndexCastOp
 from ...dialects.memref import is_memref
+from ...passes.polyhedral.fused_products import SEPARATE, fused_operand
 from ...passes.polyhedral.schedule_tree import Loop
 from ...passes.polyhedral.scop import Access, AccessKind, Scop, Statement
 from ..nest.aff_to_index import aff_to_index
@@ -187,6 +189,8 @@ class StatementEmitter:
                 attributes=dict(operation.attributes),
             )
         )
+        if fused_operand(operation) is None and fused_operand(copy) is not None:
+            copy.attributes[SEPARATE] = UnitAttr()
         values.update(zip(operation.results, copy.results, strict=True))
 
     def _gather(
