@@ -13,6 +13,9 @@ import loopwright
 from loopwright import f32, f64, i32, u8
 from loopwright.errors import OutOfBounds, SourceError
 from loopwright.lowering.llvm.entry_points import Status
+from loopwright.passes.polyhedral.descriptions import describe_tree
+from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.runtime.calling.inputs import InputError, Settings, make_arguments
 
 
 @loopwright.kernel
@@ -132,6 +135,15 @@ def test_c_files(tmp_path: Path) -> None:
         if k > 0 and A[k - 1] > 0.5:
             expected[i] += A[k - 1]
     np.testing.assert_array_equal(y, expected)
+
+
+def test_what_is_said_of_gathers() -> None:
+    scop = ell.function.scop
+    assert "y[i] from y[i], V[i, j], J[i, j], x[*]" in describe_tree(scop, scop.tree)
+    sizes = infer_extents(scop, {"n": 9, "m": 5})
+    assert "x_dim0" not in sizes and sizes["J_dim1"] == 5
+    with pytest.raises(InputError, match="--set x_dim0"):
+        make_arguments(scop, ell.function.signature, Settings({"n": "9", "m": "5"}, {}, 0))
 
 
 def test_arrays_that_are_written_are_refused() -> None:

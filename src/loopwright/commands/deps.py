@@ -17,6 +17,7 @@ import islpy as isl
 from ..passes.polyhedral.dependences import Dependence
 from ..passes.polyhedral.descriptions import describe_access
 from ..passes.polyhedral.distance import distances
+from ..passes.polyhedral.gathers import describe_gathers
 from ..passes.polyhedral.scop import Scop, Statement
 from ..passes.syntax.graphs import dependence_graph
 from ..runtime.program import Function
@@ -71,6 +72,7 @@ def _indent(text: str) -> list[str]:
 
 def _statement(scop: Scop, statement: Statement) -> list[str]:
     reads = dict.fromkeys(describe_access(scop, statement, each) for each in statement.reads)
+    reads |= dict.fromkeys(describe_gathers(scop, statement))
     writes = (describe_access(scop, statement, each) for each in statement.writes)
     domain = statement.domain.gist_params(scop.context)
     return [
