@@ -87,6 +87,20 @@ def test_kernels_compute_what_python_does() -> None:
     interpolated.check(20, random.random(20) * 8, random.random(10), np.zeros(20))
 
 
+@loopwright.kernel
+def whole(V: f64["n", "m"], J: i32["n", "m"], x: f64["k"], y: f64["n"], places: i32["n"]):
+    y += np.sum(V * x[J], axis=1)
+    z = x[places] * 2
+    z[1:] += x[places[:-1]] + x[places[1:] // 2]
+    return z, x[J].max(), np.where(x[J] > 0.5, x[J], 0.0)
+
+
+def test_arrays_of_subscripts() -> None:
+    rows = random.integers(0, 9, (6, 4)).astype("i4")
+    places = random.integers(0, 9, 6).astype("i4")
+    whole.check(random.random((6, 4)), rows, random.random(9), random.random(6), places)
+
+
 def test_what_a_condition_excludes_need_not_be_there() -> None:
     for _ in range(4):
         places = random.integers(-5, 7, 9).astype("i4")
