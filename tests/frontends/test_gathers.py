@@ -11,10 +11,12 @@ import pytest
 
 import loopwright
 from loopwright import f32, f64, i32, u8
+from loopwright.cli import main
 from loopwright.errors import OutOfBounds, SourceError
 from loopwright.lowering.llvm.entry_points import Status
 from loopwright.passes.polyhedral.descriptions import describe_tree
 from loopwright.passes.polyhedral.extents import infer_extents
+from loopwright.passes.polyhedral.gathers import gathered_arrays
 from loopwright.runtime.calling.inputs import InputError, Settings, make_arguments
 
 
@@ -173,3 +175,22 @@ func.func @f(%n: index, %I: memref<?xindex>, %A: memref<?xf64>) {
 """
     with pytest.raises(SourceError, match="of an array that the function writes"):
         _ = loopwright.load(text)["f"].scop
+
+
+def test_other_forms_of_gathers(tmp_path: Path) -> None:
+    for language, suffix in (("python", "py"), ("c", "c")):
+        path = tmp_path / f"guarded.{suffix}"
+        source = tmp_path / "guarded.mlir"
+        source.write_text(guarded.mlir)
+        assert main(["convert", str(source), "--to", language, "-o", str(path)]) == 0
+        scop = loopwright.load(path)["guarded"].scop
+        names = {array.value: array.name for array in scop.arrays}
+        for statement in scop.statements:
+            assert {names[each] for each in gathered_arrays(statement)} == {"A"}
+
+
+def test_programs_with_gathers_are_proved(tmp_path: Path) -> None:
+    one = loopwright.load(ell.mlir)
+    other = loopwright.load(ell.mlir.replace("%x", "%table"))
+    assert loopwright.verify(one["ell"], other["ell"]).is_equal
+    ell.compile("interchange{loops=i,j},vectorize{loops=i width=4}", verify=True)(*ell_arguments())
