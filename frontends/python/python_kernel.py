@@ -9,7 +9,6 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -26,12 +25,11 @@ from ...runtime.calling.errors import (
     ArgumentValueError,
     OverlappingArguments,
 )
-from ...runtime.jit.compile import Source
-from ...runtime.jit.threads import default_threads
 from ...runtime.kernel import Kernel
 from ...runtime.program import AUTO, DEFAULT, Function, Program
 from ...support.fork_safety import after_fork_in_child
 from ...support.immutable import Immutable
+from ...support.markup import MOST_COLUMNS, MOST_ROWS, block, element, join, notebook
 from ...support.output_files import write_output
 from ..text.relocation import relocate
 from .captured import MISSING, Captured
@@ -429,6 +427,12 @@ class PythonKernel(Immutable):
         parameters = ", ".join(str(each) for each in self.translation.parameters)
         return f"<PythonKernel {self.python.__name__}({parameters})>"
 
+    def _repr_html_(self) -> str:
+        """The parameters, and the affine text of the function, for notebooks."""
+        parameters = element("p", ", ".join(str(each) for each in self.translation.parameters))
+        body = join((parameters, block(self.mlir, MOST_ROWS, MOST_COLUMNS)))
+        return notebook(f"Kernel {self.python.__name__}", body)
+
 
 def _check_same(function: Callable[..., Any], numbers: Mapping[str, object], kernel: str) -> None:
     """Raises SourceError where a number from the enclosing scope has changed."""
@@ -459,23 +463,6 @@ class PythonFunction(Function):
     def signature(self) -> PythonSignature:
         """What a kernel takes and returns; raises SourceError, UnsupportedSignature."""
         return PythonSignature.of_translation(self.scop, self.kernel.translation)
-
-    def source(
-        self,
-        schedule: Schedule | str | None,
-        *,
-        threads: int | None = None,
-        fast_math: bool = False,
-        target: Target | None = None,
-        verify: bool = False,
-    ) -> Source:
-        """As `Function.source`; code for the default schedule is kept on disk."""
-        source = super().source(
-            schedule, threads=threads, fast_math=fast_math, target=target, verify=verify
-        )
-        if schedule != DEFAULT or verify:
-            return source
-        return replace(source, kept_as=f"{DEFAULT} for {threads or default_threads()} threads")
 
     def __reduce__(self) -> tuple[object, ...]:
         """A function is pickled with its kernel."""

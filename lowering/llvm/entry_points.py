@@ -40,7 +40,8 @@ class Status(IntEnum):
     MISALIGNED = 4
     WRONG_SHAPE = 5
     NULL_POINTER = 6
-    WRONG_SUBSCRIPT = 7
+    UNSUPPORTED_PROCESSOR = 7
+    WRONG_SUBSCRIPT = 8
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from ..estimate.estimate import estimate
 from ..estimate.scheduling_context import SchedulingContext
 from ..machine.target import Target
 from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
-from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, nests, statements
+from ..polyhedral.schedule_tree import Leaf, Loop, Tree, nests, statements
 from ..polyhedral.scop import Scop
 from ..schedules.errors import TransformationError
-from ..schedules.schedule import Schedule
+from ..schedules.schedule import Schedule, Steps
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
+from .guard_splitting import split_at_guards, with_guards
 from .input_reuse import fuse_for_input_reuse
 from .strategies import COMPETING, FALLBACKS, STRATEGIES, Strategy
 
@@ -31,6 +32,9 @@ FUSIONS = ("minimal", "balanced", "maximal")
 PATIENCE = 2
 """Seconds for affine scheduling, which takes a tenth of that for most programs."""
 
+
+MOST_SPLIT = 2
+"""So many orders are tried with nests split at their conditions as well."""
 
 MOST_SECONDS = 20.0
 """CPU time for all candidates; the best so far is taken then."""
@@ -78,25 +82,64 @@ def is_profitable(original: Schedule, context: SchedulingContext) -> bool:
     return sum(each.instances for each in statistics.statements.values()) >= PROFITABLE
 
 
+@dataclass(frozen=True)
+class NestAnswer:
+    """The answer of a strategy for the nest of some statements, and the schedule before it."""
+
+    names: tuple[str, ...]
+    strategy: Strategy
+    before: Schedule
+    schedule: Schedule
+
+    @property
+    def steps(self) -> Steps:
+        """What the strategy does to its nest; it leaves all other nests alone."""
+        return self.schedule.transformations[len(self.before.transformations) :]
+
+    def on(self, schedule: Schedule, context: SchedulingContext) -> Schedule | None:
+        """The strategy's answer in a schedule that other nests have changed, perhaps."""
+        if schedule is self.before:
+            return self.schedule
+        return self.strategy(schedule, _nest(schedule, self.names), context)
+
+
 def candidates(
     original: Schedule, context: SchedulingContext, starts: Iterable[Schedule] | None = None
 ) -> Iterator[Schedule]:
     """Orders, by default all of `orders`, with every nest scheduled; each schedule once.
 
-    At most two for each order: `_scheduled`.
+    At most two for each order, with the first answers and `_best_answers`. Where all of them leave
+    conditions to the last strategy, there are two more for the first orders, split there.
     """
+    for _, schedule in answered_candidates(original, context, starts):
+        yield schedule
+
+
+AnsweredSchedule = tuple[Sequence[NestAnswer], Schedule]
+"""A schedule, and the first answers for the nests of its order."""
+
+
+def answered_candidates(
+    original: Schedule, context: SchedulingContext, starts: Iterable[Schedule] | None = None
+) -> Iterator[AnsweredSchedule]:
+    """`candidates`, with the first answers for the nests of their order."""
     seen = {original}
     tried: set[str] = set()
+    guarded: list[tuple[Schedule, list[tuple[str, ...]]]] = []
     for order in orders(original, context) if starts is None else starts:
         # The steps that lead to an order do not matter, nor do the names of its loops.
         functions = _functions(order.tree)
         if functions in tried:
             continue
         tried.add(functions)
-        for schedule in _scheduled(order, context):
-            if schedule not in seen:
-                seen.add(schedule)
-                yield schedule
+        answers = yield from _scheduled(order, context, seen)
+        left = [answer.names for answer in answers if answer.strategy is STRATEGIES[-1]]
+        guarded.append((order, with_guards(order, left, context)))
+    if all(names for _, names in guarded):
+        for order, names in guarded[:MOST_SPLIT]:
+            parts = split_at_guards(order, names, context)
+            if parts is not None:
+                yield from _scheduled(parts, context, seen)
 
 
 def orders(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
@@ -137,36 +180,75 @@ def schedule_nests(schedule: Schedule, context: SchedulingContext) -> Schedule:
     return _schedule(schedule, context, _groups(schedule))
 
 
-def _scheduled(order: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
-    """Every nest under the first strategy that has an answer for it.
+def other_answers(
+    answers: Sequence[NestAnswer], context: SchedulingContext
+) -> Iterator[tuple[NestAnswer, Steps]]:
+    """What strategies have for a nest besides the first answer, and the steps of the nests behind.
 
-    Where that is one of `COMPETING` for some, they have then what is estimated to be best of all
-    `FALLBACKS` and of the nest as it is; if it is no fallback, where that is clearly better.
+    The nests before have their first answers. Fallbacks are asked for nests that they compete for.
     """
+    for number, first in enumerate(answers):
+        behind = tuple(step for answer in answers[number + 1 :] for step in answer.steps)
+        others = STRATEGIES[STRATEGIES.index(first.strategy) + 1 :]
+        if first.strategy in COMPETING:
+            others = tuple(dict.fromkeys((*FALLBACKS, *others)))
+        nest = _nest(first.before, first.names)
+        for strategy in others:
+            found = None if strategy is first.strategy else strategy(first.before, nest, context)
+            if found is not None:
+                yield NestAnswer(first.names, strategy, first.before, found), behind
+
+
+def _first_answers(order: Schedule, context: SchedulingContext) -> Iterator[NestAnswer]:
+    """Every nest under the first strategy that has an answer for it, one after the other."""
     schedule = order
-    chosen: list[tuple[tuple[str, ...], Strategy]] = []
     for names in _groups(order):
         found = next(_answers(schedule, names, context), None)
         if found is not None:
-            strategy, schedule = found
-            chosen.append((names, strategy))
-    yield schedule
-    if all(strategy not in COMPETING for _, strategy in chosen):
-        return
+            strategy, answer = found
+            yield NestAnswer(names, strategy, schedule, answer)
+            schedule = answer
+
+
+def _scheduled(
+    order: Schedule, context: SchedulingContext, seen: set[Schedule]
+) -> Generator[AnsweredSchedule, None, list[NestAnswer]]:
+    """What is new of both kinds of answers; returns the first ones."""
+    answers = list(_first_answers(order, context))
+    first = answers[-1].schedule if answers else order
+    for candidate in (first, _best_answers(order, answers, context)):
+        if candidate is not None and candidate not in seen:
+            seen.add(candidate)
+            yield answers, candidate
+    return answers
+
+
+def _best_answers(
+    order: Schedule,
+    chosen: Sequence[NestAnswer],
+    context: SchedulingContext,
+) -> Schedule | None:
+    """The first answers, where the answers of `COMPETING` compete with all `FALLBACKS`.
+
+    Such nests have what is estimated to be best, of the nest as it is as well; if that strategy is
+    no fallback, where that is clearly better. None if there are no such nests.
+    """
+    if all(answer.strategy not in COMPETING for answer in chosen):
+        return None
     schedule = order
-    for names, strategy in chosen:
-        nest = _nest(schedule, names)
-        if strategy not in COMPETING:
-            schedule = strategy(schedule, nest, context) or schedule
+    for first in chosen:
+        if first.strategy not in COMPETING:
+            schedule = first.on(schedule, context) or schedule
             continue
+        nest = _nest(schedule, first.names)
         answers = (proposal(schedule, nest, context) for proposal in FALLBACKS)
         possible = [schedule, *(answer for answer in answers if answer is not None)]
         best = min(possible, key=lambda answer: estimate(answer, context))
-        own = None if strategy is STRATEGIES[-1] else strategy(schedule, nest, context)
+        own = None if first.strategy is STRATEGIES[-1] else first.on(schedule, context)
         if own is not None and estimate(best, context) >= GAIN * estimate(own, context):
             best = own
-        schedule = best
-    yield schedule
+        schedule = first.schedule if best == first.schedule else best
+    return schedule
 
 
 def _groups(schedule: Schedule) -> list[tuple[str, ...]]:
@@ -205,5 +287,5 @@ def _functions(tree: Tree) -> str:
             return name
         case Loop(schedule=schedule, body=body):
             return f"[{', '.join(map(str, schedule.values()))}]({_functions(body)})"
-        case Sequence(children):
-            return "; ".join(map(_functions, children))
+        case _:
+            return "; ".join(map(_functions, tree.children))

@@ -28,7 +28,7 @@ from .array_memory import (
     plain_tensors,
 )
 from .elements import Element
-from .errors import ArgumentTypeError, ArgumentValueError
+from .errors import ArgumentTypeError, ArgumentValueError, OverlappingArguments
 
 _from_buffer = cast("Callable[[object], c_char]", c_char.from_buffer)
 _ndarray = np.ndarray
@@ -271,6 +271,15 @@ def _is_number_in_memory(value: object) -> TypeGuard[SupportsFloat]:
 
 
 Argument = ArrayArgument | IntegerArgument | FloatArgument
+
+
+def overlap_of(one: ArrayArgument, other: ArrayArgument) -> OverlappingArguments:
+    """The error of two arrays that overlap."""
+    written = " and ".join(a.place.name for a in (one, other) if a.writes)
+    return OverlappingArguments(
+        f"{one.place} and argument {other.place.position + 1} '{other.place.name}' overlap in "
+        f"memory, and the kernel writes {written}; pass a copy of one of them"
+    )
 
 
 def _type_name(value: object) -> str:

@@ -11,6 +11,11 @@ fails. The default schedule is one for large arrays; --set makes code for one si
 that source, compiled by the C compiler: an object file to link in place of that of the original.
 With --func, --prefix or --target, it is a library with a header, as for other programs.
 
+With --wheel, all files become one Python module in a wheel, which needs NumPy and no compiler: it
+has code for several kinds of processors and takes what runs on the one at hand, and the C library,
+its headers, CMake and pkg-config files besides. Where sizes are passed, the default schedule is
+chosen for large arrays.
+
 examples:
   loopwright build gemm.mlir -o gemm.o
   loopwright build gemm.mlir -o gemm.so -p 'tile{loops=i,j sizes=32,32},parallel{loops=it}'
@@ -19,6 +24,7 @@ examples:
   loopwright build stencil.c -o stencil.loopwright.c --cflags '-I include'
   loopwright build stencil.c -o stencil.o
   loopwright build kernels.mlir -f gemm -f mvt -S schedules.mlir -o kernels.so
+  loopwright build polybench/gemm polybench/mvt --wheel algebra -o dist
 """
 
 from __future__ import annotations
@@ -35,12 +41,17 @@ from ..passes.schedules.schedule import Schedule
 from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.library.build import SUFFIXES
 from ..runtime.program import DEFAULT, Function
+from ..support.progress import ProgressLine
 from . import UsageError
+from .build_wheel import add_wheel_arguments, write
 from .cc import c_compiler
 from .common import (
     add_fast_math_argument,
+    add_quiet_argument,
     add_schedule_arguments,
+    add_target_argument,
     add_verify_argument,
+    named_target,
     read_schedule,
     tell_verdict,
 )
@@ -57,19 +68,21 @@ from .shipped import (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `loopwright build`."""
     parser.add_argument(
-        "file",
+        "files",
         metavar="FILE",
+        nargs="+",
         help="a program in affine MLIR (-: standard input), C (.c) or Python (.py), or a shipped "
-        "kernel (polybench/gemm)",
+        "kernel (polybench/gemm); several for a wheel",
     )
     add_cflags_argument(parser)
     parser.add_argument(
         "-o",
         "--output",
         metavar="NAME",
-        required=True,
-        help="the file to write: NAME.o, NAME.so, NAME.c, or NAME (an object file)",
+        help="the file to write: NAME.o, NAME.so, NAME.c, or NAME (an object file); or the folder "
+        "of a wheel",
     )
+    add_wheel_arguments(parser)
     parser.add_argument(
         "--shared", action="store_true", help="write a shared library if NAME has no ending"
     )
@@ -91,16 +104,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="threads of parallel loops (default: OMP_NUM_THREADS when the program runs, or all)",
     )
     add_fast_math_argument(parser)
-    parser.add_argument(
-        "--target",
-        metavar="CPU",
-        default="host",
-        help=f"the processor: {', '.join(Target.names())}, or LLVM's name of it (znver4, "
-        "x86-64-v3; default: host, this machine's)",
-    )
+    add_target_argument(parser)
     parser.add_argument(
         "--prefix", metavar="TEXT", default="", help="put TEXT before the functions' names in C"
     )
+    add_quiet_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -108,10 +116,10 @@ def run(arguments: argparse.Namespace) -> int:
     threads = arguments.threads
     if threads is not None and not 1 <= threads <= MOST_THREADS:
         raise UsageError(f"--threads must be between 1 and {MOST_THREADS}, got {threads}")
-    try:
-        target = Target.named(arguments.target)
-    except ValueError as error:
-        raise UsageError(f"--target: {error}") from error
+    if arguments.wheel is not None:
+        return write(arguments)
+    _check_library(arguments)
+    target = named_target(arguments)
     if arguments.output.endswith(".c"):
         return _write_drop_in(arguments, arguments.output)
     is_library = arguments.func or arguments.prefix or arguments.target != "host"
@@ -123,21 +131,34 @@ def run(arguments: argparse.Namespace) -> int:
     sizes = given_sizes(arguments)
     for name in names:
         sizes = with_standard_extents(arguments.file, program[name], sizes)
-    library = program.build(
-        _path(arguments),
-        {name: _schedule(arguments, program[name], sizes, target) for name in names},
-        sizes=sizes,
-        threads=threads,
-        fast_math=arguments.fast_math,
-        target=target,
-        prefix=arguments.prefix,
-        verify=arguments.verify,
-    )
+    with ProgressLine() as line:
+        line.update(f"building {', '.join(names)}")
+        library = program.build(
+            _path(arguments),
+            {name: _schedule(arguments, program[name], sizes, target) for name in names},
+            sizes=sizes,
+            threads=threads,
+            fast_math=arguments.fast_math,
+            target=target,
+            prefix=arguments.prefix,
+            verify=arguments.verify,
+        )
     for name, verdict in zip(names, library.verdicts, strict=True):
         tell_verdict(name, verdict)
     print(f"wrote {library.file} and {library.header}: {', '.join(library.functions)}")
     print(f"link a program with it by\n    {library.link}")
     return 0
+
+
+def _check_library(arguments: argparse.Namespace) -> None:
+    """Raises UsageError for arguments that only wheels have, or that they can do without."""
+    if arguments.output is None:
+        raise UsageError("say with --output what to write: NAME.o, NAME.so or NAME.c")
+    if len(arguments.files) > 1:
+        raise UsageError("several files are for --wheel; a library is made of one")
+    if arguments.levels is not None:
+        raise UsageError("--levels is for --wheel; a library has code for one --target")
+    (arguments.file,) = arguments.files
 
 
 def _schedule(
