@@ -73,8 +73,7 @@ def find_loop_pairs(name: str) -> LoopPairModel:
 
     `network` is short for `interchange-network`.
     """
-    is_file = _is_file(name)
-    found = (None if is_file else _find(f"{INTERCHANGE}{name}")) or _find(name)
+    found = (None if is_file(name) else _find(f"{INTERCHANGE}{name}")) or _find(name)
     if found is None:
         names = ", ".join(_loop_pair_names())
         raise LearningError(
@@ -88,10 +87,10 @@ def find_loop_pairs(name: str) -> LoopPairModel:
 
 def _find(name: str) -> object | None:
     """The model in a file, a shipped one, or one of a plug-in; None where there is none."""
-    if _is_file(name):
+    if is_file(name):
         return _load(Path(name))
-    shipped = SHIPPED / f"{name}{SUFFIX}"
-    if shipped.exists():
+    shipped = shipped_path(name)
+    if shipped is not None:
         return _adapted(name) or _load(shipped)
     # It brings much of the training.
     from .models.registry import is_learned, plugin_model
@@ -109,7 +108,13 @@ def _find(name: str) -> object | None:
     return _load(found.trained)
 
 
-def _is_file(name: str) -> bool:
+def shipped_path(name: str) -> Path | None:
+    """The file of a model that comes with the package; None where there is none of this name."""
+    path = SHIPPED / f"{name}{SUFFIX}"
+    return path if path.exists() else None
+
+
+def is_file(name: str) -> bool:
     """Whether this is a file, not the name of a model: these have neither folder nor suffix."""
     return Path(name).name != name or bool(Path(name).suffix)
 

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..lowering.llvm import Options
 from ..passes.default.default_schedule import default_schedule
+from ..passes.estimate.scheduling_context import SchedulingContext
 from ..passes.machine.target import Target
 from ..passes.polyhedral.bounds import check_bounds
 from ..passes.polyhedral.dependences import Dependences
@@ -21,11 +22,13 @@ from ..passes.polyhedral.extents import infer_extents
 from ..passes.polyhedral.isl_context import ISL_LOCK
 from ..passes.polyhedral.scop import Scop
 from ..passes.schedules.schedule import Schedule, dependences_of
-from ..support.summaries import summary
+from ..support.markup import MOST_COLUMNS, MOST_ROWS, block, notebook, table
+from ..support.summaries import shortened, summary
 from .calling.api_checks import (
     check_choice,
     check_flags,
     check_path,
+    check_runs_here,
     check_sizes,
     check_target,
     check_text,
@@ -35,18 +38,23 @@ from .calling.errors import BuildError, UnknownFunction
 from .calling.signature import Signature
 from .choosing.auto import auto_schedule
 from .choosing.database import Question
+from .choosing.default import choice_version, default_choice
+from .choosing.explanation import explain_default
 from .jit.compile import Source, model, read, schedule_from
 from .jit.threads import default_threads
 from .kernel import Kernel
 from .library.build import Library, build
 
 DEFAULT = "default"
-"""The schedule that is chosen for the sizes."""
+"""The schedule that is chosen for the sizes: by the estimate, and a model where it is sure."""
+
+RULES = "rules"
+"""The same by the analytical estimate alone."""
 
 AUTO = "auto"
 """The schedule that tuning has found for the sizes, else one that needs no run."""
 
-CHOSEN = (DEFAULT, AUTO)
+CHOSEN = (DEFAULT, RULES, AUTO)
 """Schedules that depend on the sizes."""
 
 
@@ -124,7 +132,7 @@ class Function:
         fast_math: bool = False,
         target: Target | None = None,
     ) -> Schedule:
-        """What `schedule="default"` or `"auto"` means for these sizes and so many threads.
+        """What `schedule="default"`, `"rules"` or `"auto"` means for sizes and so many threads.
 
         Sizes, by name, that are not given are the smallest that the program needs. The schedule has
         no transformations where the program is best left as it was written. Raises SourceError,
@@ -136,20 +144,42 @@ class Function:
         known = infer_extents(self.scop, sizes)
         return self._chooser(how, threads, fast_math, target or Target.host())(known)
 
+    def explain_default(
+        self,
+        sizes: Mapping[str, int],
+        *,
+        threads: int | None = None,
+        fast_math: bool = False,
+        target: Target | None = None,
+    ) -> str:
+        """Text on how `schedule="default"` is decided for these sizes.
+
+        The best candidates, the times that the model predicts, and which features make the
+        difference. The decision is made anew. Raises SourceError.
+        """
+        _check(self.name, threads, target, fast_math=fast_math)
+        check_sizes(self.name, sizes, [size.name for size in self.scop.sizes])
+        known = infer_extents(self.scop, sizes)
+        original = Schedule.original(self.scop, target, reassociate=fast_math)
+        return explain_default(original, SchedulingContext(known, threads or default_threads()))
+
     def _chooser(
         self, how: str, threads: int | None, fast_math: bool, target: Target
     ) -> Callable[[Mapping[str, int]], Schedule]:
         """What chooses a schedule once all sizes are known."""
         count = threads or default_threads()
-        if how == DEFAULT:
+        if how == RULES:
             return partial(
                 default_schedule, self.scop, target=target, threads=count, reassociate=fast_math
             )
 
         def choose(sizes: Mapping[str, int]) -> Schedule:
-            question = Question.of(self.function, sizes, target, threads=count, fast_math=fast_math)
             original = Schedule.original(self.scop, target, reassociate=fast_math)
-            return auto_schedule(original, question)
+            usual = partial(default_choice, original, str(self.module), sizes, count)
+            if how == DEFAULT:
+                return usual()
+            question = Question.of(self.function, sizes, target, threads=count, fast_math=fast_math)
+            return auto_schedule(original, question, usual)
 
         return choose
 
@@ -168,8 +198,9 @@ class Function:
         `schedule` is a Schedule of this function, its text as a pipeline of passes such as
         `"tile{loops=i,j sizes=32,32},parallel{loops=it}"`, in compact notation such as
         `"T2(L0,L1,32,32)P(L0)"` or as a `schedule.sequence`, or None for the loops as written. When
-        nothing is said, one is chosen for the sizes of each specialisation; `"auto"` chooses what
-        tuning has found, or else a cost model or `"default"` (`choose_schedule`).
+        nothing is said, one is chosen for the sizes of each specialisation; a learned model has a
+        say. `"rules"` is the choice without it, `"auto"` what tuning has found, else what a longer
+        search with the model or `"default"` finds (`choose_schedule`).
         `threads` run the parallel loops; None leaves the number to the OpenMP runtime.
         With `fast_math`, floating-point operations may be reassociated and approximated. Code is
         generated for `target`, by default this machine. With `check_bounds`, every access of the
@@ -180,7 +211,8 @@ class Function:
         answer.
 
         Raises SourceError, TransformationError, UnsupportedSignature; ValueError for a number of
-        threads below 1 or above 1024, or a schedule of another function.
+        threads below 1 or above 1024, a target of another architecture, or a schedule of another
+        function.
         """
         _check(
             self.name,
@@ -191,6 +223,7 @@ class Function:
             verify=verify,
         )
         given, target = target, target or Target.host()
+        check_runs_here(self.name, target)
         options = replace(_options(threads, fast_math), check_bounds=check_bounds)
         source = self.source(
             schedule, threads=threads, fast_math=fast_math, target=target, verify=verify
@@ -235,12 +268,17 @@ class Function:
         target: Target | None = None,
         verify: bool = False,
     ) -> Source:
-        """What `compile` compiles: this function with a schedule, checked; raises the same."""
+        """What `compile` compiles: this function with a schedule, checked; raises the same.
+
+        Code for the default schedule is kept on disk.
+        """
         _check(self.name, threads, target, fast_math=fast_math, verify=verify)
         target = target or Target.host()
         if isinstance(schedule, str) and schedule in CHOSEN:
             choose = self._chooser(schedule, threads, fast_math, target)
-            return Source(self.module, self.function, self.scop, choose, verify)
+            is_kept = schedule == DEFAULT and not verify
+            kept_as = choice_version(self.name, threads or default_threads()) if is_kept else None
+            return Source(self.module, self.function, self.scop, choose, verify, kept_as)
         if isinstance(schedule, str):
             schedule = self.schedule(schedule, target, fast_math=fast_math)
         elif schedule is not None and not isinstance(cast(object, schedule), Schedule):
@@ -258,6 +296,10 @@ class Function:
 
     def __repr__(self) -> str:
         return summary(self, self.name)
+
+    def _repr_html_(self) -> str:
+        """The text, for notebooks."""
+        return notebook(f"Function {self.name}", block(str(self), MOST_ROWS, MOST_COLUMNS))
 
     def __str__(self) -> str:
         """The function as MLIR text."""
@@ -375,6 +417,15 @@ class Program(Mapping[str, Function]):
 
     def __repr__(self) -> str:
         return summary(self, f"of {', '.join(self) or 'no functions'}")
+
+    def _repr_html_(self) -> str:
+        """The functions with what they take, for notebooks."""
+        shown = list(self._functions.values())[:MOST_ROWS]
+        rows = [["function", "arguments"]]
+        rows += [
+            [f.name, shortened(str(f.function.function_type.inputs), MOST_COLUMNS)] for f in shown
+        ]
+        return notebook("Program", table(rows), len(self))
 
     def __str__(self) -> str:
         """The program as MLIR text."""

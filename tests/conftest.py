@@ -1,4 +1,6 @@
-"""Repeatable random tests, and a cache of compiled code apart from the user's.
+"""Repeatable random tests, a cache of compiled code apart from the user's, and no learned model.
+
+The default schedule is the analytical choice, on every machine; tests of the learned one say so.
 
 Hypothesis is quick and gives the same examples in every run; `-m campaign` tests say otherwise.
 A failing example is shrunk only with LOOPWRIGHT_SHRINK=1: that may take five minutes.
@@ -28,7 +30,8 @@ settings.load_profile("quick")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _own_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LOOPWRIGHT_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("LOOPWRIGHT_MODEL", "off")
         yield

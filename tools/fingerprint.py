@@ -86,7 +86,7 @@ def _target_lines(
 ) -> Iterator[str]:
     parameters = {parameter: sizes[parameter] for parameter in entry.parameters}
     chosen = function.choose_schedule(
-        "default", parameters, threads=THREADS, fast_math=True, target=target
+        "rules", parameters, threads=THREADS, fast_math=True, target=target
     )
     yield f"{digest(str(chosen))} schedule {entry.name} {target.name}"
     for label, schedule in (("none", None), ("default", chosen)):

@@ -46,6 +46,8 @@ def explain(
         parts += ["\n  as pipeline:", *_indented(str(chosen))]
     else:
         parts += _indented("the loops as written")
+    how = function.explain_default(_chosen(function, sizes), threads=count, fast_math=fast_math)
+    parts += ["\n  how it was chosen:", *_indented(how)]
     return "\n".join(parts)
 
 

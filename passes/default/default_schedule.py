@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -11,10 +11,10 @@ from ..estimate.estimate import estimate
 from ..estimate.scheduling_context import SchedulingContext
 from ..machine.target import Target
 from ..polyhedral.isl_context import ISL_LOCK, TooComplexError, bounded
-from ..polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree, nests, statements
+from ..polyhedral.schedule_tree import Leaf, Loop, Tree, nests, statements
 from ..polyhedral.scop import Scop
 from ..schedules.errors import TransformationError
-from ..schedules.schedule import Schedule
+from ..schedules.schedule import Schedule, Steps
 from ..transformations.affine_schedule import AffineSchedule, begin_affine_schedules
 from .guard_splitting import split_at_guards, with_guards
 from .input_reuse import fuse_for_input_reuse
@@ -31,6 +31,7 @@ FUSIONS = ("minimal", "balanced", "maximal")
 
 PATIENCE = 2
 """Seconds for affine scheduling, which takes a tenth of that for most programs."""
+
 
 MOST_SPLIT = 2
 """So many orders are tried with nests split at their conditions as well."""
@@ -81,14 +82,47 @@ def is_profitable(original: Schedule, context: SchedulingContext) -> bool:
     return sum(each.instances for each in statistics.statements.values()) >= PROFITABLE
 
 
+@dataclass(frozen=True)
+class NestAnswer:
+    """The answer of a strategy for the nest of some statements, and the schedule before it."""
+
+    names: tuple[str, ...]
+    strategy: Strategy
+    before: Schedule
+    schedule: Schedule
+
+    @property
+    def steps(self) -> Steps:
+        """What the strategy does to its nest; it leaves all other nests alone."""
+        return self.schedule.transformations[len(self.before.transformations) :]
+
+    def on(self, schedule: Schedule, context: SchedulingContext) -> Schedule | None:
+        """The strategy's answer in a schedule that other nests have changed, perhaps."""
+        if schedule is self.before:
+            return self.schedule
+        return self.strategy(schedule, _nest(schedule, self.names), context)
+
+
 def candidates(
     original: Schedule, context: SchedulingContext, starts: Iterable[Schedule] | None = None
 ) -> Iterator[Schedule]:
     """Orders, by default all of `orders`, with every nest scheduled; each schedule once.
 
-    At most two for each order, `_first_answers` and `_best_answers`. Where all of them leave
+    At most two for each order, with the first answers and `_best_answers`. Where all of them leave
     conditions to the last strategy, there are two more for the first orders, split there.
     """
+    for _, schedule in answered_candidates(original, context, starts):
+        yield schedule
+
+
+AnsweredSchedule = tuple[Sequence[NestAnswer], Schedule]
+"""A schedule, and the first answers for the nests of its order."""
+
+
+def answered_candidates(
+    original: Schedule, context: SchedulingContext, starts: Iterable[Schedule] | None = None
+) -> Iterator[AnsweredSchedule]:
+    """`candidates`, with the first answers for the nests of their order."""
     seen = {original}
     tried: set[str] = set()
     guarded: list[tuple[Schedule, list[tuple[str, ...]]]] = []
@@ -98,42 +132,14 @@ def candidates(
         if functions in tried:
             continue
         tried.add(functions)
-        chosen = yield from _scheduled(order, context, seen)
-        left = [answer.names for answer in chosen if answer.strategy is STRATEGIES[-1]]
+        answers = yield from _scheduled(order, context, seen)
+        left = [answer.names for answer in answers if answer.strategy is STRATEGIES[-1]]
         guarded.append((order, with_guards(order, left, context)))
     if all(names for _, names in guarded):
         for order, names in guarded[:MOST_SPLIT]:
             parts = split_at_guards(order, names, context)
             if parts is not None:
                 yield from _scheduled(parts, context, seen)
-
-
-@dataclass(frozen=True)
-class _Answer:
-    """What a strategy made of the nest of some statements in a schedule."""
-
-    names: tuple[str, ...]
-    strategy: Strategy
-    before: Schedule
-    after: Schedule
-
-    def on(self, schedule: Schedule, context: SchedulingContext) -> Schedule | None:
-        """The strategy's answer in a schedule that other nests have changed, perhaps."""
-        if schedule is self.before:
-            return self.after
-        return self.strategy(schedule, _nest(schedule, self.names), context)
-
-
-def _scheduled(
-    order: Schedule, context: SchedulingContext, seen: set[Schedule]
-) -> Generator[Schedule, None, list[_Answer]]:
-    """What is new of both kinds of answers, and the strategies that are asked first."""
-    schedule, chosen = _first_answers(order, context)
-    for candidate in (schedule, _best_answers(order, chosen, context)):
-        if candidate is not None and candidate not in seen:
-            seen.add(candidate)
-            yield candidate
-    return chosen
 
 
 def orders(original: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
@@ -174,25 +180,55 @@ def schedule_nests(schedule: Schedule, context: SchedulingContext) -> Schedule:
     return _schedule(schedule, context, _groups(schedule))
 
 
-def _first_answers(order: Schedule, context: SchedulingContext) -> tuple[Schedule, list[_Answer]]:
-    """Every nest under the first strategy that has an answer for it, and these answers."""
+def other_answers(
+    answers: Sequence[NestAnswer], context: SchedulingContext
+) -> Iterator[tuple[NestAnswer, Steps]]:
+    """What strategies have for a nest besides the first answer, and the steps of the nests behind.
+
+    The nests before have their first answers. Fallbacks are asked for nests that they compete for.
+    """
+    for number, first in enumerate(answers):
+        behind = tuple(step for answer in answers[number + 1 :] for step in answer.steps)
+        others = STRATEGIES[STRATEGIES.index(first.strategy) + 1 :]
+        if first.strategy in COMPETING:
+            others = tuple(dict.fromkeys((*FALLBACKS, *others)))
+        nest = _nest(first.before, first.names)
+        for strategy in others:
+            found = None if strategy is first.strategy else strategy(first.before, nest, context)
+            if found is not None:
+                yield NestAnswer(first.names, strategy, first.before, found), behind
+
+
+def _first_answers(order: Schedule, context: SchedulingContext) -> Iterator[NestAnswer]:
+    """Every nest under the first strategy that has an answer for it, one after the other."""
     schedule = order
-    chosen: list[_Answer] = []
     for names in _groups(order):
         found = next(_answers(schedule, names, context), None)
         if found is not None:
-            strategy, after = found
-            chosen.append(_Answer(names, strategy, schedule, after))
-            schedule = after
-    return schedule, chosen
+            strategy, answer = found
+            yield NestAnswer(names, strategy, schedule, answer)
+            schedule = answer
+
+
+def _scheduled(
+    order: Schedule, context: SchedulingContext, seen: set[Schedule]
+) -> Generator[AnsweredSchedule, None, list[NestAnswer]]:
+    """What is new of both kinds of answers; returns the first ones."""
+    answers = list(_first_answers(order, context))
+    first = answers[-1].schedule if answers else order
+    for candidate in (first, _best_answers(order, answers, context)):
+        if candidate is not None and candidate not in seen:
+            seen.add(candidate)
+            yield answers, candidate
+    return answers
 
 
 def _best_answers(
     order: Schedule,
-    chosen: Iterable[_Answer],
+    chosen: Sequence[NestAnswer],
     context: SchedulingContext,
 ) -> Schedule | None:
-    """As `_first_answers`, where the answers of `COMPETING` compete with all `FALLBACKS`.
+    """The first answers, where the answers of `COMPETING` compete with all `FALLBACKS`.
 
     Such nests have what is estimated to be best, of the nest as it is as well; if that strategy is
     no fallback, where that is clearly better. None if there are no such nests.
@@ -211,7 +247,7 @@ def _best_answers(
         own = None if first.strategy is STRATEGIES[-1] else first.on(schedule, context)
         if own is not None and estimate(best, context) >= GAIN * estimate(own, context):
             best = own
-        schedule = first.after if best == first.after else best
+        schedule = first.schedule if best == first.schedule else best
     return schedule
 
 
@@ -251,5 +287,5 @@ def _functions(tree: Tree) -> str:
             return name
         case Loop(schedule=schedule, body=body):
             return f"[{', '.join(map(str, schedule.values()))}]({_functions(body)})"
-        case Sequence(children):
-            return "; ".join(map(_functions, children))
+        case _:
+            return "; ".join(map(_functions, tree.children))

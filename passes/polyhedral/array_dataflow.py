@@ -18,7 +18,7 @@ from .adjacent_accesses import ExecutionTimes
 from .conflicts import last_accesses
 from .isl_context import is_exhausted
 from .isl_schedule import to_isl
-from .schedule_tree import Sequence, Tree, restrict
+from .schedule_tree import Leaf, Loop, Sequence, Tree, restrict
 from .scop import Access, AccessKind, Array, Scop
 from .unimodular import UnimodularStatements
 
@@ -75,6 +75,17 @@ class ArrayAccesses:
         }
         return restrict(self.scop.tree, users) or Sequence(())
 
+    @property
+    def key(self) -> str:
+        """What dependences through the array follow from, but for the bodies, as text."""
+        parts = [str(self.scop.context), _order_text(self.order)]
+        for statement in self.scop.statements:
+            used = [access for access in statement.accesses if access.array is self.array]
+            if used:
+                relations = (f"{access.kind.value} {access.relation}" for access in used)
+                parts += [f"{statement.name}: {statement.domain}", *relations]
+        return "\n".join(parts)
+
     @cached_property
     def are_unimodular(self) -> bool:
         """Whether dataflow analysis needs no integer division."""
@@ -130,6 +141,16 @@ class ArrayAccesses:
                 if access.array is self.array and access.kind is kind
             ),
         )
+
+
+def _order_text(tree: Tree) -> str:
+    match tree:
+        case Leaf(name):
+            return name
+        case Loop(schedule=schedule, body=body):
+            return f"[{'; '.join(map(str, schedule.values()))}]({_order_text(body)})"
+        case _:
+            return f"{{{', '.join(map(_order_text, tree.children))}}}"
 
 
 def _without(relation: isl.Map, access: Access) -> isl.Map:

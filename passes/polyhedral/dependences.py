@@ -11,6 +11,7 @@ from typing import cast
 
 import islpy as isl
 
+from ...support.markup import MOST_ROWS, notebook, table
 from ...support.summaries import summary
 from .array_dataflow import ArrayAccesses, union
 from .distance import distances
@@ -77,7 +78,8 @@ class Dependences:
     are memory-based: they lead from all accesses before, and to all behind.
     `accumulations` has the statements that are reductions, by name; `conflicts` the memory-based
     dependences by the array's name, as far as anybody has asked for them: from each access to all
-    later ones that conflict with it.
+    later ones that conflict with it. `through` are exact dependences through arrays by what they
+    follow from, of this program and all that steps make of it.
     """
 
     scop: Scop
@@ -85,6 +87,9 @@ class Dependences:
     accumulations: Mapping[str, Accumulation]
     conflicts: dict[str, tuple[Dependence, ...]] = field(
         default_factory=dict[str, tuple[Dependence, ...]]
+    )
+    through: dict[object, tuple[Dependence, ...]] = field(
+        default_factory=dict[object, tuple[Dependence, ...]], repr=False
     )
 
     def __iter__(self) -> Iterator[Dependence]:
@@ -176,6 +181,17 @@ class Dependences:
         listed = ", ".join(f"{count} {kind}" for kind, count in counts.items())
         return summary(self, f"of {self.scop.name}: {listed or 'none'}")
 
+    def _repr_html_(self) -> str:
+        """A table, for notebooks."""
+        rows = [["kind", "from", "to", "array", "distance"]]
+        for item in self.items[:MOST_ROWS]:
+            loops = self.scop.statement(item.source).loops
+            steps = distances(self.scop, item.source, item.target, item.relation)
+            vector = ", ".join(f"{n}: {step}" for n, step in zip(loops, steps, strict=False))
+            kind = " ".join((item.kind.value, *(f"({flag})" for flag in item.flags)))
+            rows.append([kind, item.source, item.target, item.array, vector])
+        return notebook(f"Dependences of {self.scop.name}", table(rows), len(self.items))
+
 
 @dataclass(frozen=True, eq=False)
 class OrderConstraints:
@@ -209,7 +225,8 @@ def compute_dependences(
         through = {name: tuple(i for i in before or () if i.array == name) for name in kept}
         conflicts = {} if before is None else before.conflicts
         known = {name: items for name, items in conflicts.items() if name in kept}
-        return replace(_compute(scop, through), conflicts=known)
+        memory = {} if before is None else before.through
+        return replace(_compute(scop, through, memory), conflicts=known)
 
 
 def note_dependences(scop: Scop, array: Array, items: Iterable[Dependence]) -> None:
@@ -246,7 +263,11 @@ def _users(scop: Scop, array: Array) -> list[tuple[str, int, int]]:
     ]
 
 
-def _compute(scop: Scop, kept: Mapping[str, Iterable[Dependence]]) -> Dependences:
+def _compute(
+    scop: Scop,
+    kept: Mapping[str, Iterable[Dependence]],
+    memory: dict[object, tuple[Dependence, ...]],
+) -> Dependences:
     accumulations = {
         statement.name: accumulation
         for statement in scop.statements
@@ -259,13 +280,34 @@ def _compute(scop: Scop, kept: Mapping[str, Iterable[Dependence]]) -> Dependence
         through = known.get(accesses.array.name)
         if through is None and attempts:
             try:
-                through = _conflicts(accesses, accumulations, last_only=True)
+                through = _remembered(accesses, accumulations, memory)
             except (TooComplexError, isl.Error):
                 attempts -= 1
         if through is None:
             through = _conflicts(accesses, accumulations, last_only=False)
         items += through
-    return Dependences(scop, tuple(items), accumulations)
+    return Dependences(scop, tuple(items), accumulations, through=memory)
+
+
+def _remembered(
+    accesses: ArrayAccesses,
+    accumulations: Mapping[str, Accumulation],
+    memory: dict[object, tuple[Dependence, ...]],
+) -> tuple[Dependence, ...]:
+    """Exact dependences through an array, computed once for what they follow from.
+
+    A step that changes one nest of a program leaves the arrays of the others as they were, also
+    where it was made in another order of these.
+    """
+    steps = tuple(
+        (name, each.operation, each.reassociable)
+        for name, each in accumulations.items()
+        if each.store.array is accesses.array
+    )
+    key = accesses.array.name, accesses.key, steps
+    if key not in memory:
+        memory[key] = tuple(_conflicts(accesses, accumulations, last_only=True))
+    return memory[key]
 
 
 def _inputs(scop: Scop) -> Iterator[Dependence]:

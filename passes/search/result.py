@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from ...support.summaries import summary
+from ...support.markup import MOST_COLUMNS, MOST_ROWS, element, join, notebook, table
+from ...support.summaries import shortened, summary
 from ..estimate.scheduling_context import SchedulingContext
 from ..schedules.schedule import Schedule
 from .protocols import CostModel, Evaluator, Ranker
@@ -33,7 +34,8 @@ class Task:
     """A program to schedule, with cost model and evaluator.
 
     `budget` is in seconds, None for as long as it takes. `known` was fast before: where something
-    is run, that is, too. `report` is called now and then.
+    is run, that is, too. `default` is what others compare with, by default the analytical choice.
+    `report` is called now and then.
     """
 
     original: Schedule
@@ -44,6 +46,7 @@ class Task:
     seed: int = 0
     budget: float | None = None
     known: tuple[Schedule, ...] = ()
+    default: Schedule | None = None
     report: Callable[[Progress], None] = lambda _: None
 
 
@@ -91,3 +94,16 @@ class Result:
 
     def __repr__(self) -> str:
         return summary(self, f"{self.speedup:.3g} times as fast: {self.best}")
+
+    def _repr_html_(self) -> str:
+        """The way to the best schedule, for notebooks."""
+        rows = [["step", "predicted", "measured"]]
+        for step in self.path[:MOST_ROWS]:
+            cells = (f"{s:.2f}x" if s is not None else "-" for s in (step.predicted, step.measured))
+            rows.append([shortened(step.step, MOST_COLUMNS), *cells])
+        counts = (
+            f"{self.candidates} schedules, {self.predictions} predictions, "
+            f"{self.measurements} measurements in {self.seconds:.1f} s"
+        )
+        body = join((table(rows, numbers=True), element("p", counts)))
+        return notebook(f"{self.speedup:.2f} times as fast", body, len(self.path))

@@ -11,9 +11,9 @@ from statistics import median
 
 from ..default.default_schedule import alternatives, candidates, choose, orders
 from ..polyhedral.isl_context import ISL_LOCK
-from ..polyhedral.schedule_tree import Leaf, Loop, Tree
-from ..schedules.schedule import Schedule, Transformation
+from ..schedules.schedule import Schedule
 from .result import Ended, PathStep, Progress, Result, Task
+from .schedule_key import schedule_key
 
 BATCH = 64
 """Schedules that are predicted at a time: between two looks at the clock."""
@@ -94,6 +94,8 @@ class SearchState:
     @property
     def default_schedule(self) -> Schedule:
         """The schedule that `default` means, also when the time is up."""
+        if self._usual is None and self.task.default is not None:
+            self._usual = self.entered(self.task.default)
         if self._usual is None:
             limits = self._limit, self._part
             self._limit = self._part = inf
@@ -157,17 +159,8 @@ class SearchState:
         known = self._keys.get(id(schedule))
         if known is None:
             # The schedule is kept as well, so that its id stays its own.
-            known = self._keys[id(schedule)] = (schedule, self._make_key(schedule))
+            known = self._keys[id(schedule)] = (schedule, schedule_key(schedule))
         return known[1]
-
-    def _make_key(self, schedule: Schedule) -> object:
-        # Steps that change the program itself are not all in the tree.
-        steps = tuple(
-            str(step)
-            for step in schedule.transformations
-            if type(step).rewrite_program is not Transformation.rewrite_program
-        )
-        return (steps, _tree_key(schedule, schedule.tree))
 
     def is_new(self, schedule: Schedule) -> bool:
         """Whether the search has not met a schedule yet."""
@@ -372,15 +365,3 @@ def _one_by_one(source: Iterator[Schedule]) -> Iterator[Schedule]:
         if schedule is None:
             return
         yield schedule
-
-
-def _tree_key(schedule: Schedule, tree: Tree) -> object:
-    match tree:
-        case Leaf(statement):
-            return statement
-        case Loop():
-            marks = (tree.parallel, tree.vector, tree.unroll, tree.within is not None)
-            function = schedule.legality.function(tree).text
-            return (function, marks, _tree_key(schedule, tree.body))
-        case _:
-            return tuple(_tree_key(schedule, child) for child in tree.children)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from ...costmodel.find import AUTO_MODEL, find_model
 from ...dialects.errors import SourceError
@@ -29,7 +30,9 @@ By every member of a model that has several.
 """
 
 
-def auto_schedule(original: Schedule, question: Question) -> Schedule:
+def auto_schedule(
+    original: Schedule, question: Question, default: Callable[[], Schedule]
+) -> Schedule:
     """The tuned schedule, else one that the model prefers to the default schedule, else that one.
 
     A tuned schedule that does not apply any more is left out, with a warning. Raises SourceError.
@@ -37,7 +40,7 @@ def auto_schedule(original: Schedule, question: Question) -> Schedule:
     found = tuned_schedule(original, question)
     if found is not None:
         return found
-    return modelled_schedule(original, question.sizes, question.threads, AUTO_MODEL)
+    return modelled_schedule(original, question.sizes, question.threads, AUTO_MODEL, default)
 
 
 def tuned_schedule(original: Schedule, question: Question) -> Schedule | None:
@@ -59,18 +62,29 @@ def tuned_schedule(original: Schedule, question: Question) -> Schedule | None:
 
 
 def modelled_schedule(
-    original: Schedule, sizes: Mapping[str, int], threads: int, model: str | None
+    original: Schedule,
+    sizes: Mapping[str, int],
+    threads: int,
+    model: str | None,
+    choose: Callable[[], Schedule] | None = None,
 ) -> Schedule:
-    """What a beam search with a model, if any, finds clearly better than the default."""
-    default = default_schedule(
+    """What a beam search with a model, if any, finds clearly better than the default.
+
+    `choose` gives that, by default the analytical choice.
+    """
+    default = (choose or partial(_analytical, original, sizes, threads))()
+    context = SchedulingContext(sizes, threads)
+    if model is None or not is_profitable(original, context):
+        return default
+    task = Task(original, context, find_model(model), budget=SECONDS)
+    return unanimous_choice(explored(BeamSearch(BEAM), task), default, GAIN)
+
+
+def _analytical(original: Schedule, sizes: Mapping[str, int], threads: int) -> Schedule:
+    return default_schedule(
         original.program,
         sizes,
         original.target,
         threads=threads,
         reassociate=original.reassociate,
     )
-    context = SchedulingContext(sizes, threads)
-    if model is None or not is_profitable(original, context):
-        return default
-    task = Task(original, context, find_model(model), budget=SECONDS)
-    return unanimous_choice(explored(BeamSearch(BEAM), task), default, GAIN)

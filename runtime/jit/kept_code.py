@@ -21,7 +21,7 @@ from ...passes.machine.target import Target
 from ...support.version import __version__
 from .cache import cache_key, default_cache
 
-_ROOMS = ("dialects", "passes", "lowering", "runtime", "support")
+_ROOMS = ("dialects", "passes", "lowering", "costmodel", "runtime", "support")
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from ...costmodel.deciding_model import deciding_model
 from ...costmodel.find import (
     DEFAULT_MODEL,
     DEFAULT_RANKER,
@@ -86,6 +87,7 @@ def tune(
         seed=options.seed,
         budget=options.budget,
         report=options.report,
+        default=_default(function, sizes, threads, options),
     )
     loop_pairs = find_loop_pairs(options.interchange) if options.interchange else None
     how = kind.make(SearchOptions(options.beam, options.space, loop_pairs))
@@ -110,6 +112,15 @@ def tune(
         if memory is not None:
             result = memory.keep(result, evaluator.baseline_seconds)
     return result
+
+
+def _default(
+    function: Function, sizes: Mapping[str, int], threads: int, options: TuningOptions
+) -> Schedule | None:
+    """The default schedule where a model has a say in it; else the search finds it by itself."""
+    if deciding_model() is None:
+        return None
+    return function.default_schedule(sizes, threads=threads, fast_math=options.fast_math)
 
 
 @dataclass(frozen=True)

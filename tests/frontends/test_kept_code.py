@@ -25,13 +25,13 @@ def called(n: int, **options: object) -> tuple[np.ndarray, Schedule | None]:
 
 def test_kept_and_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen: list[object] = []
-    choose = program.default_schedule
+    choose = program.default_choice
 
     def counting(*args: object, **options: object) -> Schedule:
         chosen.append(args)
         return choose(*args, **options)
 
-    monkeypatch.setattr(program, "default_schedule", counting)
+    monkeypatch.setattr(program, "default_choice", counting)
     first, schedule = called(129, threads=1)
     again, replayed = called(129, threads=1)
     assert len(chosen) == 1 and np.array_equal(first, again)

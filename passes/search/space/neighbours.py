@@ -6,8 +6,9 @@ fills the panel), so that they are changed one at a time and all at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from ...estimate.scheduling_context import SchedulingContext
@@ -40,31 +41,42 @@ SMALL = 16
 Place = tuple[int, int]
 """A number in a list of steps: which step, and which of its numbers."""
 
+Allowance = Callable[[Iterable[Transformation]], bool]
+"""Whether these steps may be applied, too."""
+
 
 def neighbours(
-    original: Schedule, schedule: Schedule, context: SchedulingContext
+    original: Schedule,
+    schedule: Schedule,
+    context: SchedulingContext,
+    allows: Allowance = lambda steps: True,
 ) -> Iterator[Schedule]:
-    """All schedules one change away that can be applied, each once."""
+    """All schedules one change away that can be applied, each once, as far as work is allowed."""
     seen = {schedule, original}
     steps = schedule.transformations
+    if not allows(steps):
+        return
     prefixes = _prefixes(original, steps)
     for changed in _changes(prefixes, steps):
         first = next(
             (n for n, (a, b) in enumerate(zip(steps, changed, strict=False)) if a != b),
             len(changed),
         )
+        if not allows(changed[first:]):
+            return
         result = _replay(prefixes[first], changed[first:])
         if result not in seen:
             seen.add(result)
             yield result
-    yield from (each for each in _more(schedule, context) if each not in seen)
+    yield from (each for each in _more(schedule, context, allows) if each not in seen)
 
 
-def _more(schedule: Schedule, context: SchedulingContext) -> Iterator[Schedule]:
+def _more(schedule: Schedule, context: SchedulingContext, allows: Allowance) -> Iterator[Schedule]:
     """The schedule with one move more of those that can come last."""
     for nest in nests(schedule.tree):
         for propose in (parallel_loops, jams, unrollings):
-            yield from changes(schedule, propose(schedule, nest, context))
+            moves = propose(schedule, nest, context)
+            yield from changes(schedule, takewhile(lambda move: allows(move.steps), moves))
 
 
 def _prefixes(original: Schedule, steps: Sequence[Transformation]) -> list[Schedule]:

@@ -35,8 +35,8 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         metavar="FILE",
-        help="a program in affine MLIR (-: standard input) or C (.c), or a shipped kernel "
-        "(polybench/gemm)",
+        help="a program in affine MLIR (-: standard input), C (.c) or Python (.py), or a shipped "
+        "kernel (polybench/gemm)",
     )
     parser.add_argument(
         "-f", "--func", metavar="NAME", help="the function (needed when there are several)"
@@ -75,7 +75,7 @@ def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
         "-p",
         "--pipeline",
         metavar="PASSES",
-        help="the schedule: a pipeline of passes, compact notation, 'default' or 'auto'",
+        help="the schedule: a pipeline of passes, compact notation, 'default', 'rules' or 'auto'",
     )
     schedule.add_argument(
         "-S",
@@ -84,6 +84,11 @@ def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
         help="a file with the schedule: a schedule.sequence, a pipeline or compact notation "
         "(-: standard input)",
     )
+
+
+def add_quiet_argument(parser: argparse.ArgumentParser) -> None:
+    """The argument `--quiet`, which `loopwright.cli` heeds."""
+    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
 
 
 def add_verify_argument(parser: argparse.ArgumentParser) -> None:
@@ -100,6 +105,25 @@ def tell_verdict(function: str, verdict: Verdict | None) -> None:
     """Says on standard error what a validation has found, if there was one."""
     if verdict is not None:
         print(f"loopwright: {function}: validation: {verdict}", file=sys.stderr)
+
+
+def add_target_argument(parser: argparse.ArgumentParser) -> None:
+    """The argument `--target`."""
+    parser.add_argument(
+        "--target",
+        metavar="CPU",
+        default="host",
+        help=f"the processor: {', '.join(Target.names())}, or LLVM's name of it (znver4, "
+        "x86-64-v3; default: host, this machine's)",
+    )
+
+
+def named_target(arguments: argparse.Namespace) -> Target:
+    """The target that `--target` names; raises UsageError."""
+    try:
+        return Target.named(arguments.target)
+    except ValueError as error:
+        raise UsageError(f"--target: {error}") from error
 
 
 def read_schedule(

@@ -10,7 +10,9 @@ examples:
   loopwright schedule polybench/gemm
   loopwright schedule polybench/gemm -p 'tile{loops=k,S1.j sizes=32,32},parallel{loops=i}'
   loopwright schedule polybench/gemm -p 'I(L1,L2)P(L0)' --svg gemm.svg
+  loopwright schedule field/layer_norm --size LARGE -p default --explain
   loopwright schedule polybench/gemm -p default --certificate gemm.json
+  loopwright schedule polybench/gemm -p default --size LARGE --target neoverse-v1
 """
 
 from __future__ import annotations
@@ -24,12 +26,15 @@ from ..passes.schedules.schedule import Schedule
 from ..passes.syntax.compact_notation import print_notation
 from ..passes.syntax.graphs import tree_graph
 from ..passes.syntax.schedule_ops import to_sequence
-from ..runtime.program import Function
+from ..runtime.program import DEFAULT, Function
 from ..support.output_files import write_output
+from . import UsageError
 from .common import (
     add_fast_math_argument,
     add_program_arguments,
     add_schedule_arguments,
+    add_target_argument,
+    named_target,
     one_function,
     read_schedule,
 )
@@ -46,6 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-t", "--threads", type=int, metavar="T", help="threads that 'default' plans for"
     )
     add_fast_math_argument(parser)
+    add_target_argument(parser)
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="say how 'default' is decided: the best candidates, what the model predicts, and why",
+    )
     add_picture_arguments(parser)
     parser.add_argument(
         "--certificate",
@@ -57,17 +68,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints the tree, or both trees, and writes the pictures."""
     function = one_function(arguments)
+    if arguments.explain and arguments.pipeline != DEFAULT:
+        raise UsageError(f"--explain is about the default schedule: give -p {DEFAULT}")
     after = read_schedule(
         arguments,
         function,
         given_sizes(arguments),
         threads=arguments.threads,
+        target=named_target(arguments),
         fast_math=arguments.fast_math,
     )
     schedules = {"before": function.schedule()}
     if after is not None:
         schedules["after"] = after
     print(_describe(function, schedules))
+    if arguments.explain:
+        how = function.explain_default(
+            given_sizes(arguments), threads=arguments.threads, fast_math=arguments.fast_math
+        )
+        print(f"\n  how it was chosen:\n{_indent(_indent(how))}")
     titles = {f"{function.name}, {title}": each for title, each in schedules.items()}
     write_pictures(arguments, lambda: tree_graph(titles))
     if arguments.certificate is not None:
