@@ -25,7 +25,6 @@ from statistics import fmean, median
 from typing import Any
 
 import loopwright
-from loopwright.commands.shipped import comparison
 from loopwright.costmodel.find import DEFAULT_MODEL, find_model
 from loopwright.kernels.catalogue import KernelEntry
 from loopwright.passes.estimate.estimate import Roofline
@@ -39,6 +38,7 @@ from loopwright.passes.search.space.stages import SPACES
 from loopwright.passes.syntax.pipeline import parse_pipeline
 from loopwright.runtime.bench.selection import SelectionError, select_kernels
 from loopwright.runtime.tuning.evaluator import RunningEvaluator
+from loopwright.session.shipped_kernels import comparison
 
 ROUNDS = 5
 

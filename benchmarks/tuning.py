@@ -26,7 +26,6 @@ from typing import Any
 import record
 
 import loopwright
-from loopwright.commands.shipped import comparison
 from loopwright.commands.tune import parse_time
 from loopwright.costmodel.find import DEFAULT_MODEL, find_model
 from loopwright.kernels.catalogue import KernelEntry
@@ -39,6 +38,7 @@ from loopwright.runtime.choosing.auto import SECONDS, modelled_schedule
 from loopwright.runtime.program import Function
 from loopwright.runtime.tuning.evaluator import RunningEvaluator, Substitute
 from loopwright.runtime.tuning.tune import TuningOptions, tune
+from loopwright.session.shipped_kernels import comparison
 
 ROUNDS = 10
 

@@ -1,7 +1,8 @@
 """Generator of reference pages from the code: `python tools/reference.py`.
 
 `docs/reference/transformations.md` from the registry, the docstrings and the fields of the
-transformations; `docs/reference/cli.md` from the parsers of the commands. A test compares them.
+transformations; `docs/reference/cli.md` from the parsers of the commands; `calls.md` and `json.md`
+in `reference_calls.py`. A test compares them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import dataclasses
 import inspect
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+from reference_calls import calls_page, json_page
 
 from loopwright.cli import parser_of
 from loopwright.commands import COMMANDS
@@ -36,10 +39,11 @@ CLI = """\
 # Command line
 
 Written by `tools/reference.py` from the parsers of the commands. All commands but `machine`,
-`train`, `calibrate`, `data`, `bench`, `cc` and `completion` take a program: a file in affine MLIR
-or [C](c.md), or the name of a [shipped kernel](kernels.md).
+`train`, `calibrate`, `data`, `bench`, `cc`, `serve` and `completion` take a program: a file in
+affine MLIR or [C](c.md), or the name of a [shipped kernel](kernels.md).
 
-Results go to standard output; messages, warnings and progress to standard error.
+Results go to standard output, with `--json` as [documents](json.md); messages, warnings and
+progress to standard error.
 
 | exit code | meaning |
 |---|---|
@@ -194,7 +198,12 @@ def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
 
 
-PAGES = {"transformations.md": transformations_page, "cli.md": cli_page}
+PAGES = {
+    "transformations.md": transformations_page,
+    "cli.md": cli_page,
+    "calls.md": calls_page,
+    "json.md": json_page,
+}
 
 
 def main() -> None:

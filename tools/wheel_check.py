@@ -26,6 +26,8 @@ MOST_MEGABYTES = 700
 PACKAGES = ("costmodel", "dialects", "frontends", "kernels", "lowering", "passes", "runtime")
 """Folders of the root that are packages of the wheel."""
 
+SCHEMAS = ROOT / "src" / "loopwright" / "schemas"
+
 DATA = {".mlir", ".npz", ".py", ".toml", ".typed"}
 
 COMMANDS: Mapping[str, tuple[int, str]] = {
@@ -49,6 +51,8 @@ COMMANDS: Mapping[str, tuple[int, str]] = {
     "data show 3": (0, "func.func"),
     "data generate --programs 1 -o labels": (1, 'pip install "loopwright[data]"'),
     "tune polybench/mvt --size MINI --model looper": (1, 'pip install "loopwright[learn]"'),
+    "serve": (1, 'pip install "loopwright[serve]"'),
+    "deps polybench/mvt --json": (0, '"schema": "urn:loopwright:deps:1"'),
     "machine --help": (0, "usage: "),
     "completion bash": (0, "complete "),
 }
@@ -122,6 +126,7 @@ def check_contents(wheel: Path) -> None:
         ["git", "ls-files", *PACKAGES], cwd=ROOT, capture_output=True, text=True, check=True
     )
     wanted = [f"loopwright/{n}" for n in listed.stdout.split() if Path(n).suffix in DATA]
+    wanted += [f"loopwright/schemas/{file.name}" for file in SCHEMAS.glob("*.json")]
     missing = sorted(name for name in wanted if name not in found)
     if missing:
         sys.exit(f"not in {wheel.name}: {', '.join(missing)}")

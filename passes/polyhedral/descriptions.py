@@ -46,7 +46,7 @@ def describe_loop(scop: Scop, loop: Loop) -> str:
         value = f" = {next(iter(values.values()))}"
     else:
         value = f" = {'; '.join(f'{name}: {text}' for name, text in values.items())}"
-    return f"for {loop.name}{value}{''.join(f', {mark}' for mark in _marks(loop))}"
+    return f"for {loop.name}{value}{''.join(f', {mark}' for mark in describe_marks(loop))}"
 
 
 def _function(aff: isl.Aff) -> str:
@@ -56,7 +56,8 @@ def _function(aff: isl.Aff) -> str:
     return re.sub(r"floor\(\((\w+)\)/(\d+)\)", r"floor(\1 / \2)", value)
 
 
-def _marks(loop: Loop) -> Iterator[str]:
+def describe_marks(loop: Loop) -> Iterator[str]:
+    """How a loop executes: `parallel`, `vectors of 8`, `unrolled by 4`."""
     if loop.within is not None:
         yield f"in tile {loop.within.tile} of {loop.within.size}"
     if loop.parallel:

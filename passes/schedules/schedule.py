@@ -222,19 +222,27 @@ class Schedule(NamedLoops, Immutable):
         """Whether dependences stay inside iterations of a loop of the tree."""
         return self.legality.is_coincident(self.functions_around(loop), loop)
 
+    def legal_repairs(self, illegal: Transformation) -> Iterator[Steps]:
+        """What can be applied in place of an illegal step: each was tried, none comes twice."""
+        seen: set[Steps] = set()
+        for steps in illegal.repairs(self):
+            if steps not in seen and self.legal_all(steps):
+                seen.add(steps)
+                yield steps
+
     def _repair_hint(self, illegal: Transformation) -> str | None:
         """What makes an illegal step legal, or comes close to it; None where nothing was found."""
-        for steps in illegal.repairs(self):
-            if self._are_legal(steps):
-                *before, last = steps
-                if last == illegal:
-                    return f"{','.join(map(str, before))} makes it legal"
-                return f"{','.join(map(str, steps))} is legal"
+        for steps in self.legal_repairs(illegal):
+            *before, last = steps
+            if last == illegal:
+                return f"{','.join(map(str, before))} makes it legal"
+            return f"{','.join(map(str, steps))} is legal"
         return None
 
-    def _are_legal(self, steps: Steps) -> bool:
+    def legal_all(self, transformations: Iterable[Transformation]) -> bool:
+        """Whether all transformations can be applied in turn."""
         try:
-            self.apply_all(steps)
+            self.apply_all(transformations)
         except TransformationError:
             return False
         return True

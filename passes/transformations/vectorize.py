@@ -12,10 +12,15 @@ from ..schedules.marks import mark, on_another_loop
 from ..schedules.schedule import Schedule, Steps, Transformation, option
 from .distribute import distributed
 from .expand import expanded
+from .rfactor import privatised
 from .shift import shifted_statements
+from .strip_mine import StripMine
 
 # Wider vectors gain nothing, cost ever more time to compile, and LLVM aborts at 65536 lanes.
 _WIDEST = 1024
+
+_SUMS = 4
+"""Vectors of partial results: a single one waits for each addition to end."""
 
 
 @dataclass(frozen=True)
@@ -65,3 +70,6 @@ class Vectorize(Transformation):
         yield from on_another_loop(schedule, self, innermost_first=True)
         yield from shifted_statements(schedule, self)
         yield from distributed(schedule, self)
+        assert self.width is not None, "it is resolved"
+        for steps in privatised(schedule, self):
+            yield (StripMine(self.loops, _SUMS * self.width), *steps)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from ...support.output_files import replacing, write_output
-from ..machine.measured import MeasuredMachine, to_json
+from ...support.output_files import replacing
+from ..machine.measured import MeasuredMachine
 from ..measuring.timing import Timing, format_seconds
 from .case import Case
 from .harness import Outcome
@@ -185,24 +184,6 @@ def write_csv(path: Path, found: Sequence[Row], machine: MeasuredMachine) -> Non
         writer.writeheader()
         for row in found:
             writer.writerow({**asdict(row), **extra})
-
-
-def write_json(
-    path: Path, found: Sequence[Row], machine: MeasuredMachine, context: Mapping[str, object]
-) -> None:
-    """Everything: `context` (versions, date, command), the machine, the rows; raises OSError.
-
-    Differences that are infinite or no number become null, as JSON has neither.
-    """
-    lines = [
-        {
-            key: None if isinstance(value, float) and not math.isfinite(value) else value
-            for key, value in asdict(row).items()
-        }
-        for row in found
-    ]
-    data = {**context, "machine": to_json(machine), "rows": lines}
-    write_output(path, json.dumps(data, indent=1, allow_nan=False))
 
 
 def plot(path: Path, found: Sequence[Row], machine: MeasuredMachine) -> None:

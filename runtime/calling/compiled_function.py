@@ -38,19 +38,21 @@ class SharedCode:
 
     @classmethod
     def load(
-        cls, package: Path, name: str, levels: Sequence[str], openmp: Sequence[str]
+        cls,
+        package: Path,
+        name: str,
+        levels: Sequence[str],
+        known: Sequence[str],
+        openmp: Sequence[str],
     ) -> SharedCode:
-        """Loads the library of a package, which has code for `levels`.
+        """Loads the library of a package, which has code for some of the `known` levels.
 
         `openmp` are the functions of the OpenMP runtime that its parallel loops call: none, if it
         has no parallel loops. Raises ImportError where it cannot run here.
         """
         asked = os.environ.get("LOOPWRIGHT_LEVEL")
-        if asked is not None and asked not in levels:
-            raise ImportError(
-                f"{name}: LOOPWRIGHT_LEVEL={asked} is none of the levels that it has code for: "
-                f"{', '.join(levels)}"
-            )
+        if asked is not None and asked not in known:
+            raise ImportError(f"{name}: LOOPWRIGHT_LEVEL={asked} is none of {', '.join(known)}")
         file = package / "lib" / f"lib{name}.so"
         try:
             code = ctypes.CDLL(str(file))
@@ -60,7 +62,10 @@ class SharedCode:
         query.restype = ctypes.c_char_p
         level = query()
         if level is None:
-            raise ImportError(f"{name}: there is no code for this processor; it needs {levels[0]}")
+            limit = "" if asked is None else f", of which LOOPWRIGHT_LEVEL allows {asked} at most"
+            raise ImportError(
+                f"{name}: there is no code for this processor{limit}; it needs {levels[0]}"
+            )
         if openmp:
             _use_runtime(code[f"{name}_use_openmp"], openmp)
         lib = package / "lib"

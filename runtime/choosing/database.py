@@ -10,7 +10,7 @@ import json
 import sqlite3
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -51,6 +51,17 @@ ON CONFLICT DO UPDATE SET
   function = excluded.function, compiler = excluded.compiler, found_at = excluded.found_at
 WHERE excluded.seconds <= schedules.seconds OR excluded.compiler <> schedules.compiler
   OR (schedules.schedule = ? AND schedules.seconds = ?)
+"""
+
+_ALL = "SELECT * FROM schedules"
+
+_MERGE = """
+INSERT INTO schedules VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET
+  schedule = excluded.schedule, seconds = excluded.seconds, speedup = excluded.speedup,
+  function = excluded.function, compiler = excluded.compiler, found_at = excluded.found_at
+WHERE (excluded.compiler = schedules.compiler AND excluded.seconds < schedules.seconds)
+  OR (excluded.compiler <> schedules.compiler AND excluded.compiler = ?)
 """
 
 _GET = """
@@ -159,6 +170,22 @@ class TuningDatabase:
         )
         beaten = (None, None) if slower is None else (slower.schedule, slower.seconds)
         return bool(self._do(lambda connection: connection.execute(_PUT, row + beaten).rowcount))
+
+    def entries(self) -> list[tuple[str | int | float, ...]]:
+        """All rows; none where there is no file."""
+        return self._do(lambda connection: connection.execute(_ALL).fetchall(), create=False) or []
+
+    def merge(self, entries: Sequence[tuple[str | int | float, ...]]) -> int:
+        """Takes over rows of others where they are better than its own; how many.
+
+        Of two rows of one compiler the faster one is better, else that of this compiler.
+        """
+        here = code_generator()
+
+        def take(connection: sqlite3.Connection) -> int:
+            return sum(connection.execute(_MERGE, (*row, here)).rowcount for row in entries)
+
+        return self._do(take) or 0
 
     def _do(self, work: Callable[[sqlite3.Connection], Any], *, create: bool = True) -> Any:
         """Does something in a transaction; None, after a warning, where that fails.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import astuple, dataclass
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from ...passes.estimate.roofline import Ceilings
 from ...passes.machine.cpuinfo import CpuInfo
 from ...passes.machine.target import Target
+from ...support.json_records import Record
 from ...support.output_files import write_output
 from ...support.stored_files import read_stored
 from ..jit.cache import cache_directory
@@ -148,9 +149,16 @@ def save(machine: MeasuredMachine, path: Path | None = None) -> Path | None:
     return path
 
 
+@dataclass(frozen=True)
+class MachineRecord(MeasuredMachine, Record):
+    """The measured limits of a machine, as they are stored; `format` counts versions."""
+
+    format: int = FORMAT
+
+
 def to_json(machine: MeasuredMachine) -> dict[str, Any]:
     """The machine as JSON's objects."""
-    return {"format": FORMAT, **asdict(machine)}
+    return MachineRecord(**vars(machine)).to_json()
 
 
 def _parse(contents: bytes) -> MeasuredMachine | None:

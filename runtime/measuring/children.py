@@ -30,7 +30,7 @@ class StartError(ChildProcessError):
 
 class Child:
     """A process that runs `main(connection, *arguments)` of a module of `runtime`,
-    named `labelling.measurer`.
+    named `labelling.measurer`, or of a package beside it, named `.serving.call_worker`.
 
     It has a session of its own, which takes the processes that it starts with it when it is killed,
     and ends with the thread that has started it.
@@ -146,8 +146,14 @@ class Child:
 
 
 def limit_memory(limit: int) -> None:
-    """Bounds the memory of this process, in bytes; what asks for more fails."""
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    """Bounds the memory of this process, in bytes; what asks for more fails.
+
+    Processes that it starts may have other bounds.
+    """
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
 def _main(module: str, descriptor: str, parent: str, *arguments: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -28,12 +28,19 @@ class Overdue(Lost):
 class Worker:
     """A child process of a module of `runtime`; (re)started with an initial message.
 
-    `kind` is the type of its answers.
+    `kind` is the type of its answers, `environment` as for Child.
     `ask` and `answer` raise StartError where it does not start.
     """
 
-    def __init__(self, module: str, hello: object, kind: Any = Any) -> None:
+    def __init__(
+        self,
+        module: str,
+        hello: object,
+        kind: Any = Any,
+        environment: Mapping[str, str | None] | None = None,
+    ) -> None:
         self._module = module
+        self._environment = environment
         self._kind = kind
         self._hello = hello
         self.starts = 0
@@ -43,7 +50,7 @@ class Worker:
 
     def _spawn(self) -> None:
         self.starts += 1
-        self._child = Child(self._module)
+        self._child = Child(self._module, environment=self._environment)
         self._child.send(self._hello)
         self._is_ready = False
         self._deadline = time.monotonic() + START_LIMIT

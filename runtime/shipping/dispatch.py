@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ...lowering.llvm.entry_points import Status
-from .levels import VARIABLE, Level
+from .levels import VARIABLE, Level, levels_of
 
 _X86 = """
 define internal { i32, i32, i32, i32 } @cpuid(i32 %leaf) noinline {
@@ -114,14 +114,14 @@ def dispatch_ir(
         detection = _X86
         for name, mask in _MASKS.items():
             detection = detection.replace(f"{{{name}}}", str(mask))
-    names = [_text(f"name{number}", level.name) for number, level in enumerate(levels)]
+    names = [_text(f"name.{level.name}", level.name) for level in levels_of(architecture)]
     parts = [
         "declare ptr @getenv(ptr)\ndeclare i32 @strcmp(ptr, ptr)",
-        _text("variable", VARIABLE),
+        _text("loopwright.variable", VARIABLE),
         *names,
         "@chosen_name = internal global ptr null",
         detection,
-        _allowed(levels),
+        _allowed(levels_of(architecture)),
         _constructor(types, levels),
         f"define ptr @{_quoted(query)}() {{\n"
         "  %name = load ptr, ptr @chosen_name\n  ret ptr %name\n}",
@@ -135,15 +135,19 @@ def _quoted(symbol: str) -> str:
     return f'"{symbol}"'
 
 
+def _name(level: Level) -> str:
+    return f'@"name.{level.name}"'
+
+
 def _text(name: str, text: str) -> str:
-    return f'@{name} = internal constant [{len(text) + 1} x i8] c"{text}\\00"'
+    return f'@{_quoted(name)} = internal constant [{len(text) + 1} x i8] c"{text}\\00"'
 
 
 def _allowed(levels: Sequence[Level]) -> str:
     """The function that says which level the user allows at most."""
     lines = [
         "define internal i32 @allowed_level() noinline {",
-        "  %text = call ptr @getenv(ptr @variable)",
+        '  %text = call ptr @getenv(ptr @"loopwright.variable")',
         "  %unset = icmp eq ptr %text, null",
         "  br i1 %unset, label %all, label %ask0",
         "all:",
@@ -153,7 +157,7 @@ def _allowed(levels: Sequence[Level]) -> str:
         following = f"ask{number + 1}" if number + 1 < len(levels) else "all"
         lines += [
             f"ask{number}:",
-            f"  %difference{number} = call i32 @strcmp(ptr %text, ptr @name{number})",
+            f"  %difference{number} = call i32 @strcmp(ptr %text, ptr {_name(level)})",
             f"  %is{number} = icmp eq i32 %difference{number}, 0",
             f"  br i1 %is{number}, label %found{number}, label %{following}",
             f"found{number}:",
@@ -176,7 +180,7 @@ def _constructor(types: Mapping[str, str], levels: Sequence[Level]) -> str:
     previous = dict.fromkeys(pointers, "null")
     for number, level in enumerate(levels):
         lines.append(f"  %fits{number} = icmp sge i32 %level, {level.number}")
-        values = [f"@name{number}", *(f"@{_quoted(symbol + level.suffix)}" for symbol in types)]
+        values = [_name(level), *(f"@{_quoted(symbol + level.suffix)}" for symbol in types)]
         for position, (pointer, value) in enumerate(zip(pointers, values, strict=True)):
             name = f"%choice{number}.{position}"
             lines.append(

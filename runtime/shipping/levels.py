@@ -44,6 +44,15 @@ DEFAULTS = {"x86_64": ("x86-64-v2", "x86-64-v3", "x86-64-v4"), "aarch64": ("armv
 """The levels of an architecture that a library has where nothing is said."""
 
 
+def levels_of(architecture: str) -> tuple[Level, ...]:
+    """All levels of an architecture, the lowest first."""
+    return tuple(
+        level
+        for level in LEVELS.values()
+        if Target.named(level.target).architecture == architecture
+    )
+
+
 def levels_named(names: Sequence[str]) -> tuple[Level, ...]:
     """Levels of one architecture, the lowest first; raises BuildError."""
     for name in names:

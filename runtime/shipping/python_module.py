@@ -11,9 +11,10 @@ from ...lowering.llvm.outlining import RUNTIME_FUNCTIONS
 from ...support.version import __version__
 from ..calling import compiled_function
 from ..calling.arguments import Argument, ArrayArgument, FloatArgument, IntegerArgument
-from ..calling.elements import Element
+from ..calling.elements import ELEMENTS, Element
 from ..calling.errors import BuildError
 from ..library.interface import Interface, c_name
+from .levels import levels_of
 from .shared_library import SharedLibrary
 
 _COPIED = (
@@ -85,6 +86,7 @@ library = SharedCode.load(
     Path(__file__).parent,
     {library.name!r},
     {tuple(level.name for level in library.levels)!r},
+    {tuple(level.name for level in levels_of(library.architecture))!r},
     {openmp!r},
 )
 
@@ -141,7 +143,7 @@ def _function(interface: Interface, name: str) -> str:
         *(f"        {description}," for description in descriptions),
         "    ),",
         f"    {tuple(passed)!r},",
-        f"    ({''.join(f'ELEMENTS[{result.name!r}], ' for result in results)}),",
+        f"    ({''.join(f'{element_text(result)}, ' for result in results)}),",
         ")",
         "",
         "",
@@ -189,8 +191,16 @@ def _scalar(element: Element) -> str:
     return "bool" if element.bits == 1 else "int"
 
 
+def element_text(element: Element) -> str:
+    """The expression that gives an element type."""
+    if element.is_unsigned:
+        return f"ELEMENTS['i{element.bits}'].unsigned()"
+    of_both_signs = ELEMENTS[element.name]
+    return f"ELEMENTS[{element.name!r}]" + ("" if element == of_both_signs else ".signed()")
+
+
 def _description(interface: Interface, position: int, argument: Argument, where: str) -> str:
-    element = f"ELEMENTS[{argument.element.name!r}]"
+    element = element_text(argument.element)
     match argument:
         case ArrayArgument():
             shape = tuple(
@@ -200,6 +210,6 @@ def _description(interface: Interface, position: int, argument: Argument, where:
                 f"ArrayArgument({where}, {element}, {shape!r}, {argument.reads}, {argument.writes})"
             )
         case IntegerArgument():
-            return f"IntegerArgument({where}, {element}, False, {argument.is_unsigned})"
+            return f"IntegerArgument({where}, {element}, False)"
         case FloatArgument():
             return f"FloatArgument({where}, {element})"

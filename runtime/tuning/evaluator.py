@@ -113,15 +113,21 @@ class RunningEvaluator:
         compilers: int | None = None,
         comparison: Comparison | None = None,
         substitute: Substitute | None = None,
+        longest: float = LONGEST,
+        memory: int = MEMORY,
     ) -> None:
+        """`longest` are the seconds that the program as written, or its substitute, may take;
+        `memory` the bytes of address space of each process, besides the arguments.
+        """
         self.failures: dict[str, str] = {}
         self.baseline_seconds = 0.0
         self.bound: float | None = None
         self._substitute = substitute
+        self._longest = longest
         self._seconds: dict[str, float] = {}
         self._codes: dict[str, ObjectCode] = {}
         self._best: tuple[float, ObjectCode] | None = None
-        arguments = arguments_of(function, values, threads, comparison)
+        arguments = arguments_of(function, values, threads, comparison, memory)
         sizes = function.signature.sizes_of(values).of(function.scop)
         program = Program(
             str(function.module), function.name, sizes, threads, fast_math, arguments.memory
@@ -268,7 +274,7 @@ class RunningEvaluator:
     def _run_reference(self) -> None:
         text, substitute = "", self._substitute
         try:
-            found = self._expect(text, LONGEST if substitute is None else substitute.seconds)
+            found = self._expect(text, self._longest if substitute is None else substitute.seconds)
         except Overdue:
             if substitute is None:
                 raise
@@ -284,11 +290,11 @@ class RunningEvaluator:
         text = ""
         try:
             text = str(substitute.schedule())
-            return text, self._expect(text, LONGEST)
+            return text, self._expect(text, self._longest)
         except Overdue:
             raise
         except (Lost, EvaluationError, SourceError):
-            return "", self._expect("", LONGEST)
+            return "", self._expect("", self._longest)
 
     def _expect(self, text: str, limit: float) -> float:
         """Seconds of a schedule whose results are right; raises Lost, EvaluationError."""
@@ -338,7 +344,7 @@ class RunningEvaluator:
         assert self._best is not None, "the program itself runs first"
         _, code = self._best
         try:
-            self._ask(Trial(code, True, 0.0, 0.0), LONGEST)
+            self._ask(Trial(code, True, 0.0, 0.0), self._longest)
         except Lost as error:
             raise EvaluationError(f"code that ran before fails now: {error}") from error
 
@@ -348,6 +354,7 @@ def arguments_of(
     values: Sequence[object],
     threads: int,
     comparison: Comparison | None = None,
+    memory: int = MEMORY,
 ) -> Arguments:
     """The arguments, and which differences the roundings of all operations explain.
 
@@ -377,7 +384,7 @@ def arguments_of(
         chosen = (comparison.elements or {}).get(name)
         if chosen is not None:
             elements[position] = chosen
-    limit = MEMORY + 4 * sum(array.nbytes for array in arrays.values())
+    limit = memory + 4 * sum(array.nbytes for array in arrays.values())
     return Arguments(function.signature, arrays, scalars, tolerances, threads, limit, elements)
 
 

@@ -28,7 +28,7 @@ from ...passes.search.searching import search
 from ..choosing.database import Question, Tuned, TuningDatabase, default_database
 from ..jit.threads import default_threads
 from ..program import Function
-from .evaluator import RunningEvaluator, Substitute
+from .evaluator import LONGEST, MEMORY, RunningEvaluator, Substitute
 from .trial_messages import Comparison
 
 
@@ -40,7 +40,8 @@ class TuningOptions:
     from runs. `search` is one of `passes.search.searches.search_names()`, by default `hybrid` where
     something is run, else `beam`; `keep` is whether `auto` learns of it, and this search of what is
     kept; `space` one of `passes.search.space.stages.SPACES`; `ranker` the model of searches that
-    rank; `interchange` the one that says which loops to interchange, None: all are tried.
+    rank; `interchange` the one that says which loops to interchange, None: all are tried. `longest`
+    and `memory` are limits of runs, as for RunningEvaluator.
     """
 
     budget: float | None = None
@@ -56,6 +57,8 @@ class TuningOptions:
     ranker: str = DEFAULT_RANKER
     interchange: str | None = None
     runs: bool = True
+    longest: float = LONGEST
+    memory: int = MEMORY
 
 
 def tune(
@@ -102,6 +105,8 @@ def tune(
         threads=threads,
         fast_math=options.fast_math,
         comparison=comparison,
+        longest=options.longest,
+        memory=options.memory,
         substitute=Substitute.default(
             function, task.context, options.budget, fast_math=options.fast_math
         ),

@@ -41,12 +41,14 @@ if TYPE_CHECKING:
     from .runtime.kernel import Kernel
     from .runtime.program import Program
     from .runtime.verifying.verify import verify
+    from .session.session import Session
 
 __all__ = [
     "Kernel",
     "Program",
     "PythonKernel",
     "Schedule",
+    "Session",
     "Target",
     "__version__",
     "drop_in",
@@ -72,6 +74,7 @@ _HOMES = {
     "Program": ".runtime.program",
     "PythonKernel": ".frontends.python",
     "Schedule": ".passes.schedules.schedule",
+    "Session": ".session.session",
     "Target": ".passes.machine.target",
     "drop_in": ".frontends.c.drop_in",
     "f32": ".frontends.python",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import NoReturn
 
-from .commands import COMMANDS, UsageError
+from .commands import COMMANDS, STANDARD_OUTPUT, UsageError, add_command_arguments
 from .support.extras import MissingExtra, extra_for
 from .support.plugins import PluginError
 from .support.progress import quiet
@@ -64,10 +64,25 @@ def _run(arguments: Sequence[str]) -> int:
             warnings.showwarning = _warn
             module = importlib.import_module(f".commands.{name}", __package__)
             if getattr(module, "VERBATIM", False) and list(rest) not in (["--help"], ["-h"]):
-                rest = ["--", *rest]  # options are those of another program
-            return _execute(module, parser_of(name).parse_args(rest))
+                own = int(list(rest[:1]) == ["--json"])
+                rest = [*rest[:own], "--", *rest[own:]]  # options are those of another program
+            return _execute(name, module, _parsed(name, rest))
     except (UsageError, MissingExtra, PluginError) as error:
         return _complain(str(error))
+
+
+def _parsed(name: str, rest: Sequence[str]) -> argparse.Namespace:
+    """The arguments of a command; where they are wrong, `--json` is taken to be among them."""
+    try:
+        return parser_of(name).parse_args(rest)
+    except UsageError as error:
+        if "--json" in rest:
+            from .commands.json_output import json_output, report_problem
+            from .session.records import Problem
+
+            with json_output(name, argparse.Namespace(json=STANDARD_OUTPUT)):
+                report_problem(Problem("input", str(error), None, None))
+        raise
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:
@@ -81,18 +96,18 @@ def parser_of(name: str) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    module.add_arguments(parser)
+    add_command_arguments(module, parser)
     return parser
 
 
-def _execute(module: ModuleType, arguments: argparse.Namespace) -> int:
+def _execute(name: str, module: ModuleType, arguments: argparse.Namespace) -> int:
     # Imports all of the compiler, which `--help` has no need of.
     from .errors import USER_ERRORS, SourceError
     from .passes.polyhedral.isl_context import TooComplexError
 
     try:
         with quiet(getattr(arguments, "quiet", False)):
-            return module.run(arguments)
+            return _run_command(name, module, arguments)
     except SourceError as error:
         print(error if error.location else f"loopwright: {error}", file=sys.stderr)
         return 1
@@ -106,6 +121,25 @@ def _execute(module: ModuleType, arguments: argparse.Namespace) -> int:
         return _complain("not enough memory; choose smaller sizes")
     except (UsageError, *USER_ERRORS) as error:
         return _complain(str(error))
+
+
+def _run_command(name: str, module: ModuleType, arguments: argparse.Namespace) -> int:
+    """Runs a command; with `--json`, what it raises is a document, too."""
+    from .commands.json_output import json_output, report_problem
+    from .session.problems import problem_of
+    from .session.records import Problem
+
+    with json_output(name, arguments):
+        try:
+            return module.run(arguments)
+        except BrokenPipeError:
+            raise
+        except UsageError as error:
+            report_problem(Problem("input", str(error), None, None))
+            raise
+        except Exception as error:
+            report_problem(problem_of(error))
+            raise
 
 
 def _warn(message: Warning | str, *_: object) -> None:

@@ -148,6 +148,22 @@ def test_drawing(
     assert message == "loopwright: error: dot failed: syntax error in line 1"
 
 
+def test_plots_need_no_other_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "plot.svg"
+    tiles = "affine-schedule,tile{loops=t,i sizes=4,8}"
+    assert main(["schedule", "polybench/jacobi-1d", "-p", tiles, "--plot", str(file)]) == 0
+    ElementTree.fromstring(file.read_text())
+    assert "S0: t, i: tiles" in file.read_text() and "var(" not in file.read_text()
+    assert main(["deps", "polybench/jacobi-1d", "--plot", str(file)]) == 0
+    drawing = ElementTree.fromstring(file.read_text())
+    lines = [text.text for text in drawing.iter("{http://www.w3.org/2000/svg}text")]
+    assert any("affine.store" in (line or "") for line in lines)
+    arcs = [path.get("class", "") for path in drawing.iter("{http://www.w3.org/2000/svg}path")]
+    assert sum(name.startswith("arc flow") for name in arcs) == 6
+    message = error(capsys, "deps", "polybench/jacobi-1d", "--plot", str(tmp_path / "plot.png"))
+    assert message.endswith("plot.png: name it .svg")
+
+
 def test_edges_from_a_statement_to_itself_are_one(gemm: str, tmp_path: Path) -> None:
     path = tmp_path / "d.dot"
     assert main(["deps", gemm, "--dot", str(path)]) == 0

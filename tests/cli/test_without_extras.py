@@ -83,6 +83,7 @@ COMMANDS = {
     "data generate -o labels --programs 1": ("pyarrow", "data"),
     "tune polybench/mvt --model looper": ("torch", "learn"),
     "bench polybench/mvt --plot a.png": ("matplotlib", "plot"),
+    "serve": ("mcp", "serve"),
 }
 
 

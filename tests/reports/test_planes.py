@@ -7,6 +7,7 @@ import pytest
 
 import loopwright
 from loopwright.passes.schedules.schedule import Schedule
+from loopwright.reports.neighbourhood import draw_neighbourhood
 from loopwright.reports.planes import MOST_CELLS, Plane, groups, loop_values, order, planes
 from loopwright.reports.views import views
 
@@ -87,6 +88,17 @@ def test_large_tiles_are_looked_at_from_further_away() -> None:
     assert plane.columns.step > 1 and max(plane.present.shape) <= MOST_CELLS
     tiles = {value // 100 for value in plane.rows.values}
     assert len(tiles) >= 2
+
+
+@pytest.mark.parametrize("pipeline", ["", "tile{loops=i,j sizes=100,100}"])
+def test_what_depends_on_an_instance_is_drawn_beside_it(pipeline: str) -> None:
+    schedule = schedule_of(TRIANGLE, pipeline)
+    plane = one_plane(schedule, {"n": 1000})
+    drawing = draw_neighbourhood(schedule.scop, plane, list(schedule.dependences))
+    # A[i, j] is read by the next row; what is copied there is in no way dependent otherwise.
+    assert drawing.count('class="arrow flow"') == 1 + 1, "the arrow and its legend"
+    assert "arrow anti" not in drawing and "arrow output" not in drawing
+    assert drawing.count('class="cell') == 3 * 3
 
 
 def test_sizes_that_are_not_known_are_chosen() -> None:

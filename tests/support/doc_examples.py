@@ -18,9 +18,10 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-from sybil import Document, Example
+from sybil import Document, Example, Region
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
 
 from loopwright import cli, opt
@@ -57,10 +58,11 @@ def run_page(path: Path) -> set[int]:
 class PythonOrFileParser(PythonCodeBlockParser):
     """Python that is run, or a file that is written where the first line names one."""
 
-    def evaluate(self, example: Example) -> str | None:
-        if FILE_NAME.match(example.parsed):
-            return write_file(example)
-        return super().evaluate(example)
+    def __call__(self, document: Document) -> Iterator[Region]:
+        for region in super().__call__(document):
+            if FILE_NAME.match(str(region.parsed)):
+                region.evaluator = write_file
+            yield region
 
 
 def write_file(example: Example) -> None:

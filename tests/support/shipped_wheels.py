@@ -12,10 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from loopwright.cli import main
+from loopwright.passes.machine.detection import host_architecture
+from loopwright.runtime.shipping.levels import DEFAULTS
 
 from .runtime_programs import DOT, FIXED, GEMM, SCALARS
 
-PARALLEL = "tile{loops=i,j sizes=8,16},parallel{loops=it},vectorize{loops=j}"
+LEVELS = DEFAULTS[host_architecture()]
+LOWEST = LEVELS[0]
+"""What all processors have that the tests run on."""
 
 
 def build_wheel(folder: Path, name: str, programs: Mapping[str, str], *options: str) -> Path:

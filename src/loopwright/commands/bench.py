@@ -23,8 +23,11 @@ import argparse
 import datetime
 import shlex
 import sys
+from collections.abc import Mapping
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, ClassVar
 
 from ..kernels.catalogue import KernelEntry
 from ..runtime.bench.case import Case, NotApplicable
@@ -41,7 +44,6 @@ from ..runtime.bench.report import (
     summary,
     table,
     write_csv,
-    write_json,
 )
 from ..runtime.bench.selection import SelectionError, select_cases, select_kernels
 from ..runtime.bench.variant import Variant
@@ -50,12 +52,41 @@ from ..runtime.machine import measured as machines
 from ..runtime.machine.measure_machine import measure_machine
 from ..runtime.measuring.timing import format_seconds
 from ..runtime.program import CHOSEN
+from ..support.json_records import Document
 from ..support.progress import ProgressLine
 from ..support.version import __version__
 from . import UsageError
 from .common import add_fast_math_argument, add_quiet_argument, format_table
+from .json_output import emit, report
 
 INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class BenchCaseDocument(Document):
+    """A case of `loopwright bench`, as soon as it is measured."""
+
+    document: ClassVar[str] = "bench-case"
+
+    kernel: Annotated[str, "the kernel"]
+    size: Annotated[str, "its size"]
+    rows: Annotated[tuple[Row, ...], "one per variant and number of threads"]
+    remark: Annotated[str | None, "why the case was not run"]
+
+
+@dataclass(frozen=True)
+class BenchDocument(Document):
+    """Result of `loopwright bench`."""
+
+    document: ClassVar[str] = "bench"
+
+    loopwright: Annotated[str, "the version"]
+    date: Annotated[str, "when it was measured"]
+    command: Annotated[str, "the command line"]
+    versions: Annotated[Mapping[str, str], "of each variant"]
+    machine: Annotated[machines.MachineRecord, "the limits of the machine"]
+    rows: Annotated[tuple[Row, ...], "one per case, variant and number of threads"]
+    interrupted: Annotated[bool, "whether cases are missing"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,7 +123,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="time per variant of a kernel at most (default: 0.15)",
     )
-    parser.add_argument("--json", metavar="FILE", help="write everything to a file")
     parser.add_argument("--csv", metavar="FILE", help="write the rows to a file")
     parser.add_argument("--plot", metavar="FILE", help="draw speed-ups and roofline")
     add_quiet_argument(parser)
@@ -130,7 +160,7 @@ def run(arguments: argparse.Namespace) -> int:
             interrupted = True
             progress.clear()
             print("\ninterrupted; what was measured until then:")
-    _finish(arguments, found, machine)
+    _finish(arguments, found, machine, interrupted=interrupted)
     if interrupted:
         return INTERRUPTED
     wrong = sorted({f"{row.kernel} {row.size}" for row in found if _is_our_mistake(row)})
@@ -178,6 +208,7 @@ def _measure(
     except NotApplicable as error:
         progress.clear()
         print(f"{entry.name} {size}: not run: {error}\n")
+        report(BenchCaseDocument(entry.name, size, (), str(error)))
         return
     outcomes: list[Outcome] = []
     try:
@@ -192,6 +223,7 @@ def _measure(
     finally:
         new = rows(case, outcomes, machine)
         found += new
+        report(BenchCaseDocument(entry.name, size, tuple(new), None))
         progress.clear()
         if any(row.median is not None for row in new):
             limit = format_seconds(new[0].limit)
@@ -207,22 +239,29 @@ def _measure(
 
 
 def _finish(
-    arguments: argparse.Namespace, found: list[Row], machine: machines.MeasuredMachine
+    arguments: argparse.Namespace,
+    found: list[Row],
+    machine: machines.MeasuredMachine,
+    *,
+    interrupted: bool,
 ) -> None:
     overall = summary(found)
     if len(overall) > 1:
         print("speed-up against the unscheduled program on one thread")
         print(format_table(overall, numbers=True))
-    context = {
-        "loopwright": __version__,
-        "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
-        "command": shlex.join(sys.argv[1:]),
-        "versions": {f"{row.variant}, {row.threads}": row.version for row in found},
-    }
     if arguments.csv is not None:
         write_csv(Path(arguments.csv), found, machine)
-    if arguments.json is not None:
-        write_json(Path(arguments.json), found, machine, context)
+    emit(
+        BenchDocument(
+            loopwright=__version__,
+            date=datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+            command=shlex.join(sys.argv[1:]),
+            versions={f"{row.variant}, {row.threads}": row.version for row in found},
+            machine=machines.MachineRecord(**vars(machine)),
+            rows=tuple(found),
+            interrupted=interrupted,
+        )
+    )
     if arguments.plot is not None and found:
         plot(Path(arguments.plot), found, machine)
 

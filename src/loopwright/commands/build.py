@@ -34,18 +34,24 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, ClassVar
 
 from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
 from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.library.build import SUFFIXES
 from ..runtime.program import DEFAULT, Function
+from ..session.problems import place_of
+from ..session.records import Place
+from ..support.json_records import Document, Record
 from ..support.progress import ProgressLine
 from . import UsageError
 from .build_wheel import add_wheel_arguments, write
 from .cc import c_compiler
 from .common import (
+    VERDICT,
     add_fast_math_argument,
     add_quiet_argument,
     add_schedule_arguments,
@@ -55,6 +61,7 @@ from .common import (
     read_schedule,
     tell_verdict,
 )
+from .json_output import emit
 from .shipped import (
     add_cflags_argument,
     add_size_arguments,
@@ -63,6 +70,27 @@ from .shipped import (
     split_flags,
     with_standard_extents,
 )
+
+
+@dataclass(frozen=True)
+class LeftOut(Record):
+    """A region of C that stays as it is."""
+
+    place: Annotated[Place | None, "where it is"]
+    message: Annotated[str, "why"]
+
+
+@dataclass(frozen=True)
+class BuildDocument(Document):
+    """Result of `loopwright build`."""
+
+    document: ClassVar[str] = "build"
+
+    files: Annotated[tuple[Path, ...], "what was written: library and header, or C source"]
+    functions: Annotated[tuple[str, ...], "their names in C"]
+    link: Annotated[str | None, "the command that links a program with a library"]
+    verdicts: Annotated[tuple[str | None, ...], VERDICT]
+    left_out: Annotated[tuple[LeftOut, ...], "regions of a C file that stay as they are"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -147,6 +175,9 @@ def run(arguments: argparse.Namespace) -> int:
         tell_verdict(name, verdict)
     print(f"wrote {library.file} and {library.header}: {', '.join(library.functions)}")
     print(f"link a program with it by\n    {library.link}")
+    verdicts = tuple(verdict and str(verdict) for verdict in library.verdicts)
+    files = (library.file, library.header)
+    emit(BuildDocument(files, library.functions, library.link, verdicts, ()))
     return 0
 
 
@@ -213,6 +244,8 @@ def _write_drop_in(arguments: argparse.Namespace, output: str) -> int:
     if output != arguments.output:
         _compile(arguments, Path(output))
     print(f"wrote {arguments.output}: {', '.join(made.replaced) or 'no region is replaced'}")
+    left_out = tuple(LeftOut(place_of(error), error.message) for error in made.left_out)
+    emit(BuildDocument((Path(arguments.output),), made.replaced, None, (), left_out))
     return 0
 
 

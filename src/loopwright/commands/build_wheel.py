@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, ClassVar
 
 from ..lowering.llvm import Options
 from ..passes.machine.detection import host_architecture
@@ -14,9 +16,23 @@ from ..runtime.shipping.bill_of_materials import bill_of_materials
 from ..runtime.shipping.levels import DEFAULTS, LEVELS, levels_named
 from ..runtime.shipping.shared_library import Export, build_shared_library
 from ..runtime.shipping.wheel import check_name, check_version, write_wheel
+from ..support.json_records import Document
 from . import UsageError
-from .common import read_schedule, tell_verdict
+from .common import VERDICT, read_schedule, tell_verdict
+from .json_output import emit
 from .shipped import given_sizes, load_program, shown, with_standard_extents
+
+
+@dataclass(frozen=True)
+class WheelDocument(Document):
+    """Result of `loopwright build --wheel`."""
+
+    document: ClassVar[str] = "build-wheel"
+
+    file: Annotated[Path, "the wheel"]
+    functions: Annotated[tuple[str, ...], "its functions"]
+    levels: Annotated[tuple[str, ...], "the kinds of processors that it has code for"]
+    verdicts: Annotated[Mapping[str, tuple[str | None, ...]], f"by level: {VERDICT}"]
 
 
 def add_wheel_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,6 +85,17 @@ def write(arguments: argparse.Namespace) -> int:
     functions = ", ".join(interface.symbol for interface in library.interfaces)
     print(f"wrote {path}: {functions} for {', '.join(level.name for level in library.levels)}")
     print(f"install it by\n    pip install {path}")
+    emit(
+        WheelDocument(
+            path,
+            tuple(interface.symbol for interface in library.interfaces),
+            tuple(level.name for level in library.levels),
+            {
+                level: tuple(verdict and str(verdict) for verdict in verdicts)
+                for level, verdicts in library.verdicts.items()
+            },
+        )
+    )
     return 0
 
 

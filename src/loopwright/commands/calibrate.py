@@ -15,9 +15,10 @@ import argparse
 import itertools
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Annotated, ClassVar
 
 from ..costmodel.adapted import adapted_path, models_directory
 from ..costmodel.dataset.journal import Journal, read_journal
@@ -25,19 +26,19 @@ from ..costmodel.dataset.rows import seeds_of
 from ..costmodel.find import DEFAULT_MODEL, SHIPPED
 from ..costmodel.labelled_data import RandomWorkload
 from ..costmodel.labels import LabelledProgram
+from ..costmodel.learning.evaluation_report import Metrics
 from ..costmodel.models.array_files import SUFFIX
 from ..runtime.jit.cache import cache_directory
 from ..runtime.labelling.local import label_here
 from ..runtime.labelling.messages import Policy
 from ..runtime.machine.machine_fingerprint import machine_fingerprint
+from ..support.json_records import Document
 from . import UsageError
 from .common import check_output, format_table
 from .data.common import add_measuring_arguments, measuring_policy
 from .data.labelling import label_and_store
+from .json_output import emit, report
 from .tune import parse_time
-
-if TYPE_CHECKING:
-    from ..costmodel.learning.evaluation_report import Metrics
 
 SEED = 77
 """Other programs than those that shipped models have learned from."""
@@ -50,6 +51,19 @@ HELD_OUT = 4
 
 ENOUGH = 8
 """Programs, without which a model would rather be spoiled."""
+
+
+@dataclass(frozen=True)
+class CalibrateDocument(Document):
+    """Result of `loopwright calibrate`."""
+
+    document: ClassVar[str] = "calibrate"
+
+    model: Annotated[str, "the shipped model"]
+    written: Annotated[Path | None, "the adapted model; null where that errs more"]
+    programs: Annotated[int, "labelled programs"]
+    held_out: Annotated[int, "programs that the comparison has not learned from"]
+    metrics: Annotated[Mapping[str, Metrics], "as shipped, and adapted"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -113,7 +127,9 @@ def _label(directory: Path, budget: float, policy: Policy, workers: int | None) 
     wanted = itertools.takewhile(lambda _: time.monotonic() < deadline, items)
     print(f"labelling random programs for {budget:.0f} s", file=sys.stderr)
     found = _until(label_here(workload, policy, wanted, workers), deadline)
-    return label_and_store(found, None, directory, fast_math=policy.fast_math, open_writer=Journal)
+    return label_and_store(
+        found, None, directory, fast_math=policy.fast_math, open_writer=Journal, tell=report
+    )
 
 
 def _until(labels: Generator[LabelledProgram], deadline: float) -> Generator[LabelledProgram]:
@@ -153,7 +169,13 @@ def _adapt(path: Path, labels: Path, output: Path) -> None:
     columns["adapted"] = evaluate(predictions(trial, held_out))
     print(f"{len(held_out)} programs that the model has not learned from:\n")
     print(format_table(table(columns), numbers=True))
-    if columns["adapted"].mape > columns["as shipped"].mape:
+    is_better = columns["adapted"].mape <= columns["as shipped"].mape
+    emit(
+        CalibrateDocument(
+            path.stem, output if is_better else None, len(examples), len(held_out), columns
+        )
+    )
+    if not is_better:
         print("\nnot written, as it errs more; with more labels (the same command) it may err less")
         return
     stored.model.adapt(examples, TrainingOptions())

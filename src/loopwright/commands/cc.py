@@ -21,10 +21,14 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, ClassVar
 
 from ..dialects.errors import SourceError
+from ..support.json_records import Document, Record
 from . import UsageError
+from .json_output import emit, is_alone
 
 VERBATIM = True
 """Options of this command are those of a C compiler."""
@@ -37,6 +41,26 @@ _WITH_OTHER_VALUE = ("-o", "-x", "-MF", "-MT", "-MQ", "-L", "-l", "-Xlinker", "-
 _NO_CODE = ("-E", "-M", "-MM", "-fsyntax-only", "--version", "-v", "-dumpversion", "-dumpmachine")
 
 
+@dataclass(frozen=True)
+class CompiledFile(Record):
+    """A C file that was compiled."""
+
+    source: Annotated[str, "the file"]
+    replaced: Annotated[tuple[str, ...], "its regions that were replaced"]
+    remarks: Annotated[tuple[str, ...], "why others, or all, are as written"]
+
+
+@dataclass(frozen=True)
+class CcDocument(Document):
+    """Result of `loopwright cc`."""
+
+    document: ClassVar[str] = "cc"
+
+    files: Annotated[tuple[CompiledFile, ...], "the C files"]
+    exit_code: Annotated[int, "of the compiler"]
+    uses_drop_ins: Annotated[bool, "whether the compiler has taken the drop-in sources"]
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `loopwright cc`."""
     parser.add_argument("arguments", metavar="ARGUMENT", nargs="*", help="those of the C compiler")
@@ -47,20 +71,34 @@ def run(arguments: argparse.Namespace) -> int:
     given: list[str] = arguments.arguments
     compiler = c_compiler()
     if not set(given).isdisjoint(_NO_CODE):
-        return subprocess.run([*compiler, *given], check=False).returncode
+        code = _call([*compiler, *given])
+        emit(CcDocument((), code, False))
+        return code
     command = [*compiler, "-fopenmp-simd"]
     with tempfile.TemporaryDirectory(prefix="loopwright-") as folder:
         written: dict[int, Path] = {}
+        files: list[CompiledFile] = []
         for position in _sources(given):
-            found = _optimised(given[position], given, Path(folder) / str(position))
+            found, file = _optimised(given[position], given, Path(folder) / str(position))
+            files.append(file)
             if found is not None:
                 written[position] = found
         if written and _compiles([*command, *_with_drop_ins(given, written)]):
+            emit(CcDocument(tuple(files), 0, True))
             return 0
     if written:
         # Whatever is wrong with the program, the compiler says of its own text.
         _report("all as written: the compiler refuses the drop-in sources, or the program")
-    return subprocess.run([*command, *given], check=False).returncode
+    code = _call([*command, *given])
+    emit(CcDocument(tuple(files), code, False))
+    return code
+
+
+def _call(command: Sequence[str]) -> int:
+    """Calls the compiler; standard output is its own, unless it is for documents."""
+    return subprocess.run(
+        command, check=False, stdout=sys.stderr if is_alone() else None
+    ).returncode
 
 
 def _with_drop_ins(given: Sequence[str], written: Mapping[int, Path]) -> Iterator[str]:
@@ -118,8 +156,8 @@ def flags_of(given: Sequence[str]) -> list[str]:
     return found
 
 
-def _optimised(source: str, given: Sequence[str], folder: Path) -> Path | None:
-    """The drop-in source of a file; None where it stays as it is."""
+def _optimised(source: str, given: Sequence[str], folder: Path) -> tuple[Path | None, CompiledFile]:
+    """The drop-in source of a file (None where it stays as it is), and what it replaces."""
     from .. import drop_in  # takes an extra
 
     folder.mkdir()
@@ -131,13 +169,15 @@ def _optimised(source: str, given: Sequence[str], folder: Path) -> Path | None:
             made = drop_in(source, output, threads=threads, cflags=flags_of(given))
     except (SourceError, OSError) as error:
         # The compiler says it where it is a mistake.
-        _report(f"{source}: as written: {str(error).splitlines()[0]}")
-        return None
-    for error in made.left_out:
-        _report(f"{error.location}: left out: {error.message}")
+        reason = str(error).splitlines()[0]
+        _report(f"{source}: as written: {reason}")
+        return None, CompiledFile(source, (), (reason,))
+    remarks = tuple(f"{error.location}: left out: {error.message}" for error in made.left_out)
+    for remark in remarks:
+        _report(remark)
     for name in made.replaced:
         _report(f"{source}: replaced: {name}")
-    return output if made.replaced else None
+    return output if made.replaced else None, CompiledFile(source, made.replaced, remarks)
 
 
 def _report(text: str) -> None:

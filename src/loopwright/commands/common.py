@@ -15,7 +15,14 @@ from ..passes.machine.target import Target
 from ..passes.schedules.schedule import Schedule
 from ..runtime.program import CHOSEN, Function
 from . import UsageError
-from .shipped import STANDARD_INPUT, add_cflags_argument, load_program, read_standard_input, shown
+from .shipped import (
+    STANDARD_INPUT,
+    add_cflags_argument,
+    find_kernel,
+    load_program,
+    read_standard_input,
+    shown,
+)
 
 LARGEST_SEED = 2**63
 """What torch and files of labels can hold is less."""
@@ -99,6 +106,9 @@ def add_verify_argument(parser: argparse.ArgumentParser) -> None:
         help="prove that the loops that are generated are the program "
         "(docs/reference/validation.md)",
     )
+
+
+VERDICT = "what the validation of the generated loops has said, where it was asked for"
 
 
 def tell_verdict(function: str, verdict: Verdict | None) -> None:
@@ -191,6 +201,14 @@ def one_function(arguments: argparse.Namespace) -> Function:
             f"{shown(arguments.file)} has several functions, choose with --func: {names}"
         )
     return found[0]
+
+
+def source_text(arguments: argparse.Namespace) -> str:
+    """The text of the program."""
+    if arguments.file == STANDARD_INPUT:
+        return read_standard_input()
+    entry = find_kernel(arguments.file)
+    return entry.text if entry is not None else Path(arguments.file).read_text(encoding="utf-8-sig")
 
 
 def pairs(option: str, texts: Sequence[str]) -> dict[str, str]:

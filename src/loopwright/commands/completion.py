@@ -9,16 +9,29 @@ from __future__ import annotations
 
 import argparse
 import importlib
-from typing import cast
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, cast
 
 import shtab
 
-from . import COMMANDS
+from ..support.json_records import Document
+from . import COMMANDS, add_command_arguments
+from .json_output import emit
 
 COMPLETED = {"FILE": shtab.FILE, "DIR": shtab.DIRECTORY}
 """What stands for the value of an option, and how the shell completes it."""
 
 SHELLS = ("bash", "zsh", "tcsh")
+
+
+@dataclass(frozen=True)
+class CompletionDocument(Document):
+    """Result of `loopwright completion`."""
+
+    document: ClassVar[str] = "completion"
+
+    shell: Annotated[str, "the shell"]
+    script: Annotated[str, "what it reads"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the script."""
-    print(shtab.complete(whole_parser(), shell=arguments.shell))
+    script = shtab.complete(whole_parser(), shell=arguments.shell)
+    print(script)
+    emit(CompletionDocument(arguments.shell, script))
     return 0
 
 
@@ -39,7 +54,7 @@ def whole_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND")
     for name, summary in COMMANDS.items():
         module = importlib.import_module(f".{name}", __package__)
-        module.add_arguments(commands.add_parser(name, help=summary))
+        add_command_arguments(module, commands.add_parser(name, help=summary))
     _complete_files(parser)
     return parser
 

@@ -13,14 +13,30 @@ examples:
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 from ..frontends.c.printing import print_c
 from ..frontends.python.printing import print_file
 from ..runtime.program import Function
+from ..support.json_records import Document
 from ..support.output_files import write_output
 from .common import add_program_arguments, functions
+from .json_output import emit
 
 LANGUAGES = ("mlir", "c", "python")
+
+
+@dataclass(frozen=True)
+class ConvertDocument(Document):
+    """Result of `loopwright convert`."""
+
+    document: ClassVar[str] = "convert"
+
+    language: Annotated[str, "mlir, c or python"]
+    functions: Annotated[tuple[str, ...], "the functions that were chosen"]
+    text: Annotated[str, "the program"]
+    file: Annotated[str | None, "where it was written; null: standard output"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,11 +48,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the functions that were chosen."""
-    text = _text(functions(arguments), arguments)
+    chosen = functions(arguments)
+    text = _text(chosen, arguments)
     if arguments.output is None:
         print(text, end="")
     else:
         write_output(arguments.output, text)
+    names = tuple(function.name for function in chosen)
+    emit(ConvertDocument(arguments.to, names, text, arguments.output))
     return 0
 
 

@@ -5,23 +5,54 @@ For each dependence: kind, source -> target, array, the distance along each loop
 
 examples:
   loopwright deps gemm.mlir
-  loopwright deps gemm.mlir --svg dependences.svg
+  loopwright deps gemm.mlir --plot dependences.svg
 """
 
 from __future__ import annotations
 
 import argparse
-
-import islpy as isl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 from ..passes.polyhedral.dependences import Dependence
-from ..passes.polyhedral.descriptions import describe_access
-from ..passes.polyhedral.distance import distances
-from ..passes.polyhedral.scop import Scop, Statement
 from ..passes.syntax.graphs import dependence_graph
+from ..reports.source import source_drawing
 from ..runtime.program import Function
-from .common import add_program_arguments, format_table, functions, one_function
-from .pictures import add_picture_arguments, write_pictures
+from ..session.describing import describe_dependences, describe_program
+from ..session.records import DependenceFacts, Description, StatementFacts
+from ..support.json_records import Document, Record
+from .common import (
+    add_program_arguments,
+    format_table,
+    functions,
+    one_function,
+    source_text,
+)
+from .json_output import emit
+from .pictures import (
+    add_picture_arguments,
+    add_plot_argument,
+    write_pictures,
+    write_plot,
+)
+
+
+@dataclass(frozen=True)
+class FunctionDependences(Record):
+    """The model and the dependences of a function."""
+
+    model: Annotated[Description, "sizes, arrays, loops, statements"]
+    dependences: Annotated[tuple[DependenceFacts, ...], "its dependences"]
+
+
+@dataclass(frozen=True)
+class DepsDocument(Document):
+    """Result of `loopwright deps`."""
+
+    document: ClassVar[str] = "deps"
+
+    functions: Annotated[tuple[FunctionDependences, ...], "the functions of the program"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,70 +64,70 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also pairs of reads of the same element (for reuse)",
     )
     add_picture_arguments(parser)
+    add_plot_argument(parser, "the source with its dependences")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the dependences, and writes the pictures."""
-    wants_picture = arguments.dot is not None or arguments.svg is not None
+    wants_picture = any((arguments.dot, arguments.svg, arguments.plot))
     found = [one_function(arguments)] if wants_picture else functions(arguments)
-    print("\n\n".join(describe(function, arguments.input_dependences) for function in found))
+    described = tuple(_facts(function, arguments.input_dependences) for function in found)
+    print("\n\n".join(map(_describe, described)))
+    emit(DepsDocument(described))
     write_pictures(
         arguments,
         lambda: dependence_graph(found[0].scop, _chosen(found[0], arguments.input_dependences)),
     )
+    write_plot(arguments, lambda: source_drawing(found[0], source_text(arguments)))
     return 0
 
 
-def describe(function: Function, with_input: bool = False) -> str:
-    """The model and the dependences of a function as text."""
-    scop = function.scop
-    dependences = _chosen(function, with_input)
-    parameters = ", ".join(parameter.name for parameter in scop.parameters) or "none"
-    lines = [scop.name, f"  parameters: {parameters}", "", "  statements:"]
-    rows = [_statement(scop, statement) for statement in scop.statements]
-    lines += _indent(format_table(rows or [["none"]]))
-    lines += ["", "  dependences:"]
-    rows = [_dependence(scop, dependence) for dependence in dependences]
-    lines += _indent(format_table(rows or [["none"]]))
-    return "\n".join(lines)
+def _facts(function: Function, with_input: bool) -> FunctionDependences:
+    return FunctionDependences(
+        describe_program(function.schedule()),
+        describe_dependences(function.scop, _chosen(function, with_input)),
+    )
 
 
 def _chosen(function: Function, with_input: bool) -> list[Dependence]:
     return [*function.dependences, *(function.dependences.input if with_input else ())]
 
 
+def _describe(found: FunctionDependences) -> str:
+    model = found.model
+    lines = [model.function, f"  parameters: {', '.join(model.parameters) or 'none'}"]
+    lines += ["", "  statements:"]
+    rows = [_statement(statement) for statement in model.statements]
+    lines += _indent(format_table(rows or [["none"]]))
+    lines += ["", "  dependences:"]
+    loops = {statement.name: statement.loops for statement in model.statements}
+    rows = [_dependence(dependence, loops) for dependence in found.dependences]
+    lines += _indent(format_table(rows or [["none"]]))
+    return "\n".join(lines)
+
+
 def _indent(text: str) -> list[str]:
     return [f"    {line}" for line in text.splitlines()]
 
 
-def _statement(scop: Scop, statement: Statement) -> list[str]:
-    reads = dict.fromkeys(describe_access(scop, statement, each) for each in statement.reads)
-    writes = (describe_access(scop, statement, each) for each in statement.writes)
-    domain = statement.domain.gist_params(scop.context)
+def _statement(statement: StatementFacts) -> list[str]:
     return [
         f"{statement.name}({', '.join(statement.loops)})",
-        f"writes {', '.join(writes)}",
-        f"reads {', '.join(reads)}" if reads else "",
-        _without_parameters(domain),
+        f"writes {', '.join(statement.writes)}",
+        f"reads {', '.join(statement.reads)}" if statement.reads else "",
+        statement.domain,
     ]
 
 
-def _dependence(scop: Scop, dependence: Dependence) -> list[str]:
-    source, target = scop.statement(dependence.source), scop.statement(dependence.target)
-    pairs = isl.Map.from_domain_and_range(source.domain, target.domain)
-    relation = dependence.relation.gist(pairs.intersect_params(scop.context))
-    steps = distances(scop, source.name, target.name, dependence.relation)
-    distance = ", ".join(f"{n}: {step}" for n, step in zip(source.loops, steps, strict=False))
+def _dependence(dependence: DependenceFacts, loops: Mapping[str, tuple[str, ...]]) -> list[str]:
+    names = zip(loops[dependence.source], dependence.distance, strict=False)
+    distance = ", ".join(f"{name}: {step}" for name, step in names)
+    flags = {"reduction": dependence.reduction, "memory-based": dependence.memory_based}
+    listed = ", ".join(flag for flag, is_set in flags.items() if is_set)
     return [
-        f"{dependence.kind.value} ({', '.join(dependence.flags)})"
-        if dependence.flags
-        else dependence.kind.value,
+        f"{dependence.kind} ({listed})" if listed else dependence.kind,
         f"{dependence.source} -> {dependence.target}",
         f"on {dependence.array}",
         f"({distance})",
-        _without_parameters(relation),
+        dependence.relation,
     ]
-
-
-def _without_parameters(text: object) -> str:
-    return str(text)[str(text).index("{") :]

@@ -14,11 +14,14 @@ examples:
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 from xdsl.dialects import func
 
 from ..lowering.c import emit_c
 from ..lowering.llvm import Options, translate
+from ..lowering.validation.verdict import Verdict
 from ..passes.machine.target import Target
 from ..passes.polyhedral.bounds import check_bounds
 from ..passes.polyhedral.extents import infer_extents
@@ -26,8 +29,10 @@ from ..passes.schedules.schedule import Schedule
 from ..runtime.jit import object_code as jit
 from ..runtime.jit.compile import verified_loops
 from ..runtime.program import Function
+from ..support.json_records import Document, Record
 from . import UsageError
 from .common import (
+    VERDICT,
     add_fast_math_argument,
     add_program_arguments,
     add_schedule_arguments,
@@ -38,6 +43,7 @@ from .common import (
     read_schedule,
     tell_verdict,
 )
+from .json_output import emit
 from .shipped import add_size_arguments, given_sizes, with_standard_extents
 
 FORMATS = {
@@ -46,6 +52,25 @@ FORMATS = {
     "llvm": "LLVM IR, before LLVM optimises it",
     "asm": "assembly",
 }
+
+
+@dataclass(frozen=True)
+class EmittedFunction(Record):
+    """The code of a function."""
+
+    name: Annotated[str, "its name"]
+    text: Annotated[str, "the code"]
+    verdict: Annotated[str | None, VERDICT]
+
+
+@dataclass(frozen=True)
+class EmitDocument(Document):
+    """Result of `loopwright emit`."""
+
+    document: ClassVar[str] = "emit"
+
+    form: Annotated[str, "mlir, c, llvm or asm"]
+    functions: Annotated[tuple[EmittedFunction, ...], "the functions that were chosen"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,6 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
         if name not in names:
             listing = ", ".join(sorted(names)) or "none"
             raise UsageError(f"there is no size '{name}'; there are {listing}")
+    emitted: list[EmittedFunction] = []
     for each in chosen:
         schedule = read_schedule(
             arguments,
@@ -87,8 +113,12 @@ def run(arguments: argparse.Namespace) -> int:
         )
         known = with_standard_extents(arguments.file, each, sizes)
         vectors = arguments.format != "c"
-        loops = _loops(each, known, schedule, vectors=vectors, verify=arguments.verify)
-        print(_emit(arguments, loops, target).rstrip())
+        loops, verdict = _loops(each, known, schedule, vectors=vectors, verify=arguments.verify)
+        tell_verdict(each.name, verdict)
+        text = _emit(arguments, loops, target).rstrip()
+        print(text)
+        emitted.append(EmittedFunction(each.name, text, verdict and str(verdict)))
+    emit(EmitDocument(arguments.format, tuple(emitted)))
     return 0
 
 
@@ -99,11 +129,11 @@ def _loops(
     *,
     vectors: bool,
     verify: bool,
-) -> func.FuncOp:
+) -> tuple[func.FuncOp, Verdict | None]:
     """The loop IR of a function for the given sizes, symbolic in those that are not known."""
     scop = function.scop
     if schedule is None and not given:
-        return function.function
+        return function.function, None
     names = {parameter.name for parameter in scop.sizes}
     known = infer_extents(scop, {name: size for name, size in given.items() if name in names})
     missing = [p.name for p in scop.sizes if p.name not in known]
@@ -114,9 +144,7 @@ def _loops(
     if not missing:
         check_bounds(scop, known)
     source = function.source(schedule, verify=verify)
-    loops, verdict = verified_loops(source, schedule, known, vectors=vectors)
-    tell_verdict(function.name, verdict)
-    return loops
+    return verified_loops(source, schedule, known, vectors=vectors)
 
 
 def _emit(arguments: argparse.Namespace, loops: func.FuncOp, target: Target) -> str:

@@ -13,18 +13,27 @@ examples:
 from __future__ import annotations
 
 import argparse
-import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from ..runtime.bench import plots
 from ..runtime.machine import measured as machines
 from ..runtime.machine.measure_machine import measure_machine
 from ..runtime.machine.roofline_text import draw, tables
-from ..support.output_files import write_output
+from ..support.json_records import Document
 from ..support.progress import ProgressLine
 from . import UsageError
 from .common import add_quiet_argument, format_table
+from .json_output import emit
+
+
+@dataclass(frozen=True)
+class MachineDocument(Document, machines.MachineRecord):
+    """Result of `loopwright machine`: rates per second, and seconds."""
+
+    document: ClassVar[str] = "machine"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +50,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-t", "--threads", type=int, metavar="T", help="threads of the roofline (default: all)"
     )
-    parser.add_argument("--json", metavar="FILE", help="write the numbers to a file")
     parser.add_argument("--plot", metavar="FILE", help="draw the roofline (.png, .svg or .pdf)")
     add_quiet_argument(parser)
 
@@ -75,8 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     for table in tables(machine):
         print(format_table(table, numbers=True) + "\n")
     print(draw(machine, arguments.type, threads))
-    if arguments.json is not None:
-        write_output(arguments.json, json.dumps(machines.to_json(machine), indent=1))
+    emit(MachineDocument(**vars(machine)))
     if arguments.plot is not None:
         drawing, ((axes,),) = plots.figure(1)
         plots.draw_roofline(axes, machine, arguments.type, threads)

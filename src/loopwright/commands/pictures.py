@@ -7,6 +7,8 @@ import shutil
 import subprocess
 from collections.abc import Callable
 
+from ..reports.standalone import standalone
+from ..support.markup import Markup
 from ..support.output_files import write_output
 from . import UsageError
 
@@ -15,6 +17,20 @@ def add_picture_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments `--dot` and `--svg`."""
     parser.add_argument("--dot", metavar="FILE", help="write a picture as Graphviz text")
     parser.add_argument("--svg", metavar="FILE", help="draw a picture (needs Graphviz's dot)")
+
+
+def add_plot_argument(parser: argparse.ArgumentParser, what: str) -> None:
+    """The argument `--plot`, of a drawing that needs no other program."""
+    parser.add_argument("--plot", metavar="FILE", help=f"draw {what} (.svg)")
+
+
+def write_plot(arguments: argparse.Namespace, make: Callable[[], Markup]) -> None:
+    """Writes the drawing if it was asked for; raises UsageError, OSError."""
+    if arguments.plot is None:
+        return
+    if not arguments.plot.lower().endswith(".svg"):
+        raise UsageError(f"cannot draw {arguments.plot}: name it .svg")
+    write_output(arguments.plot, standalone(make()))
 
 
 def write_pictures(arguments: argparse.Namespace, make: Callable[[], str]) -> None:

@@ -18,9 +18,10 @@ examples:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated, ClassVar
 
 from ..passes.polyhedral.extents import infer_extents
 from ..passes.schedules.errors import IllegalTransformation
@@ -36,6 +37,8 @@ from ..runtime.calling.api_checks import MOST_THREADS
 from ..runtime.jit.threads import default_threads
 from ..runtime.machine import measured as machines
 from ..runtime.program import DEFAULT, Function
+from ..session.shipped_kernels import comparison, standard_size
+from ..support.json_records import Document
 from ..support.output_files import write_output
 from ..support.progress import ProgressLine
 from . import UsageError
@@ -49,20 +52,31 @@ from .common import (
     one_function,
     pairs,
     read_schedule,
+    source_text,
 )
+from .json_output import emit
 from .program_inputs import argument_values, load_inputs
 from .shipped import (
     STANDARD_INPUT,
     add_size_argument,
-    comparison,
     find_kernel,
-    read_standard_input,
     shown,
-    standard_size,
     with_standard_extents,
 )
 
 DEFAULT_OUTPUT = "report.html"
+
+
+@dataclass(frozen=True)
+class ReportDocument(Document):
+    """Result of `loopwright report`."""
+
+    document: ClassVar[str] = "report"
+
+    file: Annotated[Path, "the page"]
+    bytes: Annotated[int, "how long it is"]
+    summary: Annotated[Mapping[str, str], "the facts at its top"]
+    illegal: Annotated[str | None, "the illegal step that it explains, if there is one"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -106,8 +120,11 @@ def run(arguments: argparse.Namespace) -> int:
     with ProgressLine() as progress:
         progress.update("reading the program")
         subject = _measured(arguments, make_subject(arguments), progress.update)
-        page = render(subject, summary(subject), progress.update)
+        facts = summary(subject)
+        page = render(subject, facts, progress.update)
     write_output(output, page)
+    illegal = None if subject.illegal is None else str(subject.illegal)
+    emit(ReportDocument(output, len(page.encode()), dict(facts), illegal))
     print(f"{output}: {len(page.encode()) / 1e3:.0f} kB")
     if subject.illegal is not None:
         print(subject.illegal)
@@ -128,7 +145,7 @@ def make_subject(arguments: argparse.Namespace) -> Subject:
         schedule = function.schedule(error.steps_before, fast_math=arguments.fast_math)
     return Subject(
         title=arguments.file if arguments.file != STANDARD_INPUT else shown(arguments.file),
-        text=_text(arguments),
+        text=source_text(arguments),
         function=function,
         schedule=schedule,
         chosen=chosen,
@@ -159,7 +176,6 @@ def _measured(
     subject = replace(subject, tuned=tuned, path=path, machine=machines.load())
     if arguments.no_runs:
         return replace(subject, unmeasured="Nothing was measured (--no-runs).")
-    values = argument_values(arguments, subject.function, load_inputs(arguments))
     chosen = schedules(subject)
     if _is_standard(arguments, subject):
         try:
@@ -167,10 +183,12 @@ def _measured(
         except NotApplicable as error:
             return replace(subject, unmeasured=f"Not measured: {error}")
     else:
+        values = argument_values(arguments, subject.function, load_inputs(arguments))
         times = measure_program(subject, chosen, values, arguments.seconds, report)
     if tuned is not None and tuned.transformations:
         report("the steps of the tuned schedule")
         entry, function = subject.entry, subject.function
+        values = argument_values(arguments, function, load_inputs(arguments))
         compared = None if entry is None else comparison(entry, function, values)
         path = measured_path(path, tuned, context, function, values, compared)
     return replace(subject, measured=times, path=path)
@@ -234,11 +252,3 @@ def _schedule(
     )
     assert schedule is not None, "there is an option that gives one"
     return schedule, arguments.pipeline if arguments.pipeline in ("default", "auto") else "given"
-
-
-def _text(arguments: argparse.Namespace) -> str:
-    """The source text."""
-    if arguments.file == STANDARD_INPUT:
-        return read_standard_input()
-    entry = find_kernel(arguments.file)
-    return entry.text if entry is not None else Path(arguments.file).read_text(encoding="utf-8-sig")

@@ -22,8 +22,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Annotated, ClassVar, cast
 
 import numpy as np
 
@@ -36,11 +37,14 @@ from ..runtime.kernel import Kernel
 from ..runtime.measuring.compare import Agreement, Array, compare
 from ..runtime.measuring.timing import Timing, format_seconds
 from ..runtime.program import CHOSEN, DEFAULT, Function
+from ..session.shipped_kernels import sizes_of
+from ..support.json_records import Document, Record
 from ..support.output_files import replacing
 from ..support.progress import ProgressLine
 from ..support.stage_times import StageTimes, record_stages
 from . import UsageError
 from .common import (
+    VERDICT,
     add_program_arguments,
     add_quiet_argument,
     add_run_arguments,
@@ -52,14 +56,50 @@ from .common import (
     read_schedule,
     tell_verdict,
 )
+from .json_output import emit
 from .program_inputs import argument_values, load_inputs
-from .shipped import add_size_argument, determined, find_kernel, sizes_of
+from .shipped import add_size_argument, determined, find_kernel
 
 _UNSTEADY = "*"
 
 
 AS_WRITTEN = "none"
 """What `-p` says to run the program as it is written."""
+
+
+@dataclass(frozen=True)
+class TimedVariant(Record):
+    """A program that was run and timed."""
+
+    name: Annotated[str, "unscheduled, scheduled, default or auto"]
+    timing: Annotated[Timing, "all repetitions"]
+    median: Annotated[float, "seconds"]
+    speedup: Annotated[float, "over the unscheduled program"]
+    flops_per_second: Annotated[float | None, "null where operations cannot be counted"]
+    bytes_per_second: Annotated[float | None, "null where accesses cannot be counted"]
+
+
+@dataclass(frozen=True)
+class Compared(Record):
+    """How far the results of an array are from those of the unscheduled program."""
+
+    agrees: Annotated[bool, "whether they are equal up to the tolerance"]
+    agreement: Annotated[Agreement, "the differences"]
+
+
+@dataclass(frozen=True)
+class RunDocument(Document):
+    """Result of `loopwright run`."""
+
+    document: ClassVar[str] = "run"
+
+    function: Annotated[str, "the name of the function"]
+    arguments: Annotated[tuple[str, ...], "sizes, scalars and shapes"]
+    schedule: Annotated[str | None, "the schedule; null: as written"]
+    verdict: Annotated[str | None, VERDICT]
+    variants: Annotated[tuple[TimedVariant, ...], "none where results differ"]
+    comparisons: Annotated[tuple[Compared, ...], "of the results"]
+    stages: Annotated[Mapping[str, float], "seconds of each stage of the compilation"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -144,6 +184,7 @@ def run(arguments: argparse.Namespace) -> int:
             compared = [determined(entry, function, values, each) for each in compared]
         agreements = _compare(function, values, *compared)
     _save(results, destinations)
+    variants: tuple[TimedVariant, ...] = ()
     if all(agreement.agrees for agreement in agreements):
         timings: dict[str, Timing] = {}
         for name, each in kernels.items():
@@ -160,10 +201,22 @@ def run(arguments: argparse.Namespace) -> int:
         work = entry.flops(sizes) if entry else _operations(function, values)
         traffic = entry.traffic(sizes) if entry else _traffic(function, values)
         _report(function, values, timings, work, traffic)
+        variants = tuple(_variants(timings, work, traffic))
     if isinstance(schedule, str):
         print(f"{schedule} schedule: {kernel.schedule or 'as written'}")
     for agreement in agreements:
         print(agreement)
+    emit(
+        RunDocument(
+            function.name,
+            tuple(_describe(function, values)),
+            None if kernel.schedule is None else str(kernel.schedule),
+            kernel.verdict and str(kernel.verdict),
+            variants,
+            tuple(Compared(agreement.agrees, agreement) for agreement in agreements),
+            stages.seconds,
+        )
+    )
     wrong = [agreement.name for agreement in agreements if not agreement.agrees]
     if wrong:
         raise UsageError(f"the results differ from those of the program in {', '.join(wrong)}")
@@ -313,6 +366,15 @@ def _report(
     if not all(timing.steady for timing in timings.values()):
         print(f"{_UNSTEADY} not steady yet: give more --seconds, or let the machine rest")
     print()
+
+
+def _variants(
+    timings: Mapping[str, Timing], work: int | None, traffic: int | None
+) -> Iterator[TimedVariant]:
+    base = timings["unscheduled"].median
+    for name, timing in timings.items():
+        rates = (each / timing.median if each else None for each in (work, traffic))
+        yield TimedVariant(name, timing, timing.median, base / timing.median, *rates)
 
 
 def _describe(function: Function, values: Sequence[object]) -> Iterator[str]:

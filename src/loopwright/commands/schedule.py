@@ -10,6 +10,8 @@ examples:
   loopwright schedule polybench/gemm
   loopwright schedule polybench/gemm -p 'tile{loops=k,S1.j sizes=32,32},parallel{loops=i}'
   loopwright schedule polybench/gemm -p 'I(L1,L2)P(L0)' --svg gemm.svg
+  loopwright schedule polybench/jacobi-1d -p 'affine-schedule,tile{loops=t,i sizes=4,8}' \\
+      --plot tiles.svg
   loopwright schedule field/layer_norm --size LARGE -p default --explain
   loopwright schedule polybench/gemm -p default --certificate gemm.json
   loopwright schedule polybench/gemm -p default --size LARGE --target neoverse-v1
@@ -19,6 +21,9 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 from ..lowering.certificate import certificate
 from ..passes.polyhedral.descriptions import describe_tree
@@ -26,7 +31,9 @@ from ..passes.schedules.schedule import Schedule
 from ..passes.syntax.compact_notation import print_notation
 from ..passes.syntax.graphs import tree_graph
 from ..passes.syntax.schedule_ops import to_sequence
+from ..reports.spaces import spaces_drawing
 from ..runtime.program import DEFAULT, Function
+from ..support.json_records import Document
 from ..support.output_files import write_output
 from . import UsageError
 from .common import (
@@ -38,8 +45,29 @@ from .common import (
     one_function,
     read_schedule,
 )
-from .pictures import add_picture_arguments, write_pictures
+from .json_output import emit
+from .pictures import (
+    add_picture_arguments,
+    add_plot_argument,
+    write_pictures,
+    write_plot,
+)
 from .shipped import add_size_arguments, given_sizes
+
+
+@dataclass(frozen=True)
+class ScheduleDocument(Document):
+    """Result of `loopwright schedule`."""
+
+    document: ClassVar[str] = "schedule"
+
+    function: Annotated[str, "the name of the function"]
+    before: Annotated[tuple[str, ...], "the loops as written, line by line"]
+    after: Annotated[tuple[str, ...] | None, "the loops after the schedule, if there is one"]
+    pipeline: Annotated[str, "the schedule as a pipeline of passes"]
+    compact: Annotated[str, "the schedule in compact notation"]
+    operations: Annotated[str, "the schedule as operations of the `schedule` dialect"]
+    decision: Annotated[str | None, "how the default schedule was decided, with --explain"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,6 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="say how 'default' is decided: the best candidates, what the model predicts, and why",
     )
     add_picture_arguments(parser)
+    add_plot_argument(parser, "the iteration spaces")
     parser.add_argument(
         "--certificate",
         metavar="FILE",
@@ -81,33 +110,57 @@ def run(arguments: argparse.Namespace) -> int:
     schedules = {"before": function.schedule()}
     if after is not None:
         schedules["after"] = after
-    print(_describe(function, schedules))
+    formats = {} if after is None else _formats(after)
+    print(_describe(function, schedules, formats))
+    trees = {
+        title: tuple(describe_tree(each.scop, each.tree).splitlines())
+        for title, each in schedules.items()
+    }
+    how = None
     if arguments.explain:
         how = function.explain_default(
             given_sizes(arguments), threads=arguments.threads, fast_math=arguments.fast_math
         )
         print(f"\n  how it was chosen:\n{_indent(_indent(how))}")
+    emit(
+        ScheduleDocument(
+            function.name,
+            trees["before"],
+            trees.get("after"),
+            formats.get("pipeline", ""),
+            formats.get("compact", ""),
+            formats.get("operations", ""),
+            how,
+        )
+    )
     titles = {f"{function.name}, {title}": each for title, each in schedules.items()}
     write_pictures(arguments, lambda: tree_graph(titles))
+    last = list(schedules.values())[-1]
+    write_plot(arguments, lambda: spaces_drawing(function, last, given_sizes(arguments)))
     if arguments.certificate is not None:
-        text = json.dumps(certificate(list(schedules.values())[-1]), indent=1)
+        text = json.dumps(certificate(last), indent=1)
         write_output(arguments.certificate, f"{text}\n")
     return 0
 
 
-def _describe(function: Function, schedules: dict[str, Schedule]) -> str:
+def _formats(schedule: Schedule) -> dict[str, str]:
+    """The schedule in all text formats."""
+    return {
+        "pipeline": str(schedule),
+        "compact": print_notation(schedule),
+        "operations": str(to_sequence(schedule)),
+    }
+
+
+def _describe(
+    function: Function, schedules: Mapping[str, Schedule], formats: Mapping[str, str]
+) -> str:
     before, *rest = schedules.values()
     if not rest:
         return f"{function.name}\n{_indent(describe_tree(before.scop, before.tree))}"
     parts = [function.name]
     for title, schedule in schedules.items():
         parts += [f"\n  {title}:", _indent(_indent(describe_tree(schedule.scop, schedule.tree)))]
-    (after,) = rest
-    formats = {
-        "pipeline": str(after),
-        "compact": print_notation(after),
-        "operations": str(to_sequence(after)),
-    }
     for title, text in formats.items():
         parts += [f"\n  as {title}:", _indent(_indent(text or "(nothing)"))]
     return "\n".join(parts)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +17,18 @@ from numpy.typing import NDArray
 from .. import load
 from ..dialects.parse import parse_module
 from ..kernels.catalogue import KernelEntry, catalogue
-from ..runtime.calling.inputs import Settings, available_memory
+from ..runtime.calling.inputs import Settings
 from ..runtime.program import Function, Program
-from ..runtime.tuning.trial_messages import Comparison
+from ..session.shipped_kernels import (
+    DEFAULT_SIZE,
+    sizes_of,
+    standard_arguments,
+    standard_extents,
+    standard_size,
+)
 from . import UsageError
 
 Array = NDArray[np.generic]
-
-DEFAULT_SIZE = "SMALL"
-"""A size that all kernels have."""
-
 
 STANDARD_INPUT = "-"
 """In place of the name of a file."""
@@ -145,14 +147,7 @@ def with_standard_extents(
     entry = find_kernel(file)
     if entry is None or any(name not in sizes for name in entry.parameters):
         return dict(sizes)
-    first = len(function.signature.arguments) - len(entry.arrays)
-    shapes = [array.extents(sizes) for array in entry.arrays]
-    extents = {
-        size.name: shapes[size.argument - first][size.dimension]
-        for size in function.scop.sizes
-        if size.dimension is not None
-    }
-    return extents | dict(sizes)
+    return standard_extents(entry, function, sizes)
 
 
 def kernel_settings(
@@ -160,7 +155,7 @@ def kernel_settings(
 ) -> Settings:
     """The standard arguments of a shipped kernel, with what the user sets in their place.
 
-    Raises UsageError.
+    Raises UsageError, InputError.
     """
     sizes = standard_size(entry, size)
     for name in entry.parameters:
@@ -168,20 +163,14 @@ def kernel_settings(
             sizes[name] = _integer(name, settings.values[name])
     values: dict[str, str] = {}
     arrays: dict[str, Array] = {}
-    for argument, value in zip(function.signature.arguments, _arguments(entry, sizes), strict=True):
+    for argument, value in zip(
+        function.signature.arguments, standard_arguments(entry, sizes), strict=True
+    ):
         if isinstance(value, np.ndarray):
             arrays[argument.place.name] = value
         else:
             values[argument.place.name] = repr(value)
     return Settings({**values, **settings.values}, {**arrays, **settings.arrays}, settings.seed)
-
-
-def standard_size(entry: KernelEntry, size: str | None) -> dict[str, int]:
-    """The parameters of a size class; raises UsageError."""
-    try:
-        return dict(entry.parameter_values(size or DEFAULT_SIZE))
-    except KeyError as error:
-        raise UsageError(str(error.args[0])) from error
 
 
 def determined(
@@ -198,27 +187,6 @@ def determined(
     return found
 
 
-def comparison(entry: KernelEntry, function: Function, values: Sequence[object]) -> Comparison:
-    """What tuning compares of a shipped kernel: its results, where they are determined."""
-    sizes = sizes_of(entry, values)
-    elements: dict[str, NDArray[np.bool_] | None] = {}
-    arguments = function.signature.arguments[-len(entry.arrays) :]
-    for array, argument in zip(entry.arrays, arguments, strict=True):
-        if array.output:
-            mask = (
-                None
-                if array.determined is None
-                else array.determined_mask(array.extents(sizes), sizes)
-            )
-            elements[argument.place.name] = mask
-    return Comparison(elements, entry.tolerance)
-
-
-def sizes_of(entry: KernelEntry, values: Sequence[object]) -> dict[str, Any]:
-    """The parameters among the arguments of a call."""
-    return dict(zip(entry.parameters, values, strict=False))
-
-
 def _integer(name: str, text: str) -> int:
     try:
         value = int(text)
@@ -227,14 +195,3 @@ def _integer(name: str, text: str) -> int:
     if value < 0:
         raise UsageError(f"--set {name}: the size must not be negative, got {value}")
     return value
-
-
-def _arguments(entry: KernelEntry, sizes: Mapping[str, int]) -> list[Any]:
-    described = ", ".join(f"{name}={value}" for name, value in sizes.items())
-    try:
-        needed = entry.array_bytes(sizes)
-        if needed > available_memory():
-            raise MemoryError(f"the arrays need {needed / 2**30:,.1f} GiB")
-        return list(entry.arguments(sizes))
-    except (MemoryError, ValueError) as error:
-        raise UsageError(f"{entry.name} has no arguments for {described}: {error}") from error

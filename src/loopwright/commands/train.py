@@ -21,19 +21,21 @@ import json
 import math
 import shutil
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from ..costmodel.labelled_data import RandomWorkload
 from ..costmodel.learning.errors import LearningError
+from ..costmodel.learning.evaluation_report import Metrics
 from ..costmodel.learning.spaces import SPACES
 from ..costmodel.learning.splits import TRAINING, Split, position, split
 from ..costmodel.models.registry import model_class, model_names
 from ..costmodel.polybench import ORIGIN
 from ..runtime.jit.cache import cache_directory
 from ..support.extras import MissingExtra, require
+from ..support.json_records import Document
 from ..support.output_files import write_output
 from ..support.progress import ProgressLine
 from ..support.version import __version__
@@ -46,9 +48,10 @@ from .common import (
     pairs,
     warn_of_damage,
 )
+from .json_output import emit
 
 if TYPE_CHECKING:
-    from ..costmodel.learning.evaluation_report import Metrics, ProgramPredictions
+    from ..costmodel.learning.evaluation_report import ProgramPredictions
     from ..costmodel.learning.examples import ProgramExamples, Skipped
     from ..costmodel.learning.pairs import ProgramPairs
     from ..costmodel.models.learned_model import LearnedModel, TrainingProgress
@@ -58,6 +61,21 @@ INTERRUPTED = 130
 POLYBENCH = Path("datasets/polybench")
 ENOUGH = 30
 """Programs with which no part of the split is empty, as a rule."""
+
+
+@dataclass(frozen=True)
+class TrainDocument(Document):
+    """Result of `loopwright train`."""
+
+    document: ClassVar[str] = "train"
+
+    model: Annotated[Path, "the model file"]
+    report: Annotated[Path, "the folder with report and card"]
+    interrupted: Annotated[bool, "whether it ended early, and --resume goes on"]
+    epochs: Annotated[int, "epochs of training"]
+    seconds: Annotated[float, "seconds of training"]
+    metrics: Annotated[Mapping[str, Metrics], "how good the model is on each set of labels"]
+    card: Annotated[Mapping[str, Any], "the model's card (docs/reference/models.md)"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,7 +112,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds",
         type=float,
-        metavar="N",
+        metavar="S",
         help="stop after the epoch in which so much time is spent; --resume goes on",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
@@ -172,6 +190,17 @@ def run(arguments: argparse.Namespace) -> int:
     _draw(folder, predicted, f"{model.name}, {metrics['test'].programs} test programs")
     print(text)
     print(f"\nwritten: {arguments.output}, {folder}")
+    emit(
+        TrainDocument(
+            arguments.output,
+            folder,
+            outcome.interrupted,
+            card["training"]["epochs"],
+            outcome.seconds,
+            metrics,
+            card,
+        )
+    )
     if outcome.interrupted:
         goes_on = _checkpoint(arguments.output).exists()
         how = (

@@ -28,7 +28,10 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, ClassVar
 
 from ..costmodel.find import DEFAULT_MODEL, DEFAULT_RANKER, INTERCHANGE_MODEL
 from ..passes.schedules.schedule import Schedule
@@ -44,6 +47,10 @@ from ..runtime.measuring.timing import format_seconds
 from ..runtime.program import Function
 from ..runtime.tuning.tiles import TileOptions, TileResult, tune_tiles
 from ..runtime.tuning.tune import TuningOptions, tune
+from ..session.describing import tuning_result
+from ..session.records import TuningResult
+from ..session.shipped_kernels import comparison
+from ..support.json_records import Document
 from ..support.output_files import write_output
 from ..support.progress import ProgressLine
 from . import UsageError
@@ -56,8 +63,9 @@ from .common import (
     format_table,
     one_function,
 )
+from .json_output import emit
 from .program_inputs import argument_values, load_inputs
-from .shipped import add_size_argument, comparison, find_kernel
+from .shipped import add_size_argument, find_kernel
 
 COMBINED = {
     (True, False): "ranked",
@@ -78,6 +86,37 @@ SAMPLE = 1.0
 _NOTHING = "interrupted before anything was found"
 
 UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
+
+
+@dataclass(frozen=True)
+class TuneDocument(Document):
+    """Result of `loopwright tune`."""
+
+    document: ClassVar[str] = "tune"
+
+    function: Annotated[str, "the name of the function"]
+    bound: Annotated[float | None, "seconds after which the program as written was ended"]
+    result: Annotated[TuningResult, "what was found"]
+
+
+@dataclass(frozen=True)
+class TileDocument(Document):
+    """Result of `loopwright tune --tiles`."""
+
+    document: ClassVar[str] = "tune-tiles"
+
+    function: Annotated[str, "the name of the function"]
+    tiling: Annotated[str, "the schedule with named tile sizes"]
+    sizes: Annotated[Mapping[str, int], "the best tile sizes"]
+    seconds: Annotated[float, "of a call with these sizes"]
+    schedule: Annotated[str, "the schedule with these sizes as constants"]
+    speedup: Annotated[float | None, "of that over the program as written"]
+    default: Annotated[float | None, "the speed-up of the default schedule"]
+    measured: Annotated[int, "combinations of sizes that were run"]
+    combinations: Annotated[int, "combinations that there are"]
+    elapsed: Annotated[float, "seconds of the search"]
+    ended: Annotated[str, "done, time or interrupted"]
+    bound: Annotated[float | None, "seconds after which the program as written was ended"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -188,6 +227,7 @@ def run(arguments: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             raise KeyboardInterrupt(_NOTHING) from None
     print(_describe(result))
+    emit(TuneDocument(function.name, result.bound, tuning_result(result)))
     if arguments.plot is not None:
         _plot(function, result, Path(arguments.plot))
     if arguments.output is not None:
@@ -217,6 +257,22 @@ def _run_tiles(arguments: argparse.Namespace, function: Function, budget: float 
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"{_NOTHING}; started again, it goes on from here") from None
     print(_describe_tiles(result))
+    emit(
+        TileDocument(
+            function.name,
+            str(result.tiling),
+            result.sizes,
+            result.seconds,
+            str(result.schedule),
+            result.speedup,
+            result.default,
+            result.measured,
+            result.combinations,
+            result.elapsed,
+            result.ended,
+            result.bound,
+        )
+    )
     if arguments.output is not None:
         _write(result.schedule, arguments.output)
     return 0

@@ -30,10 +30,10 @@ from ..runtime.calling.arguments import ArrayArgument
 from ..runtime.choosing.database import Question, default_database
 from ..runtime.kernel import Kernel
 from ..runtime.measuring.compare import Array, compare
+from ..runtime.program import DEFAULT
 from .subject import Measured, Subject
 
 AS_WRITTEN = "as written"
-DEFAULT = "default"
 TUNED = "tuned"
 GIVEN = "this schedule"
 
@@ -63,11 +63,12 @@ def tuned_schedule(subject: Subject) -> Schedule | None:
 
 def schedules(subject: Subject) -> dict[str, Schedule]:
     """The schedules to compare, by name, each once."""
-    found: dict[str, Schedule] = {
-        DEFAULT: subject.function.default_schedule(
+    default = subject.schedule
+    if subject.chosen != DEFAULT:
+        default = subject.function.default_schedule(
             subject.sizes, threads=subject.threads, fast_math=subject.fast_math
         )
-    }
+    found = {DEFAULT: default}
     tuned = tuned_schedule(subject)
     if tuned is not None and tuned not in found.values():
         found[TUNED] = tuned

@@ -16,7 +16,7 @@ CELL = 74.0
 MOST_ARROWS = 16
 
 REACH = 2
-"""Cells to each side; what is further away is left out."""
+"""Iterations to each side; what is further away is left out."""
 
 _MARGIN = 34.0
 
@@ -27,13 +27,12 @@ _BENDS = {"flow": 0.0, "anti": 10.0, "output": -10.0}
 def draw_neighbourhood(scop: Scop, plane: Plane, dependences: list[Dependence]) -> Markup:
     """Arrows from an instance in the middle of the plane to those that must stay behind it."""
     source = central(plane)
-    found = [
-        (each, row - source[0], column - source[1])
+    near = [
+        (each, row, column)
         for each in dependences
         if each.source == plane.statement.name
         for row, column in _targets(plane, scop, each, source)
-    ]
-    near = [item for item in found if max(abs(item[1]), abs(item[2])) <= REACH][:MOST_ARROWS]
+    ][:MOST_ARROWS]
     at = ", ".join(map(str, plane.point(*source)))
     instance = f"{plane.statement.name}[{at}]"
     if not near:
@@ -105,33 +104,40 @@ def central(plane: Plane) -> tuple[int, int]:
 def _grid(plane: Plane, source: tuple[int, int], height: int, width: int) -> list[Markup]:
     """Cells around the instance, with the values of both loops."""
     parts: list[Markup] = []
-    rows, columns = plane.present.shape
+    domain = fix_parameters(plane.statement.domain, plane.sizes)
+    across = plane.columns.values[source[1]]
     for column in range(-width, width + 1):
         x = _MARGIN + CELL * (column + width)
-        if 0 <= source[1] + column < columns:
-            value = plane.columns.values[source[1] + column]
-            label = f"{plane.columns.name}={value}" if column == -width else value
-            parts.append(text(x + CELL / 2, _MARGIN - 8, label, "tick", text_anchor="middle"))
+        label = f"{plane.columns.name}={across + column}" if column == -width else across + column
+        parts.append(text(x + CELL / 2, _MARGIN - 8, label, "tick", text_anchor="middle"))
         for row in range(-height, height + 1):
             y = _MARGIN + CELL * (row + height)
-            at = source[0] + row, source[1] + column
-            inside = 0 <= at[0] < rows and 0 <= at[1] < columns and plane.present[at]
-            style = "cell" if inside else "cell empty"
+            style = "cell" if _is_instance(plane, domain, source, row, column) else "cell empty"
             parts.append(element("rect", x=x, y=y, width=CELL, height=CELL, class_=style))
     if plane.rows is not None:
+        down = plane.rows.values[source[0]]
         for row in range(-height, height + 1):
-            if 0 <= source[0] + row < rows:
-                value = plane.rows.values[source[0] + row]
-                label = f"{plane.rows.name}={value}" if row == -height else value
-                y = _MARGIN + CELL * (row + height + 0.5) + 4
-                parts.append(text(_MARGIN - 4, y, label, "tick", text_anchor="end"))
+            label = f"{plane.rows.name}={down + row}" if row == -height else down + row
+            y = _MARGIN + CELL * (row + height + 0.5) + 4
+            parts.append(text(_MARGIN - 4, y, label, "tick", text_anchor="end"))
     return parts
+
+
+def _is_instance(
+    plane: Plane, domain: isl.Set, source: tuple[int, int], row: int, column: int
+) -> bool:
+    """Whether there is an instance so many iterations away from one."""
+    for position, value in enumerate(plane.point(*source)):
+        value += column if position == plane.columns.position else 0
+        value += row if plane.rows is not None and position == plane.rows.position else 0
+        domain = domain.fix_val(isl.dim_type.set, position, isl.Val(value))
+    return not domain.is_empty()
 
 
 def _targets(
     plane: Plane, scop: Scop, dependence: Dependence, source: tuple[int, int]
 ) -> list[tuple[int, int]]:
-    """The cells, as row and column, of what depends on an instance.
+    """How far away what depends on an instance is, in iterations of both loops, where that is near.
 
     Targets in other statements are where their loops of the same names say.
     """
@@ -140,27 +146,28 @@ def _targets(
         relation = relation.fix_val(isl.dim_type.in_, position, isl.Val(value))
     targets = relation.range()
     names = scop.statement(dependence.target).loops
-    axes = [axis for axis in (plane.rows, plane.columns) if axis is not None]
-    if not all(axis.name in names for axis in axes):
+    axes = [
+        (axis.name, axis.values[number])
+        for axis, number in ((plane.rows, source[0]), (plane.columns, source[1]))
+        if axis is not None
+    ]
+    if not all(name in names for name, _ in axes):
         return []
     for position, name in enumerate(names):
         if name in plane.held:
             targets = targets.fix_val(isl.dim_type.set, position, isl.Val(plane.held[name]))
-    for axis in axes:
-        position = names.index(axis.name)
-        targets = targets.lower_bound_val(isl.dim_type.set, position, isl.Val(axis.values[0]))
-        targets = targets.upper_bound_val(isl.dim_type.set, position, isl.Val(axis.values[-1]))
+    for name, value in axes:
+        position = names.index(name)
+        low, high = isl.Val(value - REACH), isl.Val(value + REACH)
+        targets = targets.lower_bound_val(isl.dim_type.set, position, low)
+        targets = targets.upper_bound_val(isl.dim_type.set, position, high)
     found: list[tuple[int, int]] = []
-    for _ in range(MOST_ARROWS):
-        if targets.is_empty():
-            break
+    while len(found) < MOST_ARROWS and not targets.is_empty():
         point = targets.lexmin().sample_point()
-        at = [
-            point.get_coordinate_val(isl.dim_type.set, position).to_python()
-            for position in range(len(names))
+        away = [
+            point.get_coordinate_val(isl.dim_type.set, names.index(name)).to_python() - value
+            for name, value in axes
         ]
-        cell = [(at[names.index(axis.name)] - axis.values[0]) / axis.step for axis in axes]
-        if all(each.is_integer() for each in cell):
-            found.append((int(cell[0]) if plane.rows is not None else 0, int(cell[-1])))
+        found.append((away[0] if plane.rows is not None else 0, away[-1]))
         targets = targets.subtract(isl.Set.from_point(point))
-    return found
+    return list(dict.fromkeys(found))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from importlib import resources
 
 from ..errors import USER_ERRORS
 from ..passes.polyhedral.isl_context import TooComplexError
@@ -11,6 +10,7 @@ from ..support.markup import Markup, element, join
 from ..support.version import __version__
 from . import code, illegal, proof, roofline, search_path, source, spaces, steps, times, tree
 from .section import Section, missing
+from .standalone import resource
 from .subject import Subject
 
 Maker = Callable[[Subject], Section | None]
@@ -61,7 +61,7 @@ def _document(title: str, summary: Iterable[tuple[str, str]], sections: list[Sec
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="generator", content=f"loopwright {__version__}"),
         element("title", f"{title} - loopwright report"),
-        element("style", Markup(_resource("report.css"))),
+        element("style", Markup(resource("report.css") + resource("drawings.css"))),
     )
     body = element(
         "body",
@@ -75,7 +75,7 @@ def _document(title: str, summary: Iterable[tuple[str, str]], sections: list[Sec
         element("nav", element("ol", join(links)), aria_label="Sections"),
         element("main", *map(_section, sections), id="contents"),
         element("footer", f"Written by loopwright {__version__}."),
-        element("script", Markup(_resource("report.js"))),
+        element("script", Markup(resource("report.js"))),
     )
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
@@ -90,7 +90,3 @@ def _section(section: Section) -> Markup:
         id=section.key,
         tabindex=-1,
     )
-
-
-def _resource(name: str) -> str:
-    return (resources.files(__name__.rpartition(".")[0]) / name).read_text(encoding="utf-8")

@@ -12,8 +12,9 @@ from ..passes.polyhedral.dependences import Dependence, DependenceKind
 from ..passes.polyhedral.descriptions import describe_access
 from ..passes.polyhedral.distance import distances
 from ..passes.polyhedral.scop import Access, Scop, Statement
+from ..runtime.program import Function
 from ..support.markup import Markup, element, join, table
-from .drawing import arrow_heads, legend, picture, stroke
+from .drawing import arrow_heads, legend, line, picture, stroke, text
 from .section import Section, missing
 from .subject import Subject
 
@@ -51,6 +52,46 @@ def section(subject: Subject) -> Section:
     )
     body = join((_listing(subject, arcs), _statements(scop), _dependences(scop, items)))
     return Section("source", "Source and dependences", lead, body)
+
+
+def source_drawing(function: Function, source: str) -> Markup:
+    """The lines and arrows as one drawing."""
+    scop = function.scop
+    lines = source.splitlines()
+    first, last = _extent(function, len(lines))
+    arcs = _shown(list(_arcs(scop, list(function.dependences))), first, last)
+    parts: list[Markup] = []
+    left = 0.0
+    if arcs:
+        left = _width(arcs)
+        parts.append(_drawing(arcs, first, last))
+    left += 40.0
+    for number in range(first, last + 1):
+        y = (number - first + 0.5) * LINE + 4
+        parts.append(text(left - 8, y, number, "tick", text_anchor="end"))
+        parts.append(text(left, y, lines[number - 1], "label mono", xml__space="preserve"))
+    height = (last - first + 1) * LINE
+    for number, kind in enumerate(dict.fromkeys(arc.kind.value for arc in arcs)):
+        x = 10 + 190 * number
+        parts.append(line(x, height + 16, x + 30, height + 16, f"arc {kind}"))
+        parts.append(text(x + 38, height + 20, f"{kind} dependence"))
+    width = left + 7.4 * max(map(len, lines[first - 1 : last]), default=0) + 10
+    label = f"Dependences of {scop.name}"
+    return picture(max(width, 560.0), height + 30, *parts, label=label)
+
+
+def _shown(arcs: list[Arc], first: int, last: int) -> list[Arc]:
+    """The arcs between lines that are shown, as far as there is room."""
+    inside = [arc for arc in arcs if first <= min(arc.first, arc.last)]
+    return [arc for arc in inside if max(arc.first, arc.last) <= last][:MOST_ARCS]
+
+
+def _width(arcs: list[Arc]) -> float:
+    return _lane(arcs) * len(arcs) + 30
+
+
+def _lane(arcs: list[Arc]) -> float:
+    return min(14.0, (_WIDTH - 30) / len(arcs))
 
 
 def _arcs(scop: Scop, items: list[Dependence]) -> Iterator[Arc]:
@@ -93,12 +134,11 @@ def _line(access: Access) -> int | None:
 def _listing(subject: Subject, arcs: list[Arc]) -> Markup:
     """The lines of the function, numbered, with arcs beside them."""
     lines = subject.text.splitlines()
-    first, last = _extent(subject, len(lines))
-    shown = [arc for arc in arcs if first <= min(arc.first, arc.last)][:MOST_ARCS]
-    shown = [arc for arc in shown if max(arc.first, arc.last) <= last]
+    first, last = _extent(subject.function, len(lines))
+    shown = _shown(arcs, first, last)
     numbered = [
-        element("li", line or " ", value=number)
-        for number, line in enumerate(lines[first - 1 : last], start=first)
+        element("li", content or " ", value=number)
+        for number, content in enumerate(lines[first - 1 : last], start=first)
     ]
     parts = [_drawing(shown, first, last)] if shown else []
     parts.append(element("ol", join(numbered), class_="code"))
@@ -114,9 +154,9 @@ def _listing(subject: Subject, arcs: list[Arc]) -> Markup:
     return join((element("div", *parts, class_="listing"), legend(entries), *notes))
 
 
-def _extent(subject: Subject, count: int) -> tuple[int, int]:
+def _extent(function: Function, count: int) -> tuple[int, int]:
     """The first and the last line of the function, as far as it is shown."""
-    places = [locate(op) for op in subject.function.function.walk()]
+    places = [locate(op) for op in function.function.walk()]
     numbers = [place.line for place in places if place is not None and place.line <= count]
     first = min(numbers, default=1)
     last = min(count, max(numbers, default=count) + 4, first + MOST_LINES - 1)
@@ -126,8 +166,7 @@ def _extent(subject: Subject, count: int) -> tuple[int, int]:
 def _drawing(arcs: list[Arc], first: int, last: int) -> Markup:
     """Arcs to the left of the lines: those between near lines are inside of the others."""
     ordered = sorted(arcs, key=lambda arc: (abs(arc.last - arc.first), min(arc.first, arc.last)))
-    lane = min(14.0, (_WIDTH - 30) / len(ordered))
-    width = lane * len(ordered) + 30
+    lane, width = _lane(arcs), _width(arcs)
     paths: list[Markup] = []
     for number, arc in enumerate(ordered):
         kind = arc.kind.value
@@ -163,13 +202,13 @@ def _drawing(arcs: list[Arc], first: int, last: int) -> Markup:
 def _statements(scop: Scop) -> Markup:
     rows = [["statement", "writes", "reads", "line"]]
     for statement in scop.statements:
-        line = next((n for w in statement.writes if (n := _line(w)) is not None), None)
+        place = next((n for w in statement.writes if (n := _line(w)) is not None), None)
         rows.append(
             [
                 f"{statement.name}({', '.join(statement.loops)})",
                 _accesses(scop, statement, statement.writes),
                 _accesses(scop, statement, statement.reads),
-                "" if line is None else str(line),
+                "" if place is None else str(place),
             ]
         )
     return element("div", table(rows), class_="scroll")

@@ -58,6 +58,24 @@ def draw_plane(
     frame = Frame(plane)
     panels = {view.name: _view(frame, view) for view in views(schedule, original, plane)}
     data = json.dumps(_data(schedule, original, frame), separators=(",", ":"))
+    return element(
+        "figure",
+        element(
+            "div",
+            element("div", tabs(panels, "view")),
+            draw_neighbourhood(schedule.scop, plane, dependences),
+            class_="beside",
+        ),
+        element("p", "", class_="readout", aria_live="polite"),
+        element("figcaption", f"{plane.title} {conditions(plane)}."),
+        # A script element ends at its end tag, whatever the text is.
+        element("script", Markup(data.replace("<", "\\u003c")), type="application/json"),
+        class_="plane",
+    )
+
+
+def conditions(plane: Plane) -> str:
+    """What a plane is cut at, with which sizes, and how far cells are apart."""
     held = ", ".join(f"{name} = {value}" for name, value in plane.held.items())
     sizes = ", ".join(f"{name} = {value}" for name, value in plane.sizes.items())
     apart = [
@@ -70,23 +88,22 @@ def draw_plane(
         f"with {sizes}" if sizes else "",
         f"cells are {' and '.join(apart)}" if apart else "",
     ]
-    return element(
-        "figure",
-        element(
-            "div",
-            element("div", tabs(panels, "view")),
-            draw_neighbourhood(schedule.scop, plane, dependences),
-            class_="beside",
-        ),
-        element("p", "", class_="readout", aria_live="polite"),
-        element("figcaption", f"{plane.title} {'; '.join(filter(None, notes))}."),
-        # A script element ends at its end tag, whatever the text is.
-        element("script", Markup(data.replace("<", "\\u003c")), type="application/json"),
-        class_="plane",
-    )
+    return "; ".join(filter(None, notes))
 
 
 def _view(frame: Frame, view: View) -> Markup:
+    x, y = frame.middle(*central(frame.plane))
+    marks = (
+        element("circle", cx=x, cy=y, r=frame.cell / 4, class_="source"),
+        element("rect", class_="cursor", width=frame.cell, height=frame.cell, visibility="hidden"),
+    )
+    drawing = draw_view(frame, view, *marks, class_="space", tabindex=0)
+    colours = legend((swatch(colour), words) for colour, words in view.legend)
+    return join((drawing, element("p", view.explanation, class_="note"), colours))
+
+
+def draw_view(frame: Frame, view: View, *marks: Markup, **attributes: object) -> Markup:
+    """The cells in the colours of a view, with their axes, and marks above them."""
     parts = [*_cells(frame, view.groups, view)]
     if view.borders:
         parts.append(element("path", d=_borders(frame, view.groups), class_="border"))
@@ -97,20 +114,15 @@ def _view(frame: Frame, view: View) -> Markup:
                 "polyline", points=" ".join(f"{x:.4g},{y:.4g}" for x, y in points), class_="trace"
             )
         )
-    x, y = frame.middle(*central(frame.plane))
-    drawing = picture(
+    return picture(
         frame.width,
         frame.height,
         *parts,
         *_axes(frame),
-        element("circle", cx=x, cy=y, r=frame.cell / 4, class_="source"),
-        element("rect", class_="cursor", width=frame.cell, height=frame.cell, visibility="hidden"),
+        *marks,
         label=f"{frame.plane.title}: {view.name}",
-        class_="space",
-        tabindex=0,
+        **attributes,
     )
-    colours = legend((swatch(colour), words) for colour, words in view.legend)
-    return join((drawing, element("p", view.explanation, class_="note"), colours))
 
 
 def _cells(frame: Frame, numbers: Grid, view: View) -> Iterator[Markup]:

@@ -104,7 +104,10 @@ def _table(found: Sequence[Measured]) -> Markup:
                 str(each.threads),
                 format_seconds(each.median),
                 " to ".join(map(format_seconds, quartiles)),
-                f"{(quartiles[1] - quartiles[0]) / each.median:.1%}",
+                # Of one run, nobody knows the spread.
+                f"{(quartiles[1] - quartiles[0]) / each.median:.1%}"
+                if len(each.seconds) > 1
+                else "-",
                 str(len(each.seconds)),
                 "-" if base is None else f"{base / each.median:.2f}x",
             ]

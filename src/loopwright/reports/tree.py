@@ -7,6 +7,7 @@ from ..passes.polyhedral.schedule_tree import Leaf, Loop, Sequence, Tree
 from ..passes.polyhedral.scop import Scop
 from ..passes.syntax.compact_notation import print_notation
 from ..passes.syntax.schedule_ops import to_sequence
+from ..runtime.program import DEFAULT
 from ..support.markup import Markup, block, element, join
 from .drawing import legend
 from .section import Section, tabs
@@ -31,16 +32,25 @@ def section(subject: Subject) -> Section:
         )
     )
     if not schedule.transformations:
-        return Section("tree", "Schedule tree", lead, join((boxes, colours)))
+        return Section("tree", "Schedule tree", lead, join((boxes, colours, _choice(subject))))
     texts = {
         "pipeline": block(str(schedule), columns=4000, class_="wrapped"),
         "compact notation": block(print_notation(schedule) or "", columns=4000, class_="wrapped"),
         "operations": block(str(to_sequence(schedule))),
     }
     heading = element("h3", "As text")
-    return Section(
-        "tree", "Schedule tree", lead, join((boxes, colours, heading, tabs(texts, "text")))
+    parts = (boxes, colours, heading, tabs(texts, "text"), _choice(subject))
+    return Section("tree", "Schedule tree", lead, join(parts))
+
+
+def _choice(subject: Subject) -> Markup:
+    """How the default schedule was decided; nothing for one that was given."""
+    if subject.chosen != DEFAULT or subject.unknown_sizes:
+        return Markup()
+    text = subject.function.explain_default(
+        subject.sizes, threads=subject.threads, fast_math=subject.fast_math
     )
+    return element("details", element("summary", "How it was chosen"), block(text))
 
 
 def _node(scop: Scop, tree: Tree) -> Markup:

@@ -13,6 +13,7 @@ EXTRAS: Mapping[str, str] = {
     "dask": "data",
     "distributed": "data",
     "matplotlib": "plot",
+    "mcp": "serve",
 }
 """The extra by the name of a module."""
 

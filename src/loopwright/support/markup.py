@@ -32,8 +32,8 @@ def join(parts: Iterable[object], separator: str = "") -> Markup:
 def element(tag: str, *children: object, **attributes: object) -> Markup:
     """`element("p", "a < b", class_="x")` -> `<p class="x">a &lt; b</p>`.
 
-    Underscores in names of attributes become dashes, but for one at the end. An attribute of None
-    or False is left out, one of True has no value.
+    Underscores in names of attributes become dashes, two of them a colon, and one at the end is
+    left out. An attribute of None or False is left out, one of True has no value.
     """
     written = "".join(
         f" {name}" if value is True else f' {name}="{html.escape(_text(value))}"'
@@ -46,7 +46,7 @@ def element(tag: str, *children: object, **attributes: object) -> Markup:
 
 
 def _name(name: str) -> str:
-    return name.rstrip("_").replace("_", "-")
+    return name.rstrip("_").replace("__", ":").replace("_", "-")
 
 
 def _text(value: object) -> str:

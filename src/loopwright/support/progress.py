@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -30,6 +30,26 @@ EVERY = 0.1
 """Seconds between two drawings of the line."""
 
 
+REPORTED_EVERY = 1.0
+"""Seconds before the first report to a program, and between two."""
+
+Listener = Callable[[str, int | None, int | None, float], None]
+"""Is told a text, how much is done of how much, and for how many seconds."""
+
+_listener: Listener | None = None
+
+
+@contextmanager
+def report_progress(listener: Listener) -> Generator[None]:
+    """Reports progress to a listener, in place of the line."""
+    global _listener
+    before, _listener = _listener, listener
+    try:
+        yield
+    finally:
+        _listener = before
+
+
 class ProgressLine:
     """A text, with a bar and the remaining time if there is a total; a context manager.
 
@@ -37,11 +57,17 @@ class ProgressLine:
     """
 
     def __init__(self, total: int | None = None) -> None:
-        self._display = _display(total) if sys.stderr.isatty() and not _is_quiet else None
+        is_drawn = _listener is None and not _is_quiet and sys.stderr.isatty()
+        self._display = _display(total) if is_drawn else None
         self._last = float("-inf")
+        self._start = self._reported = time.monotonic()
+        self._completed: int | None = None
+        self._total = total
 
     def update(self, text: str, completed: int | None = None, total: int | None = None) -> None:
         """Shows a text; `completed` and `total` stay as they are where they are None."""
+        if _listener is not None and not _is_quiet:
+            self._report(_listener, text, completed, total)
         if self._display is None:
             return
         task = self._display.task_ids[0]
@@ -51,6 +77,17 @@ class ProgressLine:
             self._last = now
             self._display.start()  # again, after `clear`
             self._display.refresh()
+
+    def _report(
+        self, listener: Listener, text: str, completed: int | None, total: int | None
+    ) -> None:
+        self._completed = self._completed if completed is None else completed
+        self._total = self._total if total is None else total
+        now = time.monotonic()
+        if now - self._reported >= REPORTED_EVERY:
+            self._reported = now
+            # A total of 0 is not known yet.
+            listener(text, self._completed, self._total or None, now - self._start)
 
     def clear(self) -> None:
         """Removes the line, until the next update."""

@@ -6,6 +6,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+from support.documents import check_file
 from support.labels import labelled_program
 
 from loopwright.cli import main
@@ -82,6 +83,7 @@ def test_labels_with_fast_math_are_stored_as_such(
         *,
         fast_math: bool = False,
         open_writer: object = None,
+        tell: object = None,
     ) -> int:
         asked.append(fast_math)
         return 1
@@ -102,7 +104,10 @@ def test_calibration_adapts_to_the_labels_of_its_journal(
             journal.append(rows_of(labelled_program(number, machine_fingerprint())))
 
     monkeypatch.setattr("loopwright.commands.calibrate.label_and_store", lambda *_, **__: 0)
-    assert main(["calibrate", "--model", "additive", "--budget", "1s"]) == 0
+    result = tmp_path / "result.json"
+    command = ["calibrate", "--model", "additive", "--budget", "1s", "--json", str(result)]
+    assert main(command) == 0
+    assert check_file(result, "calibrate")["programs"] == 12
     assert "3 programs that the model has not learned from" in capsys.readouterr().out
     adapted = adapted_model("additive")
     assert adapted is not None

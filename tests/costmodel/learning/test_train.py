@@ -14,6 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 import pytest
+from support.documents import check_file
 from support.labels import write_labels
 
 from loopwright.cli import main
@@ -51,8 +52,10 @@ def test_a_model_and_its_report(
     model: str, labels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "a.model"
-    options = ("--epochs", "30", "--learning-rate", "0.01")
+    result = tmp_path / "result.json"
+    options = ("--epochs", "30", "--learning-rate", "0.01", "--json", str(result))
     assert train(labels, output, *options, model=model) == 0
+    assert check_file(result, "train")["epochs"] > 0
     printed = capsys.readouterr().out
     assert "MAPE" in printed and "nDCG@5" in printed and "constant" in printed
     stored = load_model(output)

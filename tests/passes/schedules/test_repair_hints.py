@@ -81,6 +81,19 @@ func.func @scalars(%n: index, %A: memref<?xf64>, %B: memref<?xf64>) {
 }
 """
 
+# s = s + A[i], of integers.
+SUM = """
+func.func @sum(%n: index, %A: memref<?xi64>, %s: memref<i64>) {
+  affine.for %i = 0 to %n {
+    %0 = affine.load %s[] : memref<i64>
+    %1 = affine.load %A[%i] : memref<?xi64>
+    %2 = arith.addi %0, %1 : i64
+    affine.store %2, %s[] : memref<i64>
+  }
+  return
+}
+"""
+
 KNOWN = [
     ("seidel-2d", "tile{loops=t,i sizes=4,4}", "skew{loops=t,i factors=1} makes it legal"),
     ("seidel-2d", "tile{loops=i,j sizes=4,4}", "skew{loops=i,j factors=1} makes it legal"),
@@ -167,6 +180,24 @@ def test_distribution() -> None:
     assert hint is not None
     assert hint.startswith("distribute{loops=i")
     assert follow(original, "parallel{loops=i}", hint).tree
+
+
+def test_partial_sums_in_lanes() -> None:
+    original = schedule_of(SUM)
+    hint = error(original, "vectorize{loops=i width=4}").hint
+    assert hint == (
+        "strip-mine{loops=i size=16},rfactor{loops=i},vectorize{loops=S0.i width=4} is legal"
+    )
+    repaired = follow(original, "vectorize{loops=i width=4}", hint)
+    assert repaired.loop("S0.i").vector == 4
+
+
+def test_all_repairs_are_legal_and_none_comes_twice() -> None:
+    original = Schedule.original(polybench("jacobi-2d"))
+    (step,) = parse_pipeline("fuse{loops=S0.i,S1.i}")
+    found = list(original.legal_repairs(step))
+    assert len(found) == len(set(found)) > 2
+    assert all(original.legal_all(steps) for steps in found)
 
 
 def test_fewer_parts() -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 
 import pytest
+from support.documents import check_document, check_file
 from support.machines import make_machine
 from support.runtime_programs import SQUARES
 
@@ -40,7 +40,18 @@ def test_bench_prints_a_table_and_writes_files(
     measured = {(row["kernel"], row["variant"], row["threads"]) for row in rows if row["median"]}
     assert ("polybench/gemm", "loopwright parallel", "2") in measured
     assert ("polybench/trisolv", "loopwright tiled", "1") not in measured
-    assert len(json.loads(data.read_text())["rows"]) == len(rows)
+    assert len(check_file(data, "bench")["rows"]) == len(rows)
+
+
+def test_bench_writes_each_case_as_a_line(
+    own_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--size", "MINI", "--peers", "none", "--seconds", "0.001", "--json"]
+    assert main(["bench", "polybench/trisolv", *options]) == 0
+    *lines, result = capsys.readouterr().out.splitlines()
+    cases = [line for line in lines if '"urn:loopwright:bench-case:1"' in line]
+    (case,) = (check_document(line, "bench-case") for line in cases)
+    assert case["rows"] == check_document(result, "bench")["rows"]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +80,7 @@ def test_machine_prints_what_is_stored(own_cache: Path, capsys: pytest.CaptureFi
     assert main(["machine", "--stored", "--threads", "1", "--json", str(path)]) == 0
     printed = capsys.readouterr().out
     assert "GFLOP/s by FLOP/byte, f64, 1 thread" in printed and "DRAM read" in printed
-    assert json.loads(path.read_text())["peaks"]["f64"]["1"]["best"] == 100e9
+    assert check_file(path, "machine")["peaks"]["f64"]["1"]["best"] == 100e9
 
 
 @pytest.mark.parametrize(

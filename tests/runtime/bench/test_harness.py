@@ -14,6 +14,7 @@ import pytest
 from numpy.typing import NDArray
 from support.machines import make_machine
 
+from loopwright.commands.bench import BenchDocument
 from loopwright.kernels.catalogue import catalogue
 from loopwright.kernels.references import reference
 from loopwright.runtime.bench import report
@@ -21,6 +22,8 @@ from loopwright.runtime.bench.case import Case, NotApplicable
 from loopwright.runtime.bench.harness import Outcome, measure
 from loopwright.runtime.bench.peers import ours
 from loopwright.runtime.bench.variant import Variant
+from loopwright.runtime.machine.measured import MachineRecord
+from loopwright.support.json_records import to_json
 
 
 class Fake:
@@ -155,19 +158,18 @@ def test_files_carry_everything(case: Case, tmp_path: Path) -> None:
         (line,) = csv.DictReader(file)
     assert line["variant"] == "a, b" and line["cpu"] == machine.cpu
     assert float(line["median"]) == 2e-3 and float(line["spread"]) == 0.0
-    report.write_json(tmp_path / "rows.json", rows, machine, {"date": "today"})
-    data = json.loads((tmp_path / "rows.json").read_text())
+    record = MachineRecord(**vars(machine))
+    document = BenchDocument("1", "today", "bench", {}, record, tuple(rows), False)
+    data = json.loads(json.dumps(document.to_json()))
     assert data["rows"][0]["version"] == "version 1"
     assert data["date"] == "today" and data["machine"]["cpu"] == machine.cpu
 
 
-def test_infinite_differences_are_null_in_json(case: Case, tmp_path: Path) -> None:
+def test_infinite_differences_are_null_in_json(case: Case) -> None:
     good = Fake(case, [0.02] * 100)
     (row,) = report.rows(case, outcomes(case, variant("good", good)), make_machine())
-    path = tmp_path / "rows.json"
     wrong = dataclasses.replace(row, difference=np.inf)
-    report.write_json(path, [wrong], make_machine(), {})
-    assert json.loads(path.read_text())["rows"][0]["difference"] is None
+    assert to_json(wrong)["difference"] is None
 
 
 @pytest.mark.parametrize("name", ["polybench/atax", "tiramisu/heat2d", "polybench/nussinov"])

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.documents import check_file
 
 from loopwright.cli import main
 from loopwright.commands.data.labelling import label_and_store
@@ -60,7 +61,10 @@ def children_of(process: int) -> list[int]:
 @pytest.fixture(scope="module")
 def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("labelled")
-    assert main([*GENERATE, "--programs", "3", "-o", str(directory)]) == 0
+    result = directory.parent / "labelled.json"
+    command = [*GENERATE, "--programs", "3", "-o", str(directory), "--json", str(result)]
+    assert main(command) == 0
+    assert check_file(result, "data-labelling")["pairs"] > 0
     return directory
 
 
@@ -201,8 +205,13 @@ def test_bad_arguments_are_one_line(
     assert error.startswith("loopwright: error: --") and error.count("\n") == 1
 
 
-def test_pairs_are_labelled_again(labelled: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["data", "retest", str(labelled), "--pairs", "3", "--workers", "1"]) == 0
+def test_pairs_are_labelled_again(
+    labelled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = tmp_path / "again.json"
+    options = ["--pairs", "3", "--workers", "1", "--json", str(result)]
+    assert main(["data", "retest", str(labelled), *options]) == 0
+    assert check_file(result, "data-retest")["pairs"] == 3
     out = capsys.readouterr().out
     assert "3 pairs were measured again" in out and "median absolute difference" in out
 

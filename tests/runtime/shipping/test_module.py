@@ -6,15 +6,17 @@ from pathlib import Path
 
 import pytest
 from support.runtime_programs import DOT, SAXPY
-from support.shipped_wheels import build_wheel, run_python, small_wheel, unpack
+from support.shipped_wheels import LEVELS, LOWEST, build_wheel, run_python, small_wheel, unpack
 
 from loopwright.cli import main
+from loopwright.runtime.calling.elements import ELEMENTS
+from loopwright.runtime.shipping.python_module import element_text
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("module")
-    return unpack(small_wheel(place, "--levels", "x86-64-v2,x86-64-v3"), place / "site")
+    return unpack(small_wheel(place, "--levels", ",".join(LEVELS[:2])), place / "site")
 
 
 RESULTS = """
@@ -96,7 +98,7 @@ def test_functions_have_types(folder: Path) -> None:
 
 def test_functions_may_have_the_names_of_what_dispatches(tmp_path: Path) -> None:
     program = DOT.replace("@dot", "@choose") + SAXPY.replace("@saxpy", "@has")
-    options = ["-p", "", "--levels", "x86-64-v2"]
+    options = ["-p", "", "--levels", LOWEST]
     site = unpack(build_wheel(tmp_path, "names", {"names": program}, *options), tmp_path / "site")
     code = "import numpy as np, names; print(names.choose(2, np.ones(2), np.ones(2)))"
     assert run_python(site, code) == "2.0\n"
@@ -114,5 +116,12 @@ def test_names_that_are_taken(
 ) -> None:
     (tmp_path / "a.mlir").write_text(DOT.replace("@dot", f"@{name}"))
     command = ["build", str(tmp_path / "a.mlir"), "--wheel", "names", "-o", str(tmp_path)]
-    assert main([*command, "-p", "", "--levels", "x86-64-v2"]) == 1
+    assert main([*command, "-p", "", "--levels", LOWEST]) == 1
     assert message in capsys.readouterr().err
+
+
+def test_element_types_are_written_as_they_are() -> None:
+    integers = [each for each in ELEMENTS.values() if len(each.dtypes) > 1]
+    kinds = [*ELEMENTS.values(), *(each.signed() for each in integers)]
+    kinds += [each.unsigned() for each in integers]
+    assert [eval(element_text(each), {"ELEMENTS": ELEMENTS}) for each in kinds] == kinds

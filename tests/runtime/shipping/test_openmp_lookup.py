@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.c_libraries import run
 from support.runtime_programs import GEMM
-from support.shipped_wheels import build_wheel, run_python, unpack
+from support.shipped_wheels import LOWEST, build_wheel, run_python, unpack
 
 PARALLEL = "tile{loops=i,j sizes=2,16},parallel{loops=it},vectorize{loops=j}"
 
@@ -15,7 +15,7 @@ PARALLEL = "tile{loops=i,j sizes=2,16},parallel{loops=it},vectorize{loops=j}"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("parallel")
-    options = ["-p", PARALLEL, "--levels", "x86-64-v2", "--threads", "2"]
+    options = ["-p", PARALLEL, "--levels", LOWEST, "--threads", "2"]
     return unpack(build_wheel(place, "team", {"gemm": GEMM}, *options), place / "site")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.c_libraries import run
-from support.shipped_wheels import small_wheel, unpack
+from support.shipped_wheels import LOWEST, small_wheel, unpack
 
 PROGRAM = """
 #include "small.hpp"
@@ -81,7 +81,7 @@ target_link_libraries(main PRIVATE small::small)
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("packages")
-    found = unpack(small_wheel(place, "--levels", "x86-64-v2"), place / "site")
+    found = unpack(small_wheel(place, "--levels", LOWEST), place / "site")
     (found / "main.cpp").write_text(PROGRAM)
     return found
 

@@ -13,14 +13,20 @@ examples:
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import importlib
+import io
 import warnings
 from collections.abc import Mapping
-from typing import Protocol, cast
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Protocol, cast
 
 from ...support.extras import extra_for
+from ...support.json_records import Document
 from ...support.plugins import PluginError, load_plugin, plugins
+from .. import add_json_argument
+from ..json_output import emit, is_wanted
 
 ACTIONS = {
     "generate": "label random programs, here or on a Dask cluster",
@@ -36,6 +42,17 @@ ACTIONS = {
 """Our own actions (modules of this package) and their help."""
 
 GROUP = "data_actions"
+
+
+@dataclass(frozen=True)
+class PluginDocument(Document):
+    """Result of an action of `loopwright data` that another package brings."""
+
+    document: ClassVar[str] = "data-plugin"
+
+    action: Annotated[str, "its name"]
+    lines: Annotated[tuple[str, ...], "what it prints"]
+    exit_code: Annotated[int, "how it ended"]
 
 
 class Action(Protocol):
@@ -57,13 +74,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `loopwright data`."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     for name, (action, summary) in _actions().items():
-        action.add_arguments(actions.add_parser(name, help=summary, description=summary))
+        inner = actions.add_parser(name, help=summary, description=summary)
+        action.add_arguments(inner)
+        add_json_argument(inner)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs one of the actions."""
+    action = _actions()[arguments.action][0]
     with extra_for(f"loopwright data {arguments.action}"):
-        return _actions()[arguments.action][0].run(arguments)
+        if arguments.action in ACTIONS or not is_wanted():
+            return action.run(arguments)
+        return _run_plugin(action, arguments)
+
+
+def _run_plugin(action: Action, arguments: argparse.Namespace) -> int:
+    """Runs an action that knows no documents: the result is what it prints."""
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown):
+        code = action.run(arguments)
+    print(shown.getvalue(), end="")
+    emit(PluginDocument(arguments.action, tuple(shown.getvalue().splitlines()), code))
+    return code
 
 
 @functools.cache

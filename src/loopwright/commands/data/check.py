@@ -3,8 +3,25 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
+from ...support.json_records import Document
+from ..json_output import emit
 from .common import add_directory
+
+
+@dataclass(frozen=True)
+class CheckDocument(Document):
+    """Result of `loopwright data check`."""
+
+    document: ClassVar[str] = "data-check"
+
+    shards: Annotated[int, "files that were read"]
+    rows: Annotated[int, "rows in them"]
+    pairs: Annotated[int, "labelled pairs"]
+    problems: Annotated[tuple[str, ...], "what was found; after --fix, what is left"]
+    put_aside: Annotated[tuple[str, ...], "problems that are kept for inspection"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,4 +57,5 @@ def run(arguments: argparse.Namespace) -> int:
         f"{report.rows} rows in {report.shards} shards, {report.pairs} labelled pairs, "
         f"{len(report.problems)} problems"
     )
+    emit(CheckDocument(report.shards, report.rows, report.pairs, tuple(left), report.put_aside))
     return int(bool(left))

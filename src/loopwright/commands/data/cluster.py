@@ -6,8 +6,10 @@ import argparse
 import shlex
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Annotated, ClassVar
 
 from ...costmodel.dataset.errors import DatasetError
 from ...costmodel.dataset.rows import Row
@@ -15,8 +17,10 @@ from ...costmodel.labelled_data import SeededWorkload
 from ...runtime.labelling.local import label_here
 from ...runtime.labelling.messages import Policy
 from ...runtime.labelling.shared_folder import label_in_share, shared_rows
+from ...support.json_records import Document
 from ...support.shared_work import ATTEMPTS, SharedWork, SharedWorkError, progress
 from .. import UsageError
+from ..json_output import emit, report
 from .labelling import label_and_store
 
 SCRIPTS = {
@@ -61,6 +65,27 @@ def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+@dataclass(frozen=True)
+class ClusterDocument(Document):
+    """Result of `loopwright data generate --cluster`."""
+
+    document: ClassVar[str] = "data-cluster"
+
+    directory: Annotated[Path, "where the labels of all workers are put together"]
+    done: Annotated[int, "programs that are labelled"]
+    given_up: Annotated[int, "batches with which too many workers were lost"]
+    added: Annotated[int | None, "programs that are new there; null: another worker adds them"]
+
+
+@dataclass(frozen=True)
+class JobScriptDocument(Document):
+    """Result of `loopwright data generate --job-script`."""
+
+    document: ClassVar[str] = "data-job-script"
+
+    script: Annotated[str, "the script of a job array"]
+
+
 class _NoWriter:
     """Labels are in the shared folder already."""
 
@@ -81,7 +106,9 @@ def work_in_cluster(arguments: argparse.Namespace, workload: SeededWorkload, pol
     if arguments.jobs < 1:
         raise UsageError(f"--jobs must be positive, got {arguments.jobs}")
     if arguments.job_script is not None:
-        print(job_script(arguments.job_script, arguments.jobs, sys.argv[1:]), end="")
+        script = job_script(arguments.job_script, arguments.jobs, sys.argv[1:])
+        print(script, end="")
+        emit(JobScriptDocument(script))
         return 0
     folder: Path = arguments.cluster
     try:
@@ -95,6 +122,7 @@ def work_in_cluster(arguments: argparse.Namespace, workload: SeededWorkload, pol
         folder,
         fast_math=policy.fast_math,
         open_writer=lambda _: _NoWriter(),
+        tell=report,
     )
     if code:
         return code
@@ -108,8 +136,10 @@ def work_in_cluster(arguments: argparse.Namespace, workload: SeededWorkload, pol
         added = put_together(folder, arguments.output)
     except DatasetError:
         print(f"another worker puts the labels into {arguments.output}")
+        emit(ClusterDocument(arguments.output, found.done, found.given_up, None))
         return 0
     print(f"{found.done} programs are labelled; {added} of them are new in {arguments.output}")
+    emit(ClusterDocument(arguments.output, found.done, found.given_up, added))
     return 0
 
 

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 from ...costmodel.labelled_data import RandomWorkload
+from ...support.json_records import Document
 from .. import UsageError
 from ..common import format_table
+from ..json_output import emit
+
+
+@dataclass(frozen=True)
+class CoverDocument(Document):
+    """Result of `loopwright data cover`."""
+
+    document: ClassVar[str] = "data-cover"
+
+    table: Annotated[tuple[tuple[str, ...], ...], "rows of cells; the first is the header"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--programs must be positive, got {arguments.programs}")
     workload = RandomWorkload(arguments.seed)
     seeds = map(workload.program_seed, range(arguments.programs))
-    print(format_table(coverage_table(list(random_coverage(seeds)), list(benchmark_coverage()))))
+    table = coverage_table(list(random_coverage(seeds)), list(benchmark_coverage()))
+    print(format_table(table))
+    emit(CoverDocument(tuple(map(tuple, table))))
     print("10 %, 50 % and 90 % quantiles; arrays and instances of PolyBench at size LARGE")
     return 0

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, ClassVar
 
+from ...support.json_records import Document
 from .. import UsageError
 from ..common import warn_of_damage
+from ..json_output import emit
 from .common import add_directory
+
+
+@dataclass(frozen=True)
+class ExportDocument(Document):
+    """Result of `loopwright data export`."""
+
+    document: ClassVar[str] = "data-export"
+
+    file: Annotated[Path, "what was written"]
+    rows: Annotated[int, "rows in it"]
+    is_damaged: Annotated[bool, "whether something could not be read"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,4 +48,5 @@ def run(arguments: argparse.Namespace) -> int:
     is_damaged = warn_of_damage(arguments.directory)
     rows = export(arguments.directory, arguments.output)
     print(f"{rows} rows in {arguments.output}")
+    emit(ExportDocument(arguments.output, rows, is_damaged))
     return int(is_damaged)

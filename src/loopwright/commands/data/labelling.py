@@ -6,14 +6,32 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Annotated, ClassVar, Protocol
 
 from ...costmodel.dataset.rows import Row, rows_of
 from ...costmodel.labels import TOO_MUCH_MEMORY, LabelledProgram
+from ...support.json_records import Document
+from ..json_output import emit
 from .labelling_progress import LabellingProgress
 
 INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class LabellingDocument(Document):
+    """Result of `loopwright data generate` and `polybench`, and a part of `calibrate`."""
+
+    document: ClassVar[str] = "data-labelling"
+
+    directory: Annotated[Path, "where the labels are"]
+    pairs: Annotated[int, "pairs that were labelled"]
+    seconds: Annotated[float, "what that took"]
+    incidents: Annotated[Mapping[str, int], "schedules without a label, by the reason"]
+    unsettled: Annotated[int, "programs that the same command tries again"]
+    stages: Annotated[Mapping[str, float], "seconds of each stage, in all processes"]
+    interrupted: Annotated[bool, "whether the same command goes on"]
 
 
 class RowWriter(Protocol):
@@ -42,8 +60,12 @@ def label_and_store(
     *,
     fast_math: bool = False,
     open_writer: Callable[[Path], RowWriter] = shard_writer,
+    tell: Callable[[Document], None] = emit,
 ) -> int:
-    """Stores all labels, those of so many programs, in a directory; the exit code."""
+    """Stores all labels, those of so many programs, in a directory; the exit code.
+
+    `tell` is given the result as a document.
+    """
     progress = LabellingProgress(programs)
     kinds: Counter[str] = Counter()
     stages: Counter[str] = Counter()
@@ -59,6 +81,17 @@ def label_and_store(
                 progress.advance(len(labelled.labels), mistakes)
         except KeyboardInterrupt:
             interrupted = True
+    tell(
+        LabellingDocument(
+            directory,
+            progress.pairs,
+            progress.seconds,
+            dict(kinds),
+            unsettled,
+            dict(stages),
+            interrupted,
+        )
+    )
     print(f"{progress.pairs} pairs in {progress.seconds:.0f} s: {progress.rate:.1f} pairs/s")
     if progress.pairs:
         print(_describe(stages, progress.pairs))

@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 from ...costmodel.labels import LabelledProgram
+from ...support.json_records import Document
 from .. import UsageError
 from ..common import check_seed, warn_of_damage
+from ..json_output import emit
 from .common import add_directory, add_measuring_arguments, measuring_policy
 from .labelling_progress import LabellingProgress
 
 THRESHOLDS = (0.03, 0.1, 0.3)
+
+
+@dataclass(frozen=True)
+class RetestDocument(Document):
+    """Result of `loopwright data retest`."""
+
+    document: ClassVar[str] = "data-retest"
+
+    pairs: Annotated[int, "pairs that were measured again"]
+    median_difference: Annotated[float, "of the logarithms of the speed-ups, absolute"]
+    within: Annotated[Mapping[str, float], "shares of the pairs, by the difference"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +74,11 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"{len(found)} pairs were measured again")
     middle = median_difference(found)
     print(f"median absolute difference of the logarithm of the speed-up: {middle:.4f}")
-    for threshold in THRESHOLDS:
-        share = sum(abs(value) <= math.log1p(threshold) for value in found) / len(found)
-        print(f"within {threshold:.0%}: {share:.0%}")
+    within = {
+        f"{threshold:.0%}": sum(abs(value) <= math.log1p(threshold) for value in found) / len(found)
+        for threshold in THRESHOLDS
+    }
+    for threshold, share in within.items():
+        print(f"within {threshold}: {share:.0%}")
+    emit(RetestDocument(len(found), middle, within))
     return 0

@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
+from ...support.json_records import Document
 from ..common import format_table, warn_of_damage
+from ..json_output import emit
 from .common import add_directory
+
+
+@dataclass(frozen=True)
+class StatsDocument(Document):
+    """Result of `loopwright data stats`."""
+
+    document: ClassVar[str] = "data-stats"
+
+    statistics: Annotated[Mapping[str, str], "what the table has, by name"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,5 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ...costmodel.dataset.statistics import summarise
 
     warn_of_damage(arguments.directory)
-    print(format_table(summarise(arguments.directory)))
+    found = summarise(arguments.directory)
+    print(format_table(found))
+    emit(StatsDocument(dict(found)))
     return 0

@@ -1,0 +1,86 @@
+"""The one folder whose files a served session reads and writes."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from ..dialects.parse import parse_module
+from ..runtime.program import Program
+from ..runtime.program import load as load_text
+from ..session.files import AnyFiles
+from ..session.problems import CallError
+from ..support.output_files import write_output
+
+LARGEST = 1 << 20
+"""Bytes of a program."""
+
+
+class RootFolder(AnyFiles):
+    """Names are relative to the folder; what they lead to, links resolved, must be inside."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root.resolve(strict=True)
+
+    def read(self, source: str) -> Program:
+        """The program in a text or in a file of the folder."""
+        if "\n" in source or "{" in source:
+            return load_text(source)
+        path = self._inside(source)
+        if path.suffix == ".c":
+            raise CallError(
+                "path",
+                f"{source}: C files are not served, as they include others",
+                "translate it with 'loopwright emit --mlir' first",
+            )
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except FileNotFoundError:
+            raise CallError("path", f"no file or shipped kernel '{source}'") from None
+        except OSError as error:
+            raise CallError("path", f"{source}: {error.strerror}") from None
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise CallError("path", f"{source}: no ordinary file")
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise CallError("too_large", f"{source}: more than {LARGEST} bytes")
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise CallError("path", f"{source}: no UTF-8 text") from None
+        return Program(parse_module(text, source))
+
+    def write(self, path: str, text: str) -> None:
+        """Writes a file of the folder."""
+        target = self._inside(path)
+        if target.exists() and not target.is_file():
+            raise CallError("path", f"{path}: no ordinary file")
+        if not target.parent.is_dir():
+            raise CallError("path", f"{path}: there is no such folder")
+        try:
+            write_output(target, text)
+        except OSError as error:
+            raise CallError("path", f"{path}: {error.strerror}") from None
+
+    def model(self, name: str) -> str:
+        """The name of a cost model; no file."""
+        if Path(name).name != name or Path(name).suffix:
+            raise CallError("path", f"'{name}' is no name of a cost model")
+        return name
+
+    def _inside(self, name: str) -> Path:
+        if not name or any(ord(char) < 32 for char in name):
+            raise CallError("path", f"{name!r} is no name of a file")
+        try:
+            path = (self._root / name).resolve()
+        except (OSError, RuntimeError):  # links in a circle
+            raise CallError("path", f"{name}: cannot be resolved") from None
+        if not path.is_relative_to(self._root) or path == self._root:
+            raise CallError(
+                "path",
+                f"{name}: outside of the folder that is served",
+                "name a file inside of it, relative to it",
+            )
+        return path

@@ -1,0 +1,1 @@
+"""Sessions: the compiler as a few calls with small results, for programs that drive it."""

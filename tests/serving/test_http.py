@@ -1,0 +1,110 @@
+"""The calls over HTTP: token, host, schemas, hostile requests; without a child process."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, cast
+
+import pytest
+
+from loopwright.serving.call_worker import Request, answer
+from loopwright.serving.dispatcher import Dispatcher
+from loopwright.serving.http_api import LARGEST_BODY, HttpServer
+from loopwright.session.calls import calls
+from loopwright.session.session import Session
+
+TOKEN = "a-token-of-some-length"
+
+
+class Here:
+    """Answers in this process, in place of a Dispatcher."""
+
+    def __init__(self) -> None:
+        self.session = Session()
+
+    def ask(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return answer(self.session, Request(name, arguments))
+
+
+Ask = Callable[..., tuple[int, Any]]
+
+
+@pytest.fixture(scope="module")
+def ask() -> Iterator[Ask]:
+    with HttpServer(cast(Dispatcher, Here()), 0, TOKEN) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+
+        def ask(
+            method: str, path: str, body: bytes | None = None, **headers: str | None
+        ) -> tuple[int, Any]:
+            connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=30)
+            sent = {"Authorization": f"Bearer {TOKEN}", **headers}
+            given = {name: value for name, value in sent.items() if value is not None}
+            connection.request(method, path, body, given)
+            response = connection.getresponse()
+            data = response.read()
+            connection.close()
+            return response.status, json.loads(data)
+
+        yield ask
+        server.shutdown()
+        thread.join()
+
+
+def test_a_call_has_a_result_or_a_problem(ask: Ask) -> None:
+    body = json.dumps({"source": "polybench/gemm", "size": "MINI"}).encode()
+    status, answered = ask("POST", "/v1/load", body)
+    assert status == 200
+    assert answered["result"]["program"] == "gemm"
+    body = json.dumps({"program": "gemm", "step": "parallel{loops=k}"}).encode()
+    status, answered = ask("POST", "/v1/legal", body)
+    assert status == 200
+    assert not answered["result"]["legal"]
+    status, answered = ask("POST", "/v1/apply", body)
+    assert status == 400
+    assert answered["problem"]["code"] == "illegal"
+
+
+def test_calls_are_listed_with_schemas(ask: Ask) -> None:
+    status, answered = ask("GET", "/v1/calls")
+    assert status == 200
+    assert [each["name"] for each in answered["calls"]] == list(calls())
+    assert all(each["input"]["type"] == "object" for each in answered["calls"])
+
+
+@pytest.mark.parametrize(
+    ("status", "method", "path", "body", "headers"),
+    [
+        (401, "GET", "/v1/calls", None, {"Authorization": None}),
+        (401, "GET", "/v1/calls", None, {"Authorization": f"Bearer {TOKEN}x"}),
+        (401, "POST", "/v1/load", b"{}", {"Authorization": TOKEN}),
+        (403, "GET", "/v1/calls", None, {"Host": "evil.example:80"}),
+        (404, "GET", "/v1/../etc/passwd", None, {}),
+        (404, "POST", "/v1/close", b"{}", {}),
+        (404, "POST", "/load", b"{}", {}),
+        (400, "POST", "/v1/load", b"{not json", {}),
+        (400, "POST", "/v1/load", b"[1]", {}),
+        (400, "POST", "/v1/load", b"[" * 100_000, {}),
+        (400, "POST", "/v1/load", b"\xff\xfe", {}),
+        (400, "POST", "/v1/load", b'{"source": 1}', {}),
+        (411, "POST", "/v1/load", b"{}", {"Content-Length": "-1"}),
+        (413, "POST", "/v1/load", b"{}", {"Content-Length": str(LARGEST_BODY + 1)}),
+        (413, "POST", "/v1/load", b"{}", {"Content-Length": "9" * 5000}),
+    ],
+)
+def test_hostile_requests_are_refused(
+    ask: Ask,
+    status: int,
+    method: str,
+    path: str,
+    body: bytes | None,
+    headers: dict[str, str | None],
+) -> None:
+    found, answered = ask(method, path, body, **headers)
+    assert found == status
+    assert answered["problem"]["message"]
+    assert ask("GET", "/v1/calls")[0] == 200
