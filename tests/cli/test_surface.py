@@ -173,7 +173,7 @@ def test_wrong_arguments_are_named(message: str, tmp_path: Path) -> None:
 
 def test_wrong_sizes_choices_and_files_are_named(tmp_path: Path) -> None:
     function = loopwright.load("polybench/mvt")["mvt"]
-    with pytest.raises(ValueError, match="how is one of default, auto, not 'atuo'"):
+    with pytest.raises(ValueError, match="how is one of default, rules, auto, not 'atuo'"):
         function.choose_schedule("atuo", {"n": 10})
     with pytest.raises(ValueError, match="there is no size 'm'; there are n"):
         function.default_schedule({"m": 10})
